@@ -1,0 +1,32 @@
+# The five commands: run, test, test-slow, lint, bench. The first four set up the virtual environment by themselves.
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+export OMP_NUM_THREADS ?= 1
+export TOKENIZERS_PARALLELISM ?= false
+
+.PHONY: run test test-slow lint bench clean
+
+run: $(READY)
+	$(BIN)/syntagm run demo --suite hu2020 -o runs/demo
+
+test: $(READY) lint
+	$(BIN)/python -m pytest
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -m slow
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+$(READY): pyproject.toml constraints.txt
+	python3 -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0 -e '.[dev]'
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""Figures: one file a figure, named after what it shows."""

@@ -1,0 +1,1 @@
+"""Read a published dataset into suites and write it back: one file a format."""

@@ -1,0 +1,294 @@
+"""The prediction language: parse a formula, print it, evaluate it to a margin in bits.
+
+    formula    := comparison ( "&" comparison )*  |  comparison ( "|" comparison )*
+    comparison := sum ( "<" | ">" | "=" ) sum
+    sum        := atom ( ("+" | "-") atom )*
+    atom       := region | number | "(" formula ")" | "[" formula "]"
+    region     := "(" ( name | "*" ) ";%" condition "%" ")"
+
+A margin says by how many bits a prediction holds: `a < b` is b - a, `a > b` is a - b, `&` the smaller and `|` the larger
+of two margins, and `a = b` is 1e-3 + 1e-5 |b| - |a - b|. The prediction holds if its margin is above 0 (ties are the
+measure's business). nan anywhere makes the margin nan: an undefined value never decides.
+
+Deliberate differences from SyntaxGym 0.8a1, where the grammar comes from (docs/differences.md gives the reasons):
+
+1.  Square brackets group as round ones do: the suites published with Hu et al. 2020 use them.
+2.  A chained comparison (`1 < 2 < 1`) is refused; there all but the first operator is dropped.
+3.  `&` beside `|` without brackets is refused; there both have one precedence, left to right.
+4.  A formula must be a comparison. A sum of bits as a prediction, a comparison as a summand, and a number beside `&` or
+    `|` are refused; there they fall through to Python's truth values.
+5.  Regions may be called by name as well as by number, and conditions may hold any letter or digit, `_`, `-` and `.`.
+6.  `<` and `>` give a margin; the verdict counts a margin within the tolerance as a tie, and a tie doesn't hold.
+7.  nan compares as undefined, not as False.
+8.  Numbers print as they were read, not with six decimals; equal formulas compare equal.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn, TypeAlias
+
+import numpy as np
+
+from syntagm.errors import FormulaError
+
+MAX_LENGTH = 4096
+MAX_DEPTH = 64
+MAX_TERMS = 256
+
+Operator: TypeAlias = Literal["+", "-", "<", ">", "=", "&", "|"]
+Value: TypeAlias = Callable[[str, str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The value of one region in one condition; region `*` is the whole sentence."""
+
+    region: str
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Two parts and the operator between them."""
+
+    operator: Operator
+    left: "Node"
+    right: "Node"
+
+
+Node: TypeAlias = Reference | Binary | float
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A parsed prediction. Equal if it says the same, however it is spelled.
+
+    >>> formula = parse("[(5;%a%) > (5;%b%)] & [(6;%a%) < (6;%b%)]")
+    >>> formula == parse("((5;%a%)>(5;%b%))&((6;%a%)<(6;%b%))")
+    True
+    >>> bits = {("5", "a"): 4.0, ("5", "b"): 1.0, ("6", "a"): 2.0, ("6", "b"): 2.5}
+    >>> float(formula.margin(lambda region, condition: bits[region, condition]))
+    0.5
+    """
+
+    text: str = field(compare=False)
+    tree: Binary
+
+    def margin(self, value: Value) -> Any:
+        """The margin in bits, a float; or an array, if `value` gives arrays.
+
+        Arguments:
+            value: the bits of a region in a condition. nan makes the margin nan.
+        """
+        return _evaluate(self.tree, value)
+
+    def references(self) -> tuple[Reference, ...]:
+        """Every region that the formula names, in the order of writing, repeats included."""
+        return tuple(_references(self.tree))
+
+    def __str__(self) -> str:
+        return _print(self.tree)
+
+
+def parse(text: str) -> Formula:
+    """Read a formula.
+
+    Raises:
+        FormulaError: with a caret under the place, what was expected there, and the cure.
+
+    >>> str(parse("(1;%a%) - 2 < (*;%b%)"))
+    '((1;%a%) - 2) < (*;%b%)'
+    """
+    return Formula(text, _Parser(text).formula())
+
+
+def _evaluate(node: Node, value: Value) -> Any:
+    if isinstance(node, Reference):
+        return value(node.region, node.condition)
+    if isinstance(node, float):
+        return node
+    left, right = _evaluate(node.left, value), _evaluate(node.right, value)
+    match node.operator:
+        case "+":
+            return left + right
+        case "-" | ">":
+            return left - right
+        case "<":
+            return right - left
+        case "=":
+            return 1e-3 + 1e-5 * np.abs(right) - np.abs(left - right)
+        case "&":
+            return np.minimum(left, right)
+        case "|":
+            return np.maximum(left, right)
+
+
+def _references(node: Node) -> Iterator[Reference]:
+    if isinstance(node, Reference):
+        yield node
+    elif isinstance(node, Binary):
+        yield from _references(node.left)
+        yield from _references(node.right)
+
+
+def _print(node: Node, inner: bool = False) -> str:
+    if isinstance(node, Reference):
+        return f"({node.region};%{node.condition}%)"
+    if isinstance(node, float):
+        return repr(int(node)) if node.is_integer() and abs(node) < 1e15 else repr(node)
+    text = f"{_print(node.left, True)} {node.operator} {_print(node.right, True)}"
+    return f"({text})" if inner else text
+
+
+_BLANK = re.compile(r"\s*")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_REGION = re.compile(r"\(\s*(?P<region>\*|[\w.\-]+)\s*;%\s*(?P<condition>[\w.\-]+)\s*%\s*\)")
+_ALMOST_REGION = re.compile(r"\([^()\[\]&|<>=]*;")
+_CLOSING = {"(": ")", "[": "]"}
+_FOREIGN = {
+    "!": "There is no negation: turn the comparison round.",
+    "*": "There is no product; `*` only names the whole sentence, as in (*;%condition%).",
+    "/": "There is no division: compare sums.",
+    ",": "Write one formula a prediction.",
+    "'": "Condition names stand between % signs, without quotation marks.",
+}
+
+
+@dataclass(slots=True)
+class _Part:
+    """A parsed node, whether it is bits or a verdict, and where it began."""
+
+    node: Node
+    verdict: bool
+    start: int
+
+
+class _Parser:
+    """Recursive descent. Brackets and terms are counted, so that neither parsing nor evaluating can exhaust the stack."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth, self.terms = text, 0, 0, 0
+
+    def formula(self) -> Binary:
+        if len(self.text) > MAX_LENGTH:
+            self.fail(MAX_LENGTH, f"a formula of {len(self.text)} characters", f"at most {MAX_LENGTH}")
+        part = self.combination()
+        if self.at < len(self.text):
+            found = self.text[self.at]
+            if found in ")]":
+                self.fail(self.at, f"{found!r} without its opening bracket", "an operator or the end")
+            self.fail(self.at, repr(found), "an operator or the end", _FOREIGN.get(found, ""))
+        if not part.verdict or not isinstance(part.node, Binary):
+            self.fail(part.start, "a number of bits", "a comparison", "Say what it is compared with, for example `> 0`.")
+        return part.node
+
+    def combination(self) -> _Part:
+        left = self.comparison()
+        joined = ""
+        while (operator := self.peek("&|")) is not None:
+            place = self.at
+            if joined and operator != joined:
+                self.fail(place, f"{operator} beside {joined}", "brackets", "Which of the two binds tighter must be said.")
+            joined = operator
+            self.advance()
+            right = self.comparison()
+            for part in (left, right):
+                if not part.verdict:
+                    self.fail(part.start, f"a number of bits beside {operator}", "a comparison")
+            left = _Part(Binary(operator, left.node, right.node), True, left.start)
+        return left
+
+    def comparison(self) -> _Part:
+        left = self.sum()
+        if (operator := self.peek("<>=")) is None:
+            return left
+        self.advance()
+        if self.text[self.at : self.at + 1] in ("=", "<", ">"):
+            self.fail(self.at - 1, repr(self.text[self.at - 1 : self.at + 1]), "one of < > =", "Ties never hold.")
+        right = self.sum()
+        self.bits(left, operator)
+        self.bits(right, operator)
+        if self.peek("<>=") is not None:
+            self.fail(self.at, "a second comparison", "& or | or the end", "Write a < b & b < c.")
+        return _Part(Binary(operator, left.node, right.node), True, left.start)
+
+    def sum(self) -> _Part:
+        left = self.atom()
+        while (operator := self.peek("+-")) is not None:
+            self.advance()
+            right = self.atom()
+            self.bits(left, operator)
+            self.bits(right, operator)
+            left = _Part(Binary(operator, left.node, right.node), False, left.start)
+        return left
+
+    def atom(self) -> _Part:
+        self.skip()
+        start = self.at
+        self.terms += 1
+        if self.terms > MAX_TERMS:
+            self.fail(start, f"more than {MAX_TERMS} terms", "fewer")
+        if found := _REGION.match(self.text, start):
+            self.at = found.end()
+            region = found["region"]
+            if region.isdecimal():
+                region = str(int(region))
+            return _Part(Reference(region, found["condition"]), False, start)
+        if found := _NUMBER.match(self.text, start):
+            self.at = found.end()
+            number = float(found[0])
+            if not np.isfinite(number):
+                self.fail(start, found[0], "a finite number")
+            return _Part(number, False, start)
+        opening = self.text[start : start + 1]
+        if opening in _CLOSING:
+            return self.group(opening, start)
+        if not opening:
+            self.fail(start, "the end", "a region, a number or an opening bracket")
+        cure = _FOREIGN.get(opening, "")
+        if opening in "+-":
+            cure = "A sign stands only before a number; write 0 - (...) instead."
+        self.fail(start, repr(opening), "a region such as (5;%condition%), a number or an opening bracket", cure)
+
+    def group(self, opening: str, start: int) -> _Part:
+        if _ALMOST_REGION.match(self.text, start):
+            self.fail(
+                start, "a region that can't be read", "(number;%condition%)",
+                "Names hold letters, digits, _ - and . only, and nothing stands between ; and %.",
+            )  # fmt: skip
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(start, f"brackets more than {MAX_DEPTH} deep", "fewer")
+        self.at += 1
+        part = self.combination()
+        closing = self.text[self.at : self.at + 1]
+        if closing != _CLOSING[opening]:
+            found = repr(closing) if closing else "the end"
+            self.fail(self.at, found, f"{_CLOSING[opening]!r}, to close character {start + 1}", _FOREIGN.get(closing, ""))
+        self.at += 1
+        self.depth -= 1
+        self.skip()
+        return _Part(part.node, part.verdict, start)
+
+    def bits(self, part: _Part, operator: str) -> None:
+        if part.verdict:
+            self.fail(part.start, f"a comparison beside {operator}", "bits", "Comparisons are joined by & and |.")
+
+    def peek(self, operators: str) -> Any:
+        self.skip()
+        found = self.text[self.at : self.at + 1]
+        return found if found and found in operators else None
+
+    def advance(self) -> None:
+        self.at += 1
+
+    def skip(self) -> None:
+        match = _BLANK.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+
+    def fail(self, at: int, found: str, expected: str, cure: str = "") -> NoReturn:
+        first = max(0, at - 60)
+        window = re.sub(r"\s", " ", self.text[first : at + 60])
+        picture = f"\n  {window}\n  {' ' * (at - first)}^"
+        raise FormulaError(f"formula, character {at + 1}", found, expected, cure + picture)

@@ -1,0 +1,58 @@
+"""What a language model can be asked, and what it answers. Always in bits: surprisal is -log2 p."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A gap in a sentence: which of `words` stands between `left` and `right`?"""
+
+    left: str
+    right: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surprisals:
+    """The surprisal of each token of a text.
+
+    The tokens partition the text: token i is `text[starts[i]:starts[i + 1]]`, so white space belongs to the token after
+    it (at the end of the text, to the last). Tokens that share a character, as byte-level tokens do, share a start. An
+    end symbol, where it is scored, is the last token and starts at `len(text)`. A start symbol is never listed.
+
+    Arguments:
+        text: the text that was asked about.
+        starts: shape (tokens,), int32: first character of each token, never decreasing.
+        bits: shape (tokens,), float64: surprisal in bits. nan: not defined.
+        known: shape (tokens,), bool: False where the model saw an unknown word instead.
+    """
+
+    text: str
+    starts: NDArray[np.int32]
+    bits: NDArray[np.float64]
+    known: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        if not self.starts.shape == self.bits.shape == self.known.shape == (len(self.starts),):
+            raise ValueError(f"shapes differ: starts {self.starts.shape}, bits {self.bits.shape}, known {self.known.shape}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fill:
+    """The surprisal of each candidate word in a blank.
+
+    Arguments:
+        bits: shape (words,), float64: surprisal of each candidate in bits.
+        above: shape (words,), float64: total probability of all words of the vocabulary likelier than the candidate.
+    """
+
+    bits: NDArray[np.float64]
+    above: NDArray[np.float64]
+
+
+Answers: TypeAlias = Mapping[str, Surprisals]

@@ -1,0 +1,1 @@
+"""A run directory as tables and one page."""

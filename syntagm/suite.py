@@ -1,0 +1,92 @@
+"""What a material is: suites of items, items of sentences, sentences with named regions.
+
+The text is primary. A region is a span of it, in characters (code points), so a sentence is never rebuilt by joining
+words and alignment is arithmetic on positions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from syntagm.errors import InputError
+from syntagm.formula import Formula
+
+Aggregate = Literal["sum", "mean", "median", "range", "max", "min"]
+AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A named span of a sentence: characters `start` up to, not including, `end`."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text and its regions, in order and without overlap.
+
+    Raises:
+        InputError: a region lies outside the text, or begins before the one before it ends.
+
+    >>> Sentence("The keys are here", (Region("subject", 0, 8), Region("verb", 9, 12))).content("verb")
+    'are'
+    """
+
+    text: str
+    regions: tuple[Region, ...] = ()
+
+    def __post_init__(self) -> None:
+        last = 0
+        for region in self.regions:
+            if not last <= region.start <= region.end <= len(self.text):
+                raise InputError(
+                    f"region {region.name!r} of {self.text!r}",
+                    f"characters {region.start} to {region.end}",
+                    f"a span between {last} and {len(self.text)}",
+                )
+            last = region.end
+
+    def content(self, name: str) -> str:
+        """The text of the first region called `name`; KeyError if there is none."""
+        for region in self.regions:
+            if region.name == name:
+                return self.text[region.start : region.end]
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item: a sentence for each condition, and what is known about it as tags."""
+
+    id: str
+    sentences: Mapping[str, Sentence]
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A named formula: what should hold of each item."""
+
+    name: str
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Items that test one thing, and the predictions about them.
+
+    `aggregate` says how the bits of the tokens of a region make the value of the region.
+    """
+
+    name: str
+    items: tuple[Item, ...]
+    predictions: tuple[Prediction, ...]
+    tags: Mapping[str, str] = field(default_factory=dict)
+    aggregate: Aggregate = "sum"
+
+    def __post_init__(self) -> None:
+        if self.aggregate not in AGGREGATES:
+            raise InputError(f"suite {self.name}", f"aggregate {self.aggregate!r}", "one of " + ", ".join(AGGREGATES))
