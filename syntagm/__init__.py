@@ -1,0 +1,1 @@
+"""Syntagm: targeted syntactic evaluation of language models."""

@@ -75,7 +75,7 @@ def _refuse_crossing(
             border = characters[np.flatnonzero(owner[characters] != owner[characters[0]])[0]]
             raise AlignmentError(
                 f"sentence {text!r}",
-                f"token {text[starts[token]:ends[token]].strip()!r} reaches over the region border at character {border}",
+                f"token {text[starts[token] : ends[token]].strip()!r} reaches over the region border at character {border}",
                 "each token inside one region",
                 "Move the border, or choose align=start to give the token to the region where it begins.",
             )

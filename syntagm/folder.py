@@ -28,6 +28,9 @@ def find(package: str, name: str) -> ModuleType:
     if name not in known:
         close = get_close_matches(name, known, 1)
         raise UsageError(
-            package, f"no such name: {name!r}", "one of " + ", ".join(known), f"Did you mean {close[0]}?" if close else ""
+            package,
+            f"no such name: {name!r}",
+            "one of " + ", ".join(known),
+            f"Did you mean {close[0]}?" if close else "",
         )
     return importlib.import_module(f"syntagm.{package}.{name}")

@@ -180,7 +180,9 @@ class _Parser:
                 self.fail(self.at, f"{found!r} without its opening bracket", "an operator or the end")
             self.fail(self.at, repr(found), "an operator or the end", _FOREIGN.get(found, ""))
         if not part.verdict or not isinstance(part.node, Binary):
-            self.fail(part.start, "a number of bits", "a comparison", "Say what it is compared with, for example `> 0`.")
+            self.fail(
+                part.start, "a number of bits", "a comparison", "Say what it is compared with, for example `> 0`."
+            )
         return part.node
 
     def combination(self) -> _Part:
@@ -189,7 +191,9 @@ class _Parser:
         while (operator := self.peek("&|")) is not None:
             place = self.at
             if joined and operator != joined:
-                self.fail(place, f"{operator} beside {joined}", "brackets", "Which of the two binds tighter must be said.")
+                self.fail(
+                    place, f"{operator} beside {joined}", "brackets", "Which of the two binds tighter must be said."
+                )
             joined = operator
             self.advance()
             right = self.comparison()
@@ -265,7 +269,9 @@ class _Parser:
         closing = self.text[self.at : self.at + 1]
         if closing != _CLOSING[opening]:
             found = repr(closing) if closing else "the end"
-            self.fail(self.at, found, f"{_CLOSING[opening]!r}, to close character {start + 1}", _FOREIGN.get(closing, ""))
+            self.fail(
+                self.at, found, f"{_CLOSING[opening]!r}, to close character {start + 1}", _FOREIGN.get(closing, "")
+            )
         self.at += 1
         self.depth -= 1
         self.skip()

@@ -39,7 +39,9 @@ class Surprisals:
 
     def __post_init__(self) -> None:
         if not self.starts.shape == self.bits.shape == self.known.shape == (len(self.starts),):
-            raise ValueError(f"shapes differ: starts {self.starts.shape}, bits {self.bits.shape}, known {self.known.shape}")
+            raise ValueError(
+                f"shapes differ: starts {self.starts.shape}, bits {self.bits.shape}, known {self.known.shape}"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

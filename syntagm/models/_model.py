@@ -21,7 +21,9 @@ class LanguageModel(ABC):
             mean nothing. 0 for exact models.
         left_to_right: does a token's surprisal depend only on what precedes it?
         can: the questions it answers: {"score"} or {"score", "fill"}.
-        record: whatever else a reader of the run should know: versions, hashes, options, how it was computed.
+        worth_caching: does a stored answer save time?
+        policies: what the numbers depend on, as it stands in signatures: {"bos": "yes", "eos": "no", ...}.
+        record: whatever else a reader of the run should know: hashes, versions, how it was computed.
     """
 
     name: str
@@ -31,6 +33,8 @@ class LanguageModel(ABC):
     noise: float = 0.0
     left_to_right: bool = True
     can: ClassVar[frozenset[str]] = frozenset({"score"})
+    worth_caching: ClassVar[bool] = True
+    policies: Mapping[str, str]
     record: Mapping[str, object]
 
     @abstractmethod

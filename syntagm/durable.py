@@ -1,0 +1,68 @@
+"""Files that survive a kill, a full disk and a power cut: written whole, or not at all."""
+
+import errno
+import os
+from pathlib import Path
+
+from syntagm.errors import RunError
+
+
+def write(path: Path, content: bytes) -> None:
+    """Put `content` at `path` in one step: temporary file beside it, fsync, rename, fsync of the folder.
+
+    Raises:
+        RunError: the disk is full or the folder can't be written; what stood at `path` before still does.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise refusal(path, error, len(content)) from error
+
+
+def append(path: Path, line: str) -> None:
+    """Add one line to `path` and fsync it. A line cut short by an earlier failure is ended first.
+
+    Raises:
+        RunError: as `write`; a line that could not be written whole is taken back.
+    """
+    content = line.encode() + b"\n"
+    try:
+        with open(path, "ab+") as file:
+            before = file.seek(0, os.SEEK_END)
+            if before and (file.seek(before - 1), file.read(1))[1] != b"\n":
+                content = b"\n" + content
+            try:
+                file.write(content)
+                file.flush()
+            except OSError:
+                os.ftruncate(file.fileno(), before)
+                raise
+            os.fsync(file.fileno())
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise refusal(path, error, len(content)) from error
+
+
+def refusal(path: Path, error: OSError, needed: int) -> RunError:
+    """The error of a file that could not be written, with the cure."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return RunError(
+            str(path), f"no space for {needed:,} bytes ({error.strerror})", "free disk space",
+            "What is finished is kept; make room and give the same command again.",
+        )  # fmt: skip
+    return RunError(str(path), f"can't be written ({error.strerror})", "a writable folder", "Choose another folder.")
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

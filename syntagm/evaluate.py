@@ -1,0 +1,95 @@
+"""The spine: items, a model and measures meet here, and nowhere else."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from syntagm.align import Rule
+from syntagm.errors import AlignmentError
+from syntagm.measures._measure import Judgement, Measure
+from syntagm.measures.prediction import Prediction, Reading
+from syntagm.models._model import LanguageModel
+from syntagm.question import Surprisals
+from syntagm.result import Result
+from syntagm.suite import Item, Suite
+
+
+class Cache(Protocol):
+    """Answers kept from earlier runs; see `syntagm.cache`."""
+
+    def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
+        """The stored answers to some of `texts`."""
+
+    def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
+        """Store answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What came of some items: the answers by text, a row per item and measure, why rows are undefined, cache hits."""
+
+    answers: Mapping[str, Surprisals]
+    results: list[Result]
+    undefined: Counter[str]
+    cached: int
+
+
+def evaluate(
+    items: Sequence[Item],
+    suite: Suite,
+    model: LanguageModel,
+    measures: Sequence[Measure],
+    cache: Cache | None = None,
+    done: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Ask the model about every sentence of `items`, each distinct text once, and judge every item by every measure.
+
+    Arguments:
+        items: some or all items of `suite`.
+        done: called with the number of further texts answered; it may raise to stop.
+    """
+    texts = list(dict.fromkeys(sentence.text for item in items for sentence in item.sentences.values()))
+    answers = cache.get(model, texts) if cache else {}
+    cached = len(answers)
+    if done and cached:
+        done(cached)
+    missing = [text for text in texts if text not in answers]
+    fresh = {answer.text: answer for answer in model.score(missing, done)} if missing else {}
+    if cache and fresh:
+        cache.put(model, fresh.values())
+    answers |= fresh
+    undefined: Counter[str] = Counter()
+    results = [_judge(item, suite, model, measure, answers, undefined) for item in items for measure in measures]
+    return Evaluation(answers, results, undefined, cached)
+
+
+def predictions(suite: Suite, model: LanguageModel, rule: Rule, tolerance: float) -> list[Measure]:
+    """The predictions of a suite as measures."""
+    reading = Reading(suite.aggregate, rule, model.start is not None)
+    return [Prediction(prediction, reading, tolerance) for prediction in suite.predictions]
+
+
+def tolerance(model: LanguageModel) -> float:
+    """Margins within this many bits are ties: 1e-4, or the model's measured noise if that is larger."""
+    return max(1e-4, model.noise)
+
+
+def _judge(
+    item: Item,
+    suite: Suite,
+    model: LanguageModel,
+    measure: Measure,
+    answers: Mapping[str, Surprisals],
+    undefined: Counter[str],
+) -> Result:
+    try:
+        judgement = measure.judge(item, answers)
+        if np.isnan(judgement.value):
+            undefined["a surprisal or a region value is not a number"] += 1
+    except AlignmentError as error:
+        undefined[f"a token reaches over a region border, for example in {error}"[:400]] += 1
+        judgement = Judgement(np.nan, 0, np.nan)
+    return Result(model.name, suite.name, item.id, str(measure), judgement.value, judgement.n, judgement.margin)

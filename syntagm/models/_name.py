@@ -1,0 +1,89 @@
+"""The name of a language model: `family:path?option=value&option=value`, and how it is loaded."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from syntagm import folder
+from syntagm.errors import UsageError
+from syntagm.models._model import LanguageModel
+
+BUNDLED = {"demo": ("causal", str(Path(__file__).with_name("_demo"))), "toy": ("toy", "")}
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A parsed model name."""
+
+    family: str
+    path: str
+    options: Mapping[str, str]
+
+
+def parse(text: str) -> Name:
+    """Read a model name. A plain name means the bundled model of that name, else `causal:`.
+
+    Raises:
+        UsageError: the options can't be read, or one is given twice.
+
+    >>> parse("org/name@main?bos=no")
+    Name(family='causal', path='org/name@main', options={'bos': 'no'})
+    """
+    address, _, query = text.partition("?")
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
+    except ValueError:
+        raise UsageError(f"model {text}", f"options {query!r}", "option=value&option=value") from None
+    options = dict(pairs)
+    if len(options) < len(pairs):
+        raise UsageError(f"model {text}", "an option given twice", "each option once")
+    if address in BUNDLED:
+        return Name(*BUNDLED[address], options)
+    family, colon, path = address.partition(":")
+    if colon and family in folder.names("models"):
+        if path in BUNDLED and BUNDLED[path][0] == family:
+            path = BUNDLED[path][1]
+        return Name(family, path, options)
+    return Name("causal", address, options)
+
+
+def load(text: str, **options: str) -> LanguageModel:
+    """Load the language model called `text`; `options` add to those in the name.
+
+    Raises:
+        UsageError: no such family, or an option the family doesn't have.
+        ModelError: the model can't be loaded.
+    """
+    name = parse(text)
+    if doubled := sorted(name.options.keys() & options.keys()):
+        raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")
+    module = folder.find("models", name.family)
+    model: LanguageModel = module.load(name.path, **name.options, **options)
+    return model
+
+
+def choose(options: Mapping[str, str], name: str, values: Iterable[str], default: str) -> str:
+    """The value of option `name`, one of `values`.
+
+    Raises:
+        UsageError: another value was given.
+    """
+    value = options.get(name, default)
+    if value not in (known := list(values)):
+        raise UsageError(f"model option {name}", repr(value), "one of " + ", ".join(known))
+    return value
+
+
+def refuse_others(family: str, options: Mapping[str, str], known: Iterable[str]) -> None:
+    """Refuse options that the family does not have: a misspelt one must not change a number unseen."""
+    if others := sorted(set(options) - set(known)):
+        raise UsageError(
+            f"model family {family}", f"no such option: {others[0]!r}", "one of " + ", ".join(sorted(known))
+        )
+
+
+def canonical(family: str, path: str, options: Mapping[str, str], silent: Iterable[str] = ()) -> str:
+    """The name as it stands in results: options sorted, less those that say only where or how fast to compute."""
+    shown = "&".join(f"{key}={options[key]}" for key in sorted(options) if key not in silent)
+    return f"{family}:{path}" + (f"?{shown}" if shown else "")

@@ -1,0 +1,273 @@
+"""Run suites through a model into a run directory, shard by shard, so that a kill loses one shard at most."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import socket
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+from syntagm import durable, evaluate, shard, table
+from syntagm.align import Rule
+from syntagm.errors import Interrupted, RunError, UsageError
+from syntagm.models._model import LanguageModel
+from syntagm.run import VERSION, Run, SuiteRecord, open_run, read_ledger, read_record
+from syntagm.shard import Shard
+from syntagm.suite import Suite
+
+RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
+
+
+class Progress(Protocol):
+    """Who wants to know how a run goes on."""
+
+    def planned(self, sentences: int, done: int, suites: int) -> None:
+        """The work is known: sentences in all, those already done by an earlier start, suites."""
+
+    def answered(self, suite: str, sentences: int) -> None:
+        """Further sentences of `suite` are answered. May raise `Interrupted`."""
+
+    def warned(self, message: str) -> None:
+        """Something the user should know, in a sentence."""
+
+
+class Silence:
+    """No one wants to know."""
+
+    def planned(self, sentences: int, done: int, suites: int) -> None:
+        """Say nothing."""
+
+    def answered(self, suite: str, sentences: int) -> None:
+        """Say nothing."""
+
+    def warned(self, message: str) -> None:
+        """Say nothing."""
+
+
+def run(
+    model: LanguageModel,
+    suites: Iterable[Suite],
+    folder: str | Path,
+    *,
+    align: Rule = "strict",
+    cache: evaluate.Cache | None = None,
+    progress: Progress | None = None,
+    command: str = "",
+) -> Run:
+    """Evaluate `model` on `suites` into the run directory `folder`, or go on with the run that stands there.
+
+    Arguments:
+        suites: gone through twice, so that files can be read one at a time; an iterator is made a list.
+        align: which token belongs to which region, see `syntagm.align`.
+        cache: answers of earlier runs, see `syntagm.cache`.
+        command: the command line, for the record.
+
+    Raises:
+        InputError: two suites have one name.
+        RunError: the folder is in use, can't be written, or holds another run.
+        Interrupted: `progress` said so; the same call goes on.
+    """
+    folder, progress = Path(folder), progress or Silence()
+    suites = list(suites) if isinstance(suites, Iterator) else suites
+    options = {"align": align, "tolerance": evaluate.tolerance(model)}
+    with claim(folder):
+        record, shards = _prepare(folder, model, suites, options, command)
+        finished = _verified(folder, shards, progress)
+        total = sum(one.sentences for one in shards)
+        progress.planned(total, sum(one.sentences for one in shards if one.name in finished), len(record["suites"]))
+        if len(finished) < len(shards) or record["status"] != "done":
+            try:
+                _compute(folder, model, suites, shards, finished, align, cache, progress)
+            except (Interrupted, KeyboardInterrupt):
+                _write_record(folder, record | {"status": "interrupted"})
+                raise
+            _finish(folder, record)
+    return open_run(folder)
+
+
+@contextlib.contextmanager
+def claim(folder: Path) -> Iterator[None]:
+    """Hold the run directory, made if it does not exist, against other processes.
+
+    Raises:
+        RunError: it can't be made or written, or another process holds it.
+    """
+    try:
+        (folder / "shards").mkdir(parents=True, exist_ok=True)
+        lock = open(folder / "lock", "a+")  # noqa: SIM115 - held until the end of the block below
+    except OSError as error:
+        raise durable.refusal(folder, error, 0) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            holder = lock.read().strip() or "another process"
+            raise RunError(
+                str(folder), f"in use by {holder}", "a free folder", "Wait for it, or choose another."
+            ) from None
+        for left in folder.rglob(".*.tmp"):
+            left.unlink()
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        lock.flush()
+        yield
+        lock.truncate(0)
+
+
+def _prepare(
+    folder: Path, model: LanguageModel, suites: Iterable[Suite], options: dict[str, Any], command: str
+) -> tuple[dict[str, Any], list[Shard]]:
+    """The record, new or as it stands, and all shards of the run."""
+    identity = json.dumps([model.fingerprint, options])
+    records: dict[str, SuiteRecord] = {}
+    shards: list[Shard] = []
+    for suite in suites:
+        if suite.name in records:
+            raise UsageError(
+                f"suite {suite.name}", "two suites of that name", "one", "Results are kept by name: rename one."
+            )
+        digest, parts = shard.plan(suite, identity)
+        records[suite.name] = _suite_record(suite, digest, parts)
+        shards += parts
+    if not records:
+        raise UsageError("--suite", "no suites", "at least one")
+    fresh = _new_record(model, list(records.values()), options, command)
+    standing = read_record(folder)
+    if standing is None:
+        _write_record(folder, fresh)
+        return fresh, shards
+    _refuse_another(folder, standing, fresh)
+    return standing, shards
+
+
+def _suite_record(suite: Suite, digest: str, parts: Sequence[Shard]) -> SuiteRecord:
+    tags = shard.public_tags(suite.tags)
+    return SuiteRecord(
+        suite.name,
+        digest,
+        suite.aggregate,
+        {prediction.name: prediction.formula.text for prediction in suite.predictions},
+        tuple(suite.items[0].sentences) if suite.items else (),
+        {key.removeprefix("region."): value for key, value in tags.items() if key.startswith("region.")},
+        {key: value for key, value in tags.items() if not key.startswith("region.")},
+        len(suite.items),
+        sum(part.sentences for part in parts),
+        tuple(part.name for part in parts),
+    )
+
+
+def _new_record(
+    model: LanguageModel, suites: Sequence[SuiteRecord], options: dict[str, Any], command: str
+) -> dict[str, Any]:
+    about = {key: getattr(model, key) for key in ("name", "fingerprint", "start", "end", "noise", "left_to_right")}
+    return {
+        "format": VERSION,
+        "status": "running",
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "finished": None,
+        "command": command,
+        "versions": {
+            "syntagm": version("syntagm"),
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+        },
+        "model": about | {"policies": dict(model.policies), "record": dict(model.record)},
+        "options": options,
+        "suites": [asdict(suite) for suite in suites],
+    }
+
+
+def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any]) -> None:
+    cure = "Choose another folder, or give the command that began this run."
+    if standing["model"]["fingerprint"] != fresh["model"]["fingerprint"]:
+        found = f"a run of {standing['model']['name']} ({standing['model']['fingerprint'][:8]})"
+        raise RunError(
+            str(folder), found, f"one of {fresh['model']['name']} ({fresh['model']['fingerprint'][:8]})", cure
+        )
+    if standing["options"] != fresh["options"]:
+        raise RunError(str(folder), f"a run with {standing['options']}", str(fresh["options"]), cure)
+    here = {suite["name"]: suite["hash"] for suite in standing["suites"]}
+    there = {suite["name"]: suite["hash"] for suite in fresh["suites"]}
+    if list(here.items()) != list(there.items()):
+        odd = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+        raise RunError(
+            str(folder), "a run on other suites", "the same, in the same order", f"Different: {odd[:5]}. {cure}"
+        )
+
+
+def _verified(folder: Path, shards: Sequence[Shard], progress: Progress) -> set[str]:
+    """The names of the shards that are finished and undamaged; damaged files are moved aside."""
+    ledger = read_ledger(folder)
+    finished = set()
+    for name in (one.name for one in shards if one.name in ledger):
+        if all(_intact(folder / "shards" / f"{name}.{kind}", digest) for kind, digest in ledger[name]["files"].items()):
+            finished.add(name)
+            continue
+        for path in sorted((folder / "shards").glob(f"{name}.*")):
+            os.replace(path, path.with_name(f"damaged-{time.time_ns()}-{path.name}"))
+        progress.warned(f"{folder}: shard {name[:8]} is damaged; it is moved aside and computed again")
+    return finished
+
+
+def _intact(path: Path, digest: str) -> bool:
+    return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
+
+
+def _compute(
+    folder: Path,
+    model: LanguageModel,
+    suites: Iterable[Suite],
+    shards: Sequence[Shard],
+    finished: set[str],
+    rule: Rule,
+    cache: evaluate.Cache | None,
+    progress: Progress,
+) -> None:
+    missing: dict[str, list[Shard]] = {}
+    for one in shards:
+        if one.name not in finished:
+            missing.setdefault(one.suite, []).append(one)
+    for suite in suites if missing else ():
+        measures = evaluate.predictions(suite, model, rule, evaluate.tolerance(model))
+        for one in missing.get(suite.name, ()):
+            items = suite.items[one.first : one.last]
+            answered = 0
+
+            def done(texts: int, name: str = suite.name) -> None:
+                nonlocal answered
+                answered += texts
+                progress.answered(name, texts)
+
+            found = evaluate.evaluate(items, suite, model, measures, cache, done)
+            files = {
+                "parquet": shard.sentences_table(items, found.answers),
+                "results.parquet": shard.results_table(found.results),
+            }
+            for kind, content in files.items():
+                durable.write(folder / "shards" / f"{one.name}.{kind}", content)
+            digests = {kind: hashlib.sha256(content).hexdigest() for kind, content in files.items()}
+            entry = {"shard": one.name, "suite": one.suite, "files": digests, "undefined": dict(found.undefined)}
+            durable.append(folder / "ledger.jsonl", json.dumps(entry | {"cached": found.cached}))
+            progress.answered(suite.name, one.sentences - answered)
+
+
+def _finish(folder: Path, record: dict[str, Any]) -> None:
+    results = open_run(folder).results()
+    rows = results.select(RESULT_COLUMNS).iter_rows()
+    durable.write(folder / "results.csv", "".join(table.lines(RESULT_COLUMNS, rows)).encode())
+    durable.write(folder / "results.parquet", shard.parquet(results))
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    _write_record(folder, record | {"status": "done", "finished": finished})
+
+
+def _write_record(folder: Path, record: dict[str, Any]) -> None:
+    durable.write(folder / "run.json", json.dumps(record, indent=2, ensure_ascii=False, default=str).encode())
