@@ -1,0 +1,1 @@
+"""Our own suites as data files, one folder a collection."""
