@@ -1,0 +1,143 @@
+"""Minimal pairs: what the formats of pairs have in common.
+
+A pair is an item with the conditions `good` and `bad`. Where a dataset gives the prefix, both sentences have the regions
+`prefix`, `critical` and `rest`, which cover the sentence but for the spaces between them; the critical region is the word
+(or words) whose probabilities given the prefixes are compared: two words after one prefix, or one word after two.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from syntagm.errors import InputError
+from syntagm.formula import parse
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+
+FULL = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))
+CRITICAL = parse("(critical;%good%) < (critical;%bad%)")
+FIELDS = {
+    "one_prefix": ("one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"),
+    "two_prefix": ("two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"),
+}
+
+
+def split(text: str, prefix: str, word: str, place: str) -> Sentence:
+    """The sentence with its regions.
+
+    Arguments:
+        text: the sentence.
+        prefix: what comes before the critical word; white space at its ends does not count.
+        word: the critical word or words; likewise.
+        place: for messages.
+
+    Raises:
+        InputError: prefix and word, joined by one space or by nothing, don't begin the sentence.
+
+    >>> sentence = split("The dogs bark.", "The dogs", " bark", "here")
+    >>> [sentence.content(name) for name in ("prefix", "critical", "rest")]
+    ['The dogs', 'bark', '.']
+    """
+    prefix, word = prefix.strip(), word.strip()
+    for blank in (" ", "") if prefix else ("",):
+        beginning = prefix + blank + word
+        if word and text.startswith(beginning):
+            start, end = len(prefix) + len(blank), len(beginning)
+            rest = end + len(text[end:]) - len(text[end:].lstrip())
+            rest = end if rest == len(text) else rest
+            spans = Region("prefix", 0, len(prefix)), Region("critical", start, end), Region("rest", rest, len(text))
+            return Sentence(text, spans)
+    expected = (
+        f"one that begins with {(prefix + ' ' + word).strip()!r}" if word else "a critical word that is not blank"
+    )
+    raise InputError(place, f"the sentence {text!r}", expected, "Prefix and critical word must begin the sentence.")
+
+
+def regions(good: str, bad: str, method: str, fields: Sequence[str], place: str) -> dict[str, Sentence]:
+    """The sentences of a pair with their regions, from the prefix fields in the order of `FIELDS`."""
+    first, second, third = fields
+    if method == "one_prefix":
+        return {"good": split(good, first, second, place), "bad": split(bad, first, third, place)}
+    return {"good": split(good, first, third, place), "bad": split(bad, second, third, place)}
+
+
+def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) -> Iterator[Suite]:
+    """The suites of a file, in the order in which their names first appear.
+
+    A tag that all items of a suite share becomes a tag of the suite.
+
+    Arguments:
+        items: each with the name of its suite.
+        method: `one_prefix` or `two_prefix`, if the sentences have regions.
+        place: the file.
+    """
+    grouped: dict[str, list[Item]] = {}
+    for name, item in items:
+        grouped.setdefault(name, []).append(item)
+    if not grouped:
+        raise InputError(place, "no pairs", "at least one")
+    predictions = (FULL, Prediction(method, CRITICAL)) if method else (FULL,)
+    for name, members in grouped.items():
+        shared = _shared([item.tags for item in members])
+        rest = [{key: value for key, value in item.tags.items() if key not in shared} for item in members]
+        made = tuple(replace(item, tags=tags) for item, tags in zip(members, rest, strict=True))
+        yield Suite(name, made, predictions, shared)
+
+
+def _shared(tags: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    shared = dict(tags[0])
+    for other in tags:
+        for key in [key for key, value in shared.items() if other.get(key) != value]:
+            del shared[key]
+    return shared
+
+
+def method(suite: Suite) -> str | None:
+    """Which prefix method a suite of minimal pairs has, if any.
+
+    Raises:
+        InputError: the suite is not one of minimal pairs.
+    """
+    place = f"suite {suite.name}"
+    names = [prediction.name for prediction in suite.predictions]
+    formulas = {prediction.name: prediction.formula for prediction in suite.predictions}
+    found = names[1] if len(names) == 2 and names[1] in FIELDS else None
+    expected = {FULL.name: FULL.formula} | ({found: CRITICAL} if found else {})
+    if names[:1] != [FULL.name] or formulas != expected:
+        raise InputError(place, "the predictions " + ", ".join(names), "those of minimal pairs")
+    if suite.aggregate != "sum":
+        raise InputError(place, f"the aggregate {suite.aggregate}", "sum", "A file of pairs can't say another.")
+    for item in suite.items:
+        if list(item.sentences) != ["good", "bad"]:
+            found = ", ".join(item.sentences)
+            raise InputError(f"{place}, item {item.id}", f"the conditions {found}", "good and bad, in this order")
+    return found
+
+
+def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
+    """The prefix fields of an item under BLiMP's names; empty without a method.
+
+    Raises:
+        InputError: the regions are not those of the method.
+    """
+    good, bad = item.sentences["good"], item.sentences["bad"]
+    place = f"{place}, item {item.id}"
+    if method is None:
+        if good.regions or bad.regions:
+            raise InputError(place, "regions, but no prefix method", "no regions", "They would be lost.")
+        return {}
+    for sentence in (good, bad):
+        again = split(sentence.text, _content(sentence, "prefix", place), _content(sentence, "critical", place), place)
+        if again != sentence:
+            raise InputError(place, f"regions of {sentence.text!r}", "prefix, critical and rest, covering the sentence")
+    prefixes, words = ([sentence.content(name) for sentence in (good, bad)] for name in ("prefix", "critical"))
+    same, differ = (prefixes, words) if method == "one_prefix" else (words, prefixes)
+    if same[0] != same[1]:
+        raise InputError(place, f"{same[0]!r} and {same[1]!r}", f"the same in both sentences ({method})")
+    names = FIELDS[method]
+    return dict(zip(names, (same[0], *differ) if method == "one_prefix" else (*differ, same[0]), strict=True))
+
+
+def _content(sentence: Sentence, name: str, place: str) -> str:
+    try:
+        return sentence.content(name)
+    except KeyError:
+        raise InputError(place, f"no region {name} in {sentence.text!r}", "prefix, critical and rest") from None

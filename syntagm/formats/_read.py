@@ -1,0 +1,193 @@
+"""Read one file into suites, whatever its format; and find the files that a command line means.
+
+Options stand after a question mark: `pairs.csv?good=sen&bad=wrong_sen`. `format=NAME` says the format; otherwise the one
+format that claims the file reads it.
+"""
+
+import glob
+import inspect
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from syntagm import folder
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import _strict
+from syntagm.suite import Suite
+
+SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".txt")
+HEAD = 64 * 1024
+_OPTIONS = re.compile(r"\?([A-Za-z_]+=[^&]*(?:&[A-Za-z_]+=[^&]*)*)$", re.DOTALL)
+_MATERIALS = Path(__file__).resolve().parent.parent / "materials"
+
+
+def read(path: str | Path) -> list[Suite]:
+    """The suites of one file.
+
+    Arguments:
+        path: a file, with options after `?`.
+
+    Raises:
+        InputError: the file is not what its format demands, or no format or more than one claims it.
+        UsageError: there is no such format or option.
+    """
+    name, options = options_of(str(path))
+    file = Path(name)
+    module = format_of(file, options)
+    options.pop("format", None)
+    known = _option_names(module)
+    for option in options:
+        if option not in known:
+            raise UsageError(
+                str(path), f"no option {option!r} in {_name(module)}", "one of " + ", ".join(["format", *known])
+            )
+    return list(module.read(file, **options))
+
+
+def options_of(path: str) -> tuple[str, dict[str, str]]:
+    """A path and the options after its question mark; a question mark that belongs to the name of a file stays there.
+
+    >>> options_of("pairs.csv?good=sen&bad=wrong_sen")
+    ('pairs.csv', {'good': 'sen', 'bad': 'wrong_sen'})
+    """
+    found = _OPTIONS.search(path)
+    if not found or _exists(Path(path)):
+        return path, {}
+    pairs = [part.split("=", 1) for part in found[1].split("&")]
+    return path[: found.start()], dict(pairs)
+
+
+def format_of(file: Path, options: dict[str, str]) -> ModuleType:
+    """The module that reads the file: the one that is named in the options, or the only one that claims it.
+
+    If none claims it, the only one that has all the options given reads it, so that `good=` and `bad=` suffice.
+
+    Raises:
+        InputError: no format or more than one claims the file, or the file can't be read.
+        UsageError: the options name a format that does not exist.
+    """
+    if "format" in options:
+        return folder.find("formats", options["format"])
+    found = claimed(file)
+    if not found and options:
+        formats = (folder.find("formats", name) for name in folder.names("formats"))
+        found = [module for module in formats if set(options) <= set(_option_names(module))]
+    if len(found) == 1:
+        return found[0]
+    named = ", ".join(_name(module) for module in found) or "none"
+    cure = f"Say which, as in {file.name}?format=NAME; the formats are {', '.join(folder.names('formats'))}."
+    raise InputError(str(file), f"formats that claim the file: {named}", "exactly one", cure)
+
+
+def claimed(file: Path) -> list[ModuleType]:
+    """The formats that claim a file, judged by its name and its first 64 KiB."""
+    head = _head(file)
+    modules = (folder.find("formats", name) for name in folder.names("formats"))
+    return [module for module in modules if module.claims(file, head)]
+
+
+def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[str]:
+    """The files that the arguments mean, in order, each with its options.
+
+    An argument is a bundled collection (`hu2020`) or one suite of it (`hu2020/mvrr`); a file; a folder, for all files in
+    it that some format claims; or a pattern with `*`. Of folders and patterns, hidden files, READMEs and a CSV beside a
+    JSON file of the same name are left out. Options after `?` hold for each file.
+
+    Arguments:
+        arguments: as typed.
+        skipped: is given the files of folders and patterns that are left out or claimed by no format.
+
+    Raises:
+        UsageError: an argument means nothing; the message lists the collections.
+    """
+    files: list[str] = []
+    for argument in arguments:
+        name, options = options_of(argument)
+        found = _bundled(name) or _on_disk(name)
+        if not found:
+            expected = "a file, a folder, a pattern or a bundled collection: " + (
+                ", ".join(collections()) or "none here"
+            )
+            raise UsageError(argument, "no such thing", expected)
+        if len(found) > 1 or found != [Path(name)]:
+            found = _sift(found, options, skipped)
+        ending = argument[len(name) :]
+        files += [f"{file}{ending}" for file in found]
+    return list(dict.fromkeys(files))
+
+
+def collections() -> list[str]:
+    """The bundled collections: the folders of `syntagm/materials` that hold suites."""
+    if not _MATERIALS.is_dir():
+        return []
+    return sorted(place.name for place in _MATERIALS.iterdir() if place.is_dir() and _sift(_files(place), {}, None))
+
+
+def _bundled(name: str) -> list[Path]:
+    collection, _, suite = name.rstrip("/").partition("/")
+    # Listed names only: nothing typed is ever joined to the path of the package.
+    if collection not in collections():
+        return []
+    files = _sift(_files(_MATERIALS / collection), {}, None)
+    if not suite:
+        return files
+    found = [file for file in files if suite in (file.stem, file.name)]
+    if not found:
+        raise UsageError(
+            name, f"no suite {suite!r} in {collection}", "one of " + ", ".join(file.stem for file in files)
+        )
+    return found
+
+
+def _on_disk(name: str) -> list[Path]:
+    path = Path(name)
+    if _exists(path):
+        return _files(path) if path.is_dir() else [path]
+    if "*" not in name and "[" not in name:
+        return []
+    found = sorted(Path(match) for match in glob.glob(name, recursive=True))
+    return [file for match in found for file in (_files(match) if match.is_dir() else [match])]
+
+
+def _files(place: Path) -> list[Path]:
+    """The files of a folder and its subfolders that may be suites, in order."""
+    return [
+        file
+        for file in sorted(place.rglob("*"))
+        if file.suffix in SUFFIXES
+        and file.is_file()
+        and file.stem.upper() != "README"
+        and not any(part.startswith(".") for part in file.relative_to(place).parts)
+    ]
+
+
+def _sift(files: Sequence[Path], options: dict[str, str], skipped: list[str] | None) -> list[Path]:
+    if options:
+        return list(files)
+    # SyntaxGym suites are published as JSON and, without their predictions, as CSV of the same name.
+    kept = [
+        file for file in files if not (file.suffix == ".csv" and file.with_suffix(".json") in files) and claimed(file)
+    ]
+    if skipped is not None:
+        skipped += [str(file) for file in files if file not in kept]
+    return kept
+
+
+def _head(file: Path) -> str:
+    return _strict.beginning(file, HEAD).decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _option_names(module: ModuleType) -> list[str]:
+    return [name for name in inspect.signature(module.read).parameters if name != "path"]
+
+
+def _name(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]

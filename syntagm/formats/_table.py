@@ -1,0 +1,111 @@
+"""Files with named columns, whatever their container: CSV, TSV, JSON lines, or one JSON list of objects."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import _shape, _strict
+
+DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows with their places, each a mapping from column to text. A missing cell is missing, an empty one is empty."""
+
+    path: Path
+    rows: tuple[tuple[int, dict[str, str]], ...]
+    unit: str
+
+    @property
+    def columns(self) -> list[str]:
+        """All column names, in the order of their first appearance."""
+        return list(dict.fromkeys(name for _, row in self.rows for name in row))
+
+    def place(self, number: int) -> str:
+        """Where the row `number` is, for messages."""
+        return f"{self.path}, {self.unit} {number}"
+
+
+def read(
+    content: str, path: Path, wanted: Callable[[Sequence[str]], object] = bool, delimiter: str = "", quote: bool = True
+) -> Table:
+    """The table of a text: JSON if it begins with a bracket or brace, else cells under a header.
+
+    Arguments:
+        content: the text.
+        path: the file it comes from, for messages.
+        wanted: is a row of cells the header? Asked of the first row under each delimiter.
+        delimiter: a character, `tab`, `comma` or `semicolon`; if empty, the one under which the header is `wanted`. If
+            there is none and every row has two cells with a tab between, these are called `good` and `bad`.
+        quote: do quotation marks enclose cells?
+
+    Raises:
+        InputError: a row is longer or shorter than the header, two columns have the same name, or too many rows.
+        UsageError: the delimiter is not one character.
+    """
+    beginning = content.lstrip()[:1]
+    if beginning == "[":
+        listed = enumerate(_shape.need(_strict.json_text(content, path), list, str(path)), 1)
+        found = [(number, _shape.need(row, dict, f"{path}, row {number}")) for number, row in listed]
+        table = Table(path, tuple((number, _texts(row)) for number, row in found), "row")
+    elif beginning == "{":
+        table = Table(path, tuple((line, _texts(row)) for line, row in _strict.json_lines(path, content)), "line")
+    else:
+        table = Table(path, tuple(_rows(content, path, wanted, delimiter, quote)), "line")
+    _strict.count(len(table.rows), path)
+    return table
+
+
+def two_columns(content: str) -> bool:
+    """Has every whole line of a text, but for empty ones, two cells with a tab between them?"""
+    found = [line for _, line in _strict.lines(content[: content.rfind("\n") + 1] or content) if line.strip()]
+    return bool(found) and all(line.count("\t") == 1 for line in found)
+
+
+def _rows(
+    content: str, path: Path, wanted: Callable[[Sequence[str]], object], delimiter: str, quote: bool
+) -> list[tuple[int, dict[str, str]]]:
+    choices = [_character(delimiter)] if delimiter else list(DELIMITERS.values())
+    headers = [next((row for _, row in _strict.cells(content, path, choice, quote)), []) for choice in choices]
+    chosen = next((at for at, names in enumerate(headers) if wanted(names)), None)
+    if chosen is None and not delimiter and two_columns(content):
+        cells, names = _strict.cells(content, path, "\t", quote), ["good", "bad"]
+    else:
+        chosen = max(range(len(choices)), key=lambda at: len(headers[at])) if chosen is None else chosen
+        cells = _strict.cells(content, path, choices[chosen], quote)
+        names = next((row for _, row in cells), [])
+    _refuse_repeated(names, path)
+    return [(line, _named(names, row, f"{path}, line {line}")) for line, row in cells]
+
+
+def _named(names: Sequence[str], row: Sequence[str], place: str) -> dict[str, str]:
+    if len(row) != len(names):
+        cure = "Put cells that hold the delimiter or a line break in quotation marks."
+        raise InputError(place, f"{len(row)} cells", f"{len(names)} as in the header", cure)
+    return dict(zip(names, row, strict=True))
+
+
+def _character(delimiter: str) -> str:
+    found = DELIMITERS.get(delimiter, delimiter)
+    if len(found) != 1 or found in '"\r\n':
+        raise UsageError("delimiter", repr(delimiter), "one character, or one of " + ", ".join(DELIMITERS))
+    return found
+
+
+def _refuse_repeated(names: Sequence[str], path: Path) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            shown = f"the column {name!r} twice" if name else "two columns without a name"
+            raise InputError(f"{path}, line 1", shown, "each name once", "Rename or delete one.")
+
+
+def _texts(row: dict[str, object]) -> dict[str, str]:
+    """Cells of JSON: texts as they are, null as missing, other values as JSON."""
+    return {
+        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for key, value in row.items()
+        if value is not None
+    }

@@ -1,0 +1,142 @@
+"""BLiMP (Warstadt et al. 2020): JSON lines with `sentence_good` and `sentence_bad`, and the datasets in its likeness.
+
+Read alike: the published files, the copy on the Hugging Face hub (`pair_id`, no prefix fields), ZhoBLiMP, SLING, BLiMP-NL,
+QFrBLiMP, the BabyLM supplement (two sentences and nothing else). `UID` or `paradigm` names the suite, else the file does.
+
+Fields whose value is the same in all lines of a suite are tags of the suite, the others tags of the item, in the
+spelling of the file (`syntax/semantics` stays so). A value that is not a text stands as JSON (`true`, `5`); the tag
+`json:fields` lists the fields of a line in order, and marks with `json` those that were not texts. Blanks around a
+critical word (1,134 of the published ones begin with one) don't count and are kept in a `json:` tag.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import _pair, _strict
+from syntagm.suite import Item, Sentence, Suite
+
+IDS = ("pairID", "pair_id", "pair_ID", "id", "ID")
+NAMES = ("UID", "paradigm")
+_ONE, _TWO = _pair.FIELDS["one_prefix"], _pair.FIELDS["two_prefix"]
+_HELD = ("sentence_good", "sentence_bad", *_ONE, *_TWO)
+
+
+def claims(path: Path, head: str) -> bool:
+    """JSON lines whose first has both sentences."""
+    first = head.lstrip().split("\n", 1)[0]
+    return first.startswith("{") and '"sentence_good"' in first and '"sentence_bad"' in first
+
+
+def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
+    """The suites of a file, one a paradigm.
+
+    Arguments:
+        path: the file.
+        suite: the field that names the suite of a pair, if it is neither `UID` nor `paradigm`.
+
+    Raises:
+        InputError: with the line: a field is missing or no text, or prefix and word don't begin the sentence.
+        UsageError: a line has no field `suite`.
+    """
+    content = _strict.text(path)
+    rows = []
+    for line, row in _strict.json_lines(path, content):
+        rows.append((line, row))
+        _strict.count(len(rows), path)
+    method = _method(rows[0][1]) if rows else None
+    escaped = {"json:ascii": "true"} if content.isascii() and "\\u" in content else {}
+    items = []
+    for index, (line, row) in enumerate(rows):
+        place = f"{path}, line {line}"
+        if _method(row) != method:
+            raise InputError(
+                place, f"the fields of {_method(row) or 'no prefix method'}", f"those of line {rows[0][0]}"
+            )
+        items.append((_name(row, suite, path, place), _item(row, index, method, place, escaped)))
+    yield from _pair.suites(items, method, str(path))
+
+
+def write(suites: Sequence[Suite], path: Path) -> None:
+    """Write minimal pairs as JSON lines; what was read from such a file is written as it was.
+
+    Raises:
+        InputError: a suite is not one of minimal pairs, or has tags that can't be fields.
+    """
+    found = []
+    for suite in suites:
+        method = _pair.method(suite)
+        found += [_line(suite, item, method) for item in suite.items]
+    path.write_text("".join(line + "\n" for line in found), encoding="utf-8", newline="\n")
+
+
+def _method(row: dict[str, Any]) -> str | None:
+    return (
+        "one_prefix" if any(key in row for key in _ONE) else "two_prefix" if any(key in row for key in _TWO) else None
+    )
+
+
+def _name(row: dict[str, Any], option: str, path: Path, place: str) -> str:
+    if option and option not in row:
+        raise UsageError(place, f"no field {option!r}", "one of " + ", ".join(row))
+    for key in (option,) if option else NAMES:
+        if key in row:
+            return _tag(row[key])
+    return path.stem
+
+
+def _item(row: dict[str, Any], index: int, method: str | None, place: str, escaped: dict[str, str]) -> Item:
+    texts = {key: _strict.sentence(row[key], f"{place}, {key}") for key in _HELD if key in row}
+    for key in ("sentence_good", "sentence_bad", *(_pair.FIELDS[method] if method else ())):
+        if key not in texts:
+            raise InputError(place, f"no {key!r}", "both sentences" if key in _HELD[:2] else f"all fields of {method}")
+    if any(key in row for key in _ONE) and any(key in row for key in _TWO):
+        raise InputError(place, "the fields of both prefix methods", "those of one")
+    good, bad = (texts[key] for key in _HELD[:2])
+    if method:
+        sentences = _pair.regions(good, bad, method, [texts[key] for key in _pair.FIELDS[method]], place)
+    else:
+        sentences = {"good": Sentence(good), "bad": Sentence(bad)}
+    key = next((key for key in IDS if key in row), None)
+    tags = {name: _tag(value) for name, value in row.items() if name not in (*_HELD, key)}
+    _refuse_reserved(tags, place)
+    blanks = {f"json:{name}": text for name, text in texts.items() if name not in _HELD[:2] and text != text.strip()}
+    fields = {
+        "json:fields": json.dumps({name: "" if isinstance(value, str) else "json" for name, value in row.items()})
+    }
+    return Item(_tag(row[key]) if key else str(index), sentences, tags | blanks | fields | escaped)
+
+
+def _refuse_reserved(tags: dict[str, str], place: str) -> None:
+    for name in tags:
+        if name.startswith("json:"):
+            raise InputError(place, f"a field {name!r}", "a name that doesn't begin with json:", "Rename it.")
+
+
+def _tag(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _line(suite: Suite, item: Item, method: str | None) -> str:
+    tags = {**suite.tags, **item.tags}
+    plain = {key: value for key, value in tags.items() if not key.startswith("json:")}
+    texts = {"sentence_good": item.sentences["good"].text, "sentence_bad": item.sentences["bad"].text}
+    for key, text in _pair.parts(item, method, f"suite {suite.name}").items():
+        published = tags.get(f"json:{key}", text)
+        texts[key] = published if published.strip() == text else text
+    fields = json.loads(tags.get("json:fields", "{}"))
+    identifier = next((key for key in IDS if key in fields and key not in plain), "pairID" if not fields else None)
+    named = {} if fields or any(key in plain for key in NAMES) else {"UID": suite.name}
+    values = texts | plain | named | ({identifier: item.id} if identifier else {})
+    order = [*(key for key in fields if key in values), *(key for key in values if key not in fields)]
+    row = {key: _value(values[key]) if fields.get(key) == "json" else values[key] for key in order}
+    return json.dumps(row, ensure_ascii=tags.get("json:ascii") == "true")
+
+
+def _value(tag: str) -> Any:
+    try:
+        return json.loads(tag)
+    except json.JSONDecodeError:
+        return tag  # The tag was changed to something that is no JSON value.

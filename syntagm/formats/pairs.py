@@ -1,0 +1,187 @@
+"""Minimal pairs typed by hand, and any table with one pair a row: TSV, CSV, JSON lines or a JSON list.
+
+    good	bad
+    The keys are here.	The keys is here.
+
+The two columns are found by their names: good/bad, sentence_good/sentence_bad, good_sentence/bad_sentence,
+acceptable/unacceptable, grammatical/ungrammatical, correct/wrong, sen/wrong_sen, source_sentence/target_sentence; others
+are named by options: `pairs.csv?good=right&bad=wrong`. A table without a header has two columns, good first, with a tab
+between them. Tab, `;` and `,` are told apart by the header.
+
+With `prefix`, `critical_good` and `critical_bad` the prediction `one_prefix` is made too; with `prefix_good`,
+`prefix_bad` and `word`, `two_prefix`. `suite`, `paradigm` or `UID` names the suite of a pair, else the file does; `id`,
+`pairID`, `pair_id`, `item` or a column without a name gives its id, else its number from 0. Other columns are tags.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import _pair, _strict, _table
+from syntagm.suite import Item, Sentence, Suite
+
+KNOWN = (
+    ("good", "bad"),
+    ("sentence_good", "sentence_bad"),
+    ("good_sentence", "bad_sentence"),
+    ("acceptable", "unacceptable"),
+    ("grammatical", "ungrammatical"),
+    ("correct", "wrong"),
+    ("sen", "wrong_sen"),
+    ("source_sentence", "target_sentence"),
+)
+IDS = ("id", "pairid", "pair_id", "item", "item_id", "item_number", "")
+SUITES = ("suite", "paradigm", "uid")
+FIELDS = (
+    ("one_prefix", ("prefix", "critical_good", "critical_bad")),
+    ("two_prefix", ("prefix_good", "prefix_bad", "word")),
+    *_pair.FIELDS.items(),
+)
+
+
+def claims(path: Path, head: str) -> bool:
+    """A table whose header has a known pair of names, or two columns with a tab between them throughout."""
+    first = head.lstrip().split("\n", 1)[0].lower()
+    if path.suffix in (".json", ".jsonl") or first[:1] in ("[", "{"):
+        start = head.lstrip()[:4096].lower()
+        known = any(f'"{good}"' in start and f'"{bad}"' in start for good, bad in KNOWN)
+        return known and not (first.startswith("{") and '"sentence_good"' in first)
+    for delimiter in _table.DELIMITERS.values():
+        cells = [cell.strip('" ') for cell in first.rstrip("\r").split(delimiter)]
+        if _names("", "")(cells):
+            return True
+    return (
+        path.suffix in (".tsv", ".txt") and _table.two_columns(head) and first.split("\t")[0] not in ("true", "false")
+    )
+
+
+def read(
+    path: Path, *, good: str = "", bad: str = "", id: str = "", suite: str = "", delimiter: str = "", quote: str = "yes"
+) -> Iterator[Suite]:
+    """The suites of a table.
+
+    Arguments:
+        path: the file.
+        good: the column of the acceptable sentences, if its name is not a known one.
+        bad: the column of the unacceptable sentences; likewise.
+        id: the column that gives the id of a pair.
+        suite: the column that names the suite of a pair.
+        delimiter: what stands between cells: a character, `tab`, `comma` or `semicolon`.
+        quote: `yes` if quotation marks enclose cells (RFC 4180), `none` if they are ordinary characters.
+
+    Raises:
+        InputError: with the line: cells too many or too few, an empty sentence, or prefix fields that don't fit.
+        UsageError: an option names a column that does not exist.
+    """
+    if quote not in ("yes", "none"):
+        raise UsageError("quote", repr(quote), "yes or none")
+    if bool(good) != bool(bad):
+        raise UsageError("good" if good else "bad", "alone", "both good= and bad=")
+    table = _table.read(_strict.text(path), path, _names(good, bad), delimiter, quote == "yes")
+    columns = table.columns
+    pair = (good, bad) if good else _names("", "")(columns)
+    for name in (*(pair or ()), *((id,) if id else ()), *((suite,) if suite else ())):
+        if name not in columns:
+            raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, columns)))
+    if pair is None:
+        raise _unknown(path, columns)
+    id = id or next((found for name in IDS if (found := _named(columns, name)) is not None), "")
+    suite = suite or next((found for name in SUITES if (found := _named(columns, name)) is not None), "")
+    yield from _suites(table, pair, id, suite)
+
+
+def write(suites: Sequence[Suite], path: Path) -> None:
+    """Write minimal pairs as a table that reads back as the same suites; commas if the name ends in .csv, else tabs.
+
+    Tags that begin with `json:` are left out: they only serve the format from which the suites came.
+
+    Raises:
+        InputError: a suite is not one of minimal pairs, or a tag has the name of a column.
+    """
+    methods = {suite.name: _pair.method(suite) for suite in suites}
+    if len(set(methods.values())) > 1:
+        raise InputError(str(path), "suites with different prefix methods", "one method", "Write each by itself.")
+    rows = [_row(suite, item, methods[suite.name]) for suite in suites for item in suite.items]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    if (found := _method(str(path), columns)[0]) != (method := next(iter(methods.values()), None)):
+        raise InputError(
+            str(path), f"tags called like the columns of {found}", f"those of {method or 'no prefix method'}"
+        )
+    lines = io.StringIO()
+    table = csv.DictWriter(
+        lines, columns, restval="", delimiter="," if path.suffix == ".csv" else "\t", lineterminator="\n"
+    )
+    table.writeheader()
+    table.writerows(rows)
+    path.write_text(lines.getvalue(), encoding="utf-8", newline="")
+
+
+def _names(good: str, bad: str) -> Callable[[Sequence[str]], tuple[str, str] | None]:
+    """A function that finds the two columns in a header: those asked for, or a known pair in any case of letters."""
+
+    def find(columns: Sequence[str]) -> tuple[str, str] | None:
+        for one, other in [(good, bad)] if good else KNOWN:
+            first, second = _named(columns, one), _named(columns, other)
+            if first is not None and second is not None:
+                return first, second
+        return None
+
+    return find
+
+
+def _named(columns: Sequence[str], name: str) -> str | None:
+    exact = [column for column in columns if column == name]
+    return next(iter(exact + [column for column in columns if column.strip().lower() == name]), None)
+
+
+def _unknown(path: Path, columns: Sequence[str]) -> InputError:
+    shown = ", ".join(map(repr, columns[:12])) or "no columns"
+    cure = f"Name the columns, as in {path.name}?good=COLUMN&bad=COLUMN."
+    return InputError(str(path), shown, "a known pair of columns such as good and bad", cure)
+
+
+def _suites(table: _table.Table, pair: tuple[str, str], id: str, suite: str) -> Iterator[Suite]:
+    method, fields = _method(str(table.path), table.columns)
+    held = {*pair, *fields, id if id in table.columns else None, suite if suite.strip().lower() == "suite" else None}
+    items = []
+    for index, (number, row) in enumerate(table.rows):
+        place = table.place(number)
+        good, bad = (_cell(row, name, place) for name in pair)
+        if method:
+            sentences = _pair.regions(good, bad, method, [row.get(name, "") for name in fields], place)
+        else:
+            sentences = {"good": Sentence(good), "bad": Sentence(bad)}
+        tags = {name or "index": cell for name, cell in row.items() if name not in held and cell}
+        name = _cell(row, suite, place) if suite else table.path.stem
+        items.append((name, Item(row.get(id) or str(index), sentences, tags)))
+    return _pair.suites(items, method, str(table.path))
+
+
+def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
+    """The prefix method whose columns are there, and these columns."""
+    found = [(method, names) for method, names in FIELDS if set(names) <= set(columns)]
+    if len(found) > 1:
+        raise InputError(place, "the columns of two prefix methods", "those of one")
+    return found[0] if found else (None, ())
+
+
+def _cell(row: dict[str, str], name: str, place: str) -> str:
+    if not row.get(name, "").strip():
+        raise InputError(f"{place}, {name}", "nothing", "a text", "Fill it in or delete the row.")
+    return _strict.sentence(row[name], f"{place}, {name}")
+
+
+def _row(suite: Suite, item: Item, method: str | None) -> dict[str, str]:
+    place = f"suite {suite.name}, item {item.id}"
+    row = {"suite": suite.name, "id": item.id, "good": item.sentences["good"].text, "bad": item.sentences["bad"].text}
+    parts = _pair.parts(item, method, f"suite {suite.name}")
+    names = next((names for name, names in FIELDS if name == method), ())
+    row |= dict(zip(names, parts.values(), strict=True))
+    for name, text in {**suite.tags, **item.tags}.items():
+        if name in row:
+            raise InputError(place, f"a tag called {name!r}", "another name", "The format uses this name itself.")
+        if not name.startswith("json:"):
+            row[name] = text
+    return row

@@ -1,0 +1,223 @@
+"""SyntaxGym suites (Gauthier et al. 2020), the JSON files published with Hu et al. 2020.
+
+A sentence is the contents of its regions, stripped, those that are not blank joined by one space; nothing else is added
+or taken away. Regions are called by their numbers; a blank one is a span of no length at the end of what stands before
+it. With `joined=hub`, white space before `.` and `,` is deleted after joining, as the copy on the Hugging Face hub does.
+
+Both published forms are read: the main branch (square brackets in formulas, blanks around contents) and the corrected
+one. `region_meta` becomes the tags `region.N`; other texts of `meta` and of an item become tags under their own names.
+What has no place in the types (key order, blanks around contents, foreign keys) stands in the tag `json:suite` of a suite
+or `json:item` of an item: the original JSON with null wherever the types hold the value. So `write` gives the file back.
+
+Deliberate differences from SyntaxGym 0.8a1: a region may have extra keys, blanks around contents are read, and the names
+in the published JSON schema are all demanded.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import FormulaError, InputError, UsageError
+from syntagm.formats import _shape, _skeleton, _strict
+from syntagm.formula import parse
+from syntagm.suite import AGGREGATES, Aggregate, Item, Prediction, Region, Sentence, Suite
+
+JOINED = ("main", "hub")
+_KEYS = ('"meta"', '"region_meta"', '"predictions"', '"items"', '"condition_name"')
+_BEFORE_STOP = re.compile(r"\s+(?=[.,])")
+
+
+def claims(path: Path, head: str) -> bool:
+    """A JSON file that begins with an object and mentions at least two keys of a suite."""
+    return path.suffix == ".json" and head.lstrip().startswith("{") and sum(key in head for key in _KEYS) >= 2
+
+
+def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
+    """The one suite of a file.
+
+    Arguments:
+        path: the JSON file.
+        joined: `main`: contents joined by one space; `hub`: white space before `.` and `,` deleted afterwards.
+
+    Raises:
+        InputError: not a suite; the message names item, condition and region.
+        UsageError: `joined` is neither.
+    """
+    if joined not in JOINED:
+        raise UsageError("joined", repr(joined), " or ".join(JOINED))
+    content = _strict.text(path)
+    top = _shape.need(_strict.json_text(content, path), dict, str(path))
+    meta, labels = (_shape.field(top, key, dict, str(path)) for key in ("meta", "region_meta"))
+    predictions, listed = (_shape.field(top, key, list, str(path)) for key in ("predictions", "items"))
+    _strict.count(len(listed), path)
+    items = tuple(_item(value, f"{path}, items[{index}]", joined) for index, value in enumerate(listed))
+    tags = _skeleton.texts(meta, ("name", "metric")) | _labels(labels, f"{path}, region_meta")
+    name = _shape.field(meta, "name", str, f"{path}, meta")
+    suite = Suite(name, items, tuple(_predictions(predictions, path)), tags, _aggregate(meta, f"{path}, meta"))
+    skeleton = _skeleton.strip(top | {"items": []}, _frame(suite))
+    yield replace(suite, tags=tags | _kept("json:suite", skeleton) | _escaped(content))
+
+
+def write(suites: Sequence[Suite], path: Path) -> None:
+    """Write one suite as the published files are: `json.dumps` with an indent of 4 and no final newline.
+
+    Raises:
+        InputError: more than one suite, or one that the format can't hold; the message says why.
+    """
+    if len(suites) != 1:
+        cure = "A SyntaxGym file holds one suite: write each by itself."
+        raise InputError(str(path), f"{len(suites)} suites", "one", cure)
+    suite = suites[0]
+    top = _frame(suite)
+    if "json:suite" in suite.tags:
+        top = _skeleton.fill(json.loads(suite.tags["json:suite"]), top, f"suite {suite.name}")
+    top["items"] = [_item_json(item, f"suite {suite.name}, item {item.id}") for item in suite.items]
+    ascii_only = suite.tags.get("json:ascii") == "true"
+    path.write_text(json.dumps(top, indent=4, ensure_ascii=ascii_only), encoding="utf-8", newline="\n")
+
+
+def assemble(contents: Sequence[str], joined: str = "main") -> Sentence:
+    """The sentence that region contents make; the regions are called by their numbers, from 1.
+
+    >>> assemble(["The keys ", "", "are here", "."], "hub").text
+    'The keys are here.'
+    """
+    text, regions = "", []
+    for number, content in enumerate(contents, 1):
+        content = content.strip()
+        start = len(text) + 1 if text and content else len(text)
+        text = f"{text} {content}" if text and content else text + content
+        regions.append(Region(str(number), start, len(text)))
+    sentence = Sentence(text, tuple(regions))
+    return _as_hub(sentence) if joined == "hub" else sentence
+
+
+def contents(sentence: Sentence, place: str) -> list[str]:
+    """What the regions hold, if the sentence is made of regions 1 to n as `assemble` makes it; else InputError."""
+    names = [region.name for region in sentence.regions]
+    if not names or names != [str(number) for number in range(1, len(names) + 1)]:
+        shown = ", ".join(names) or "none"
+        raise InputError(
+            place, f"regions {shown}", "regions called 1, 2, 3 ... in order", "SyntaxGym has no other names."
+        )
+    return [sentence.text[region.start : region.end] for region in sentence.regions]
+
+
+def _as_hub(sentence: Sentence) -> Sentence:
+    cuts = [match.span() for match in _BEFORE_STOP.finditer(sentence.text)]
+
+    def moved(place: int) -> int:
+        return place - sum(min(max(place - start, 0), end - start) for start, end in cuts)
+
+    regions = (Region(region.name, moved(region.start), moved(region.end)) for region in sentence.regions)
+    return Sentence(_BEFORE_STOP.sub("", sentence.text), tuple(regions))
+
+
+def _item(value: Any, place: str, joined: str) -> Item:
+    item = _shape.need(value, dict, place)
+    number = item.get("item_number")
+    if isinstance(number, bool) or not isinstance(number, int | str):
+        found = "no item_number" if "item_number" not in item else f"item_number {_strict.kind(number)}"
+        raise InputError(place, found, "an integer", "Number the items 1, 2, 3 ...")
+    place = f"{place} (item {number})"
+    sentences: dict[str, Sentence] = {}
+    for index, condition in enumerate(_shape.field(item, "conditions", list, place)):
+        condition = _shape.need(condition, dict, f"{place}, conditions[{index}]")
+        name = _shape.field(condition, "condition_name", str, f"{place}, conditions[{index}]")
+        if name in sentences:
+            raise InputError(place, f"the condition {name!r} twice", "each condition once", "Rename or delete one.")
+        sentences[name] = _sentence(condition, f"{place}, condition {name}", joined)
+    tags = _skeleton.texts(item, ("item_number", "conditions"))
+    made = Item(str(number), sentences, tags)
+    return replace(made, tags=tags | _kept("json:item", _skeleton.strip(item, _plain_item(made, place))))
+
+
+def _sentence(condition: dict[str, Any], place: str, joined: str) -> Sentence:
+    parts = []
+    for index, region in enumerate(_shape.field(condition, "regions", list, place), 1):
+        region = _shape.need(region, dict, f"{place}, region {index}")
+        number = _shape.field(region, "region_number", int, f"{place}, region {index}")
+        if number != index:
+            cure = "Number the regions 1, 2, 3 ... in the order of the sentence."
+            raise InputError(f"{place}, region {index}", f"region_number {number}", str(index), cure)
+        parts.append(_shape.field(region, "content", str, f"{place}, region {index}"))
+    sentence = assemble(parts, joined)
+    _strict.sentence(sentence.text, place)
+    return sentence
+
+
+def _predictions(listed: list[Any], path: Path) -> Iterator[Prediction]:
+    for index, value in enumerate(listed):
+        place = f"{path}, prediction {index}"
+        prediction = _shape.need(value, dict, place)
+        if (kind := _shape.field(prediction, "type", str, place)) != "formula":
+            raise InputError(place, f"type {kind!r}", '"formula"')
+        try:
+            formula = parse(_shape.field(prediction, "formula", str, place))
+        except FormulaError as error:
+            raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
+        yield Prediction(str(index), formula)
+
+
+def _labels(labels: dict[str, Any], place: str) -> dict[str, str]:
+    for key in labels:
+        if not re.fullmatch("[1-9][0-9]*", key):
+            raise InputError(place, f"the key {key!r}", 'a region number such as "1"')
+        _shape.field(labels, key, str, place)
+    return {f"region.{key}": label for key, label in labels.items()}
+
+
+def _aggregate(meta: dict[str, Any], place: str) -> Aggregate:
+    metric = _shape.field(meta, "metric", str, place)
+    for aggregate in AGGREGATES:
+        if metric == aggregate:
+            return aggregate
+    raise InputError(place, f"metric {metric!r}", "one of " + ", ".join(AGGREGATES), "One suite has one metric.")
+
+
+def _frame(suite: Suite) -> dict[str, Any]:
+    """The file without its items, as it is written if no `json:suite` tag says otherwise."""
+    place = f"suite {suite.name}"
+    names = [prediction.name for prediction in suite.predictions]
+    if names != [str(index) for index in range(len(names))]:
+        cure = "SyntaxGym numbers its predictions; their names would be lost."
+        raise InputError(place, "predictions " + ", ".join(names), "predictions called 0, 1, 2 ...", cure)
+    meta = {"name": suite.name, "metric": suite.aggregate} | _skeleton.plain(suite.tags, ("name", "metric"), place)
+    labels = {key.removeprefix("region."): label for key, label in suite.tags.items() if key.startswith("region.")}
+    predictions = [{"type": "formula", "formula": prediction.formula.text} for prediction in suite.predictions]
+    return {"meta": meta, "region_meta": labels, "predictions": predictions, "items": []}
+
+
+def _item_json(item: Item, place: str) -> dict[str, Any]:
+    made: dict[str, Any] = _plain_item(item, place)
+    if "json:item" in item.tags:
+        made = dict(_skeleton.fill(json.loads(item.tags["json:item"]), made, place))
+    for condition, sentence in zip(made["conditions"], item.sentences.values(), strict=True):
+        parts = [region["content"] for region in condition["regions"]]
+        if sentence.text not in (assemble(parts).text, assemble(parts, "hub").text):
+            cure = "Regions must cover the sentence but for the single spaces between them."
+            where = f"{place}, condition {condition['condition_name']}"
+            raise InputError(where, repr(sentence.text), repr(assemble(parts).text), cure)
+    return made
+
+
+def _plain_item(item: Item, place: str) -> dict[str, Any]:
+    """The item as it is written if no `json:item` tag says otherwise."""
+    conditions = []
+    for name, sentence in item.sentences.items():
+        held = contents(sentence, f"{place}, condition {name}")
+        regions = [{"region_number": number, "content": content} for number, content in enumerate(held, 1)]
+        conditions.append({"condition_name": name, "regions": regions})
+    tags = _skeleton.plain(item.tags, ("item_number", "conditions"), place)
+    return {"item_number": _skeleton.number(item.id), "conditions": conditions} | tags
+
+
+def _kept(tag: str, skeleton: Any) -> dict[str, str]:
+    return {} if skeleton is None else {tag: json.dumps(skeleton, ensure_ascii=False)}
+
+
+def _escaped(content: str) -> dict[str, str]:
+    return {"json:ascii": "true"} if content.isascii() and "\\u" in content else {}
