@@ -77,15 +77,14 @@ def run(
     """
     folder, progress = Path(folder), progress or Silence()
     suites = list(suites) if isinstance(suites, Iterator) else suites
-    options = {"align": align, "tolerance": evaluate.tolerance(model)}
     with claim(folder):
-        record, shards = _prepare(folder, model, suites, options, command)
+        record, shards = _prepare(folder, model, suites, align, command)
         finished = _verified(folder, shards, progress)
         total = sum(one.sentences for one in shards)
         progress.planned(total, sum(one.sentences for one in shards if one.name in finished), len(record["suites"]))
         if len(finished) < len(shards) or record["status"] != "done":
             try:
-                _compute(folder, model, suites, shards, finished, align, cache, progress)
+                _compute(folder, model, suites, shards, finished, record["options"], cache, progress)
             except (Interrupted, KeyboardInterrupt):
                 _write_record(folder, record | {"status": "interrupted"})
                 raise
@@ -124,9 +123,13 @@ def claim(folder: Path) -> Iterator[None]:
 
 
 def _prepare(
-    folder: Path, model: LanguageModel, suites: Iterable[Suite], options: dict[str, Any], command: str
+    folder: Path, model: LanguageModel, suites: Iterable[Suite], align: Rule, command: str
 ) -> tuple[dict[str, Any], list[Shard]]:
     """The record, new or as it stands, and all shards of the run."""
+    standing = read_record(folder)
+    # The tolerance rests on a measurement, so a run that goes on keeps the one it began with.
+    tolerance = standing["options"]["tolerance"] if standing else evaluate.tolerance(model)
+    options = {"align": align, "tolerance": tolerance}
     identity = json.dumps([model.fingerprint, options])
     records: dict[str, SuiteRecord] = {}
     shards: list[Shard] = []
@@ -141,7 +144,6 @@ def _prepare(
     if not records:
         raise UsageError("--suite", "no suites", "at least one")
     fresh = _new_record(model, list(records.values()), options, command)
-    standing = read_record(folder)
     if standing is None:
         _write_record(folder, fresh)
         return fresh, shards
@@ -228,7 +230,7 @@ def _compute(
     suites: Iterable[Suite],
     shards: Sequence[Shard],
     finished: set[str],
-    rule: Rule,
+    options: dict[str, Any],
     cache: evaluate.Cache | None,
     progress: Progress,
 ) -> None:
@@ -237,7 +239,7 @@ def _compute(
         if one.name not in finished:
             missing.setdefault(one.suite, []).append(one)
     for suite in suites if missing else ():
-        measures = evaluate.predictions(suite, model, rule, evaluate.tolerance(model))
+        measures = evaluate.predictions(suite, model, options["align"], options["tolerance"])
         for one in missing.get(suite.name, ()):
             items = suite.items[one.first : one.last]
             answered = 0

@@ -1,0 +1,86 @@
+"""What a checkpoint is made of: its hash, and what must not be opened unasked."""
+
+import hashlib
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from syntagm.errors import ModelError
+
+_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+
+
+def hash_weights(model: Any, tokenizer: Any) -> str:
+    """A hash of configuration, weights as they are computed with, and tokenizer; 64 hexadecimal digits.
+
+    The weights' own bytes are hashed, not the file's: a checkpoint in one file or ten gives one hash.
+    """
+    digest = hashlib.sha256(json.dumps(_settings(model.config), sort_keys=True, default=str).encode())
+    for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
+        flat = tensor.detach().cpu().contiguous().reshape(-1)
+        digest.update(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
+        digest.update(memoryview(flat.view(torch.uint8).numpy()))
+    digest.update(tokenizer.backend_tokenizer.to_str().encode())
+    return digest.hexdigest()
+
+
+def _settings(config: Any) -> dict[str, Any]:
+    return {
+        key: value for key, value in config.to_dict().items() if key not in ("_name_or_path", "transformers_version")
+    }
+
+
+def refuse_unsafe(folder: Path, pickle: bool, code: bool) -> None:
+    """Refuse a folder that can only be loaded by unpickling or by running its code, unless that was allowed.
+
+    Raises:
+        ModelError: no safetensors, doubled names in them, or code of the model's own.
+    """
+    place = f"causal:{folder}"
+    config = folder / "config.json"
+    if not config.exists():
+        raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")
+    weights = sorted(folder.glob("*.safetensors"))
+    for path in weights:
+        _refuse_doubled_names(path)
+    pickles = [path.name for pattern in _PICKLES for path in sorted(folder.glob(pattern))]
+    if not weights and pickles and not pickle:
+        raise ModelError(
+            place, f"weights only as a pickle ({pickles[0]})", "model.safetensors",
+            "A pickle can run any code. Convert it, or add allow_pickle=yes if you trust whoever made it.",
+        )  # fmt: skip
+    try:
+        settings = json.loads(config.read_bytes())
+    except ValueError as error:
+        raise ModelError(str(config), f"not JSON ({error})", "the configuration of a model") from error
+    if not isinstance(settings, dict):
+        raise ModelError(str(config), "not a JSON object", "the configuration of a model")
+    if "auto_map" in settings and not code:
+        raise ModelError(
+            place, "code of the model's own (auto_map)", "an architecture that transformers has",
+            "Add remote_code=yes if you have read that code and trust it.",
+        )  # fmt: skip
+
+
+def _refuse_doubled_names(path: Path) -> None:
+    """safetensors itself takes the later of two tensors with one name; readers may differ, so neither is right."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            doubled = next(name for name in names if names.count(name) > 1)
+            raise ModelError(str(path), f"the name {doubled!r} twice in the header", "each tensor once")
+        return dict(pairs)
+
+    with open(path, "rb") as file:
+        head = file.read(8)
+        size = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
+        if not 2 <= size <= 100_000_000:
+            raise ModelError(str(path), "not a safetensors file, or cut short", "a whole safetensors file")
+        try:
+            json.loads(file.read(size), object_pairs_hook=once)
+        except ValueError as error:
+            raise ModelError(str(path), f"a damaged header ({error})", "a whole safetensors file") from error

@@ -1,0 +1,264 @@
+"""Any Hugging Face causal language model, from the bundled demo, a folder, or the hub.
+
+`causal:./folder`, `causal:org/name@revision`; a plain name means `causal:`. Options, after `?` and joined by `&`:
+
+    bos=auto|yes|no            what stands before a text: the model's start symbol, exactly one, or nothing
+    eos=no|yes                 is the end symbol's surprisal listed? It counts in whole sentences only
+    dtype=f32|bf16|f16|f64     the type computed in, whatever the weights are stored in; log-sum-exp in float32 at least
+    boundary=token|word        word: the word-boundary correction of Pimentel & Meister 2024 and Oh & Schuler 2024
+    device=auto|cpu|cuda|...   where to compute
+    batch=N                    tokens a batch; halved by itself when memory runs out
+    sharing=auto|no            are shared prefixes computed once, where the model can take it?
+    allow_pickle=no|yes        may weights be unpickled? Pickles can run code
+    remote_code=no|yes         may code that comes with the model be run?
+
+With nothing before it (`bos=no`, or no start symbol), the first token has no surprisal: nan, counted as 0 in sums.
+Tokens beyond the positions that a model has are nan: undefined, and counted.
+"""
+
+import contextlib
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+from syntagm.errors import ModelError, UsageError
+from syntagm.models._forward import Forward, Rows
+from syntagm.models._model import LanguageModel
+from syntagm.models._name import BUNDLED, canonical, choose, refuse_others
+from syntagm.models._tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
+from syntagm.models._weights import hash_weights, refuse_unsafe
+from syntagm.question import Surprisals
+
+SCORER = "causal 1"
+_TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
+_OPTIONS = ("bos", "eos", "dtype", "boundary", "device", "batch", "sharing", "allow_pickle", "remote_code")
+_SILENT = ("device", "batch", "sharing", "allow_pickle", "remote_code")
+
+
+class Causal(LanguageModel):
+    """A causal transformer with its tokenizer; made by `load`, or around a live model by `wrap`."""
+
+    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str]) -> None:
+        refuse_others("causal", options, _OPTIONS)
+        config = model.config
+        bos = choose(options, "bos", ["auto", "yes", "no"], "auto")
+        self._start = start_symbol(bos, tokenizer, config)
+        self._end = end_symbol(choose(options, "eos", ["no", "yes"], "no"), tokenizer, config)
+        self._borders = self._word_borders(model, tokenizer, choose(options, "boundary", ["token", "word"], "token"))
+        share = choose(options, "sharing", ["auto", "no"], "auto") == "auto"
+        self.name = canonical("causal", label, options, _SILENT)
+        self.start, self.end = self._symbol(tokenizer, self._start), self._symbol(tokenizer, self._end)
+        self._tokenizer = tokenizer
+        self._forward = Forward(model, _batch_tokens(options, model.device), share, self._borders)
+        self.noise = self._forward.noise
+        self.policies = {
+            "bos": "yes" if self.start is not None else "no",
+            "eos": "yes" if self.end is not None else "no",
+            "dtype": next(name for name, dtype in _TYPES.items() if dtype == model.dtype),
+            "boundary": "word" if self._borders else "token",
+        }
+        weights = hash_weights(model, tokenizer)
+        self.fingerprint = hashlib.sha256(
+            json.dumps([SCORER, weights, self._start, self._end, self.policies]).encode()
+        ).hexdigest()
+        self.record = {
+            "architecture": config.model_type,
+            "weights": weights,
+            "revision": getattr(config, "_commit_hash", None),
+            "options": dict(options),
+            "device": str(model.device),
+            "prefixes": "shared (packed trees)" if self._forward.tree else "not shared (padded batches, by length)",
+            "head": "needed rows" if self._forward.direct_head else "needed rows, inside the model's own pass",
+            "positions": self._forward.limit,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+        }
+
+    @staticmethod
+    def _symbol(tokenizer: Any, number: int | None) -> str | None:
+        return None if number is None else str(tokenizer.convert_ids_to_tokens(number))
+
+    @staticmethod
+    def _word_borders(model: Any, tokenizer: Any, boundary: str) -> Borders | None:
+        if boundary == "token":
+            return None
+        size = model.get_output_embeddings().weight.shape[0]
+        return word_borders(tokenizer, size, end_symbol("yes", tokenizer, model.config))
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """The surprisals of each text; see `LanguageModel.score`."""
+        encoded = dict(
+            zip(distinct := list(dict.fromkeys(texts)), encode(self._tokenizer, distinct, self.name), strict=True)
+        )
+        repeats = dict.fromkeys(distinct, 0)
+        for text in texts:
+            repeats[text] += 1
+        sequences = [self._sequence(encoded[text].ids) for text in distinct]
+        asked = [index for index, sequence in enumerate(sequences) if sequence]
+
+        def finished(batch: Sequence[int]) -> None:
+            if done:
+                done(sum(repeats[distinct[asked[index]]] for index in batch))
+
+        rows = self._forward.surprisals([sequences[index] for index in asked], finished)
+        known = dict(zip(asked, rows, strict=True))
+        answers = {text: self._answer(text, encoded[text], known.get(index)) for index, text in enumerate(distinct)}
+        if done and (silent := sum(repeats[distinct[index]] for index in range(len(distinct)) if index not in known)):
+            done(silent)
+        for text in texts:
+            yield answers[text]
+
+    def _sequence(self, ids: Sequence[int]) -> list[int]:
+        """What goes through the model: start symbol, tokens, end symbol, as far as its positions reach."""
+        start = [] if self._start is None else [self._start]
+        end = [] if self._end is None else [self._end]
+        return [*start, *ids, *end][: self._forward.limit + (self._borders is None)]
+
+    def _answer(self, text: str, encoded: Encoded, rows: Rows | None) -> Surprisals:
+        starts, known = encoded.starts, encoded.known
+        if self._end is not None:
+            starts, known = np.append(starts, np.int32(len(text))), np.append(known, True)
+        bits = np.full(len(starts), np.nan)
+        if rows is not None:
+            first = 0 if self._start is not None else 1
+            bits[first : first + len(rows.bits)] = rows.bits
+            if self._borders is not None:
+                self._correct(bits, encoded.ids, rows)
+        return Surprisals(text, starts, bits, known)
+
+    def _correct(self, bits: np.ndarray[Any, Any], ids: Sequence[int], rows: Rows) -> None:
+        """Charge each word for its own end, not for that of the word before it (Pimentel & Meister 2024, theorem 2).
+
+        `rows.begin` is the surprisal of "a word begins here" after each input; the first word's is that of "a text can
+        begin so". A word's first token is freed of it, and its last token is charged with that of the next word.
+        """
+        assert self._borders is not None
+        shift = 0 if self._start is None else 1
+        tokens = [*ids, *([self._end] if self._end is not None else [])][: len(rows.begin) + 1 - shift]
+        for index, token in enumerate(tokens):
+            begins = index == 0 or self._borders.begins[token]
+            if begins and index + shift > 0:
+                bits[index] -= rows.first if index == 0 else rows.begin[index - 1 + shift]
+            ends = index + 1 == len(ids) or (index + 1 < len(ids) and self._borders.begins[ids[index + 1]])
+            if ends and index < len(ids) and index + shift < len(rows.begin):
+                bits[index] += rows.begin[index + shift]
+
+
+def load(path: str, **options: str) -> Causal:
+    """Load a causal language model and its tokenizer.
+
+    Raises:
+        UsageError: an option can't be taken.
+        ModelError: it can't be found, or is not what it should be: pickled weights, code of its own, missing weights.
+    """
+    refuse_others("causal", options, _OPTIONS)
+    name, at, revision = path.partition("@")
+    if Path(path).is_dir():
+        name, at, revision = path, "", ""
+    if not name:
+        raise UsageError("model causal:", "no path", "a folder or a name on the hub")
+    dtype = _TYPES[choose(options, "dtype", _TYPES, "f32")]
+    pickle = choose(options, "allow_pickle", ["no", "yes"], "no") == "yes"
+    code = choose(options, "remote_code", ["no", "yes"], "no") == "yes"
+    if Path(name).is_dir():
+        refuse_unsafe(Path(name), pickle, code)
+    elif name.startswith((".", "/", "~")):
+        raise ModelError(f"causal:{path}", "no such folder", "a folder with config.json and model.safetensors")
+    arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
+    model, tokenizer = _from_pretrained(name, arguments, dtype, pickle)
+    model = model.to(_device(options.get("device", "auto"))).eval()
+    return wrap(model, tokenizer, _label(name, at + revision, model, tokenizer), **options)
+
+
+def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
+    """A live model, for example inside a training loop, as a language model of this package.
+
+    Arguments:
+        model: a transformers model with a causal head, in evaluation mode. It is used where and as it is.
+        label: what to call it in results.
+
+    Raises:
+        UsageError: an option can't be taken.
+    """
+    return Causal(model, tokenizer, label, options)
+
+
+def _from_pretrained(name: str, arguments: dict[str, Any], dtype: torch.dtype, pickle: bool) -> tuple[Any, Any]:
+    with warnings.catch_warnings(), _quiet():
+        warnings.simplefilter("ignore")
+        try:
+            loader: Any = transformers.AutoModelForCausalLM
+            model, loading = loader.from_pretrained(
+                name, dtype=dtype, use_safetensors=None if pickle else True, output_loading_info=True, **arguments
+            )
+            tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **arguments)
+        except (
+            Exception
+        ) as error:  # transformers raises whatever it meets: OSError, ValueError, KeyError, SafetensorError, ...
+            raise ModelError(
+                f"causal:{name}", _first_line(error), "a causal model in safetensors, with a fast tokenizer",
+                "Give a folder with config.json, model.safetensors and tokenizer.json, or a name the hub cache holds.",
+            ) from error  # fmt: skip
+    for kind in ("missing_keys", "mismatched_keys"):
+        if lost := sorted(map(str, loading[kind])):
+            raise ModelError(
+                f"causal:{name}", f"{len(lost)} weights missing or of another shape, among them {lost[0]}",
+                "all weights of a causal language model", "Is the checkpoint whole, and has it a language-model head?",
+            )  # fmt: skip
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"causal:{name}", "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)"
+        )
+    return model, tokenizer
+
+
+def _label(name: str, revision: str, model: Any, tokenizer: Any) -> str:
+    if name == BUNDLED["demo"][1]:
+        return "demo"
+    if Path(name).is_dir():
+        return f"{Path(name).resolve().name}@{hash_weights(model, tokenizer)[:8]}"
+    return name + revision
+
+
+def _device(choice: str) -> torch.device:
+    if choice == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(choice)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise UsageError("model option device", repr(choice), "a device of this machine", _first_line(error)) from error
+    return device
+
+
+def _batch_tokens(options: Mapping[str, str], device: torch.device) -> int:
+    default = "1536" if device.type == "cpu" else "16384"
+    choice = options.get("batch", default)
+    if not choice.isdecimal() or int(choice) < 1:
+        raise UsageError("model option batch", repr(choice), "a number of tokens, at least 1")
+    return int(choice)
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Silences the progress bars and notes of transformers while a model is loaded; its errors still come through."""
+    notes: Any = transformers.utils.logging
+    level = notes.get_verbosity()
+    notes.set_verbosity_error()
+    notes.disable_progress_bar()
+    try:
+        yield
+    finally:
+        notes.set_verbosity(level)
+        notes.enable_progress_bar()

@@ -1,0 +1,86 @@
+"""Two runs side by side: the suites that both ran on, compared; what can't be compared is said."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from syntagm.analysis import comparison
+from syntagm.analysis.comparison import Comparison
+from syntagm.analysis.score import verdicts
+from syntagm.errors import RunError, UsageError
+from syntagm.estimates import predictions
+from syntagm.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """What the comparison of two runs found; b is the second.
+
+    Arguments:
+        suites: one comparison a suite.
+        overall: their unweighted mean.
+        flips: the items that the models judge differently; columns as in `comparison.FLIP_COLUMNS`.
+        left_out: a sentence for each thing that was not compared, and why.
+    """
+
+    suites: list[Comparison]
+    overall: Comparison
+    flips: pl.DataFrame
+    left_out: list[str]
+
+
+def compare(first: Run, second: Run, rule: str = "first") -> Pairing:
+    """Compare two runs on the suites that both have with the same content.
+
+    Arguments:
+        rule: "first" prediction, "all" predictions, or the name of a measure; see `analysis.score`.
+
+    Raises:
+        RunError: no suite is in both with the same content.
+        UsageError: no such suite has the measure.
+    """
+    shared, left_out = _shared(first, second)
+    named = {suite: names for suite, names in predictions(first).items() if suite in shared}
+    if rule not in ("first", "all"):
+        lacking = [suite for suite, names in named.items() if rule not in names]
+        if len(lacking) == len(named):
+            known = dict.fromkeys(name for names in named.values() for name in names)
+            raise UsageError(
+                "--measure", f"no suite has a measure {rule!r}", "one of " + ", ".join([*known, "first", "all"])
+            )
+        left_out += [f"suite {suite}: it has no measure {rule}" for suite in lacking]
+    pairs = comparison.pair(*(verdicts(run.results(), named, rule) for run in (first, second)))
+    if pairs.is_empty():
+        raise RunError(str(first.folder), f"no results on the suites it shares with {second.folder}", "at least one")
+    tolerances = (first.tolerance, second.tolerance)
+    return Pairing(
+        comparison.compare(pairs, tolerances),
+        comparison.over_suites(pairs, tolerances),
+        comparison.flips(pairs),
+        left_out,
+    )
+
+
+def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:
+    """The suites that can be compared, and a sentence for each that can't."""
+    hashes = [{suite.name: suite.hash for suite in run.suites} for run in (first, second)]
+    shared, left_out = [], []
+    for name in dict.fromkeys(name for one in hashes for name in one):
+        here, there = (one.get(name) for one in hashes)
+        if here == there:
+            shared.append(name)
+        elif here is None or there is None:
+            left_out.append(f"suite {name}: only in {first.folder if here else second.folder}")
+        else:
+            left_out.append(
+                f"suite {name}: DIFFERENT CONTENT under one name, {here[:8]} in {first.folder}, {there[:8]} in {second.folder}"
+            )
+    if not shared:
+        raise RunError(
+            f"{first.folder} and {second.folder}", "no suite with the same content in both", "at least one",
+            "; ".join(left_out),
+        )  # fmt: skip
+    for run in (first, second):
+        if not run.done:
+            left_out.append(f"run {run.folder} is not finished: items without results are left out")
+    return shared, left_out
