@@ -1,7 +1,9 @@
 """Files that survive a kill, a full disk and a power cut: written whole, or not at all."""
 
+import contextlib
 import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from syntagm.errors import RunError
@@ -13,17 +15,28 @@ def write(path: Path, content: bytes) -> None:
     Raises:
         RunError: the disk is full or the folder can't be written; what stood at `path` before still does.
     """
+    write_parts(path, [content])
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """Like `write`, for content that is made part by part and need not fit in memory."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    size = 0
     try:
         with open(temporary, "wb") as file:
-            file.write(content)
+            for part in parts:
+                size += len(part)
+                file.write(part)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
         _sync_folder(path.parent)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise refusal(path, error, len(content)) from error
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError):
+            raise refusal(path, error, size) from error
+        raise
 
 
 def append(path: Path, line: str) -> None:

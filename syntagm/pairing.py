@@ -80,7 +80,8 @@ def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:
             f"{first.folder} and {second.folder}", "no suite with the same content in both", "at least one",
             "; ".join(left_out),
         )  # fmt: skip
-    for run in (first, second):
-        if not run.done:
-            left_out.append(f"run {run.folder} is not finished: items without results are left out")
-    return shared, left_out
+    unfinished = [run.folder for run in (first, second) if not run.done]
+    return shared, [
+        *left_out,
+        *(f"run {one} is not finished: items without results are left out" for one in unfinished),
+    ]

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 DRAWS, SEED = 10_000, 1
 METHOD = f"bootstrap(items, {DRAWS}, seed {SEED})"
-STRATIFIED = f"bootstrap(items within suites, {DRAWS}, seed {SEED})"
 PERCENTILES = (2.5, 97.5)
 _FEW = 8
 _CHUNK = 1 << 20
@@ -61,6 +60,16 @@ def mean_over_suites(means: Iterable[Draws]) -> Draws:
     for one in means:
         total, suites = total + one, suites + 1
     return total / suites if suites else np.full(1, np.nan)
+
+
+def method_over_suites(suites: int) -> str:
+    """What to call the method of a mean over so many suites.
+
+    >>> method_over_suites(31)
+    'mean of 31 suites; bootstrap(items within suites, 10000, seed 1)'
+    """
+    counted = "1 suite" if suites == 1 else f"{suites} suites"
+    return f"mean of {counted}; bootstrap(items within suites, {DRAWS}, seed {SEED})"
 
 
 def _by_counts(distinct: Draws, counts: NDArray[np.int64], generator: np.random.Generator, draws: int) -> Draws:

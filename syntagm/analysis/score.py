@@ -145,8 +145,7 @@ def _samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[dict[str
 
 def _over_suites(group: Mapping[str, str], samples: Sequence[Sample]) -> Estimate:
     means = interval.mean_over_suites(interval.redrawn_means(sample.values, sample.suite) for sample in samples)
-    suites = "1 suite" if len(samples) == 1 else f"{len(samples)} suites"
-    return _estimate(group, samples, means, f"mean of {suites}; {interval.STRATIFIED}")
+    return _estimate(group, samples, means, interval.method_over_suites(len(samples)))
 
 
 def _estimate(group: Mapping[str, str], samples: Sequence[Sample], means: interval.Draws, method: str) -> Estimate:

@@ -1,0 +1,184 @@
+"""Compare two models on the same items.
+
+Reads two run directories and compares the suites that both have with the same content; the others are named. Differences
+are of the second model minus the first, in accuracy, with a 95 % interval (bootstrap over items, paired). Arrows count the
+items that flipped: gained by the second model, lost by it. p is McNemar's exact test, not adjusted for the number of suites.
+"""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from syntagm.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from syntagm.analysis.comparison import Comparison
+    from syntagm.pairing import Pairing
+    from syntagm.result import Estimate
+    from syntagm.run import Run
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("first", metavar="DIR", help="the run directory of the first model, A")
+    parser.add_argument("second", metavar="DIR", help="that of the second model, B")
+    parser.add_argument(
+        "--measure", metavar="M", default="first",
+        help="a prediction's name, `first` (of each suite; the default) or `all` (whether all predictions hold)",
+    )  # fmt: skip
+    parser.add_argument("--flips", metavar="N", default="10", help="how many flipped items to list, or `all` (10)")
+    parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write all flipped items to FILE, as CSV")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do it; the exit code."""
+    from syntagm import pairing
+    from syntagm.run import open_run
+
+    count = _count(options.flips)
+    runs = open_run(options.first), open_run(options.second)
+    found = pairing.compare(*runs, options.measure)
+    for sentence in found.left_out:
+        print(f"syntagm: {sentence}", file=sys.stderr)
+    if options.json:
+        _print_json(found, runs, options.measure)
+    else:
+        _print(found, runs, options.measure, count)
+    if options.output:
+        _write(found, options.output)
+    return 0
+
+
+def _count(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise UsageError("--flips", repr(text), "a number or `all`")
+    return int(text)
+
+
+def _print(found: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = 160
+    for letter, signature in zip("AB", _signatures(found, runs, rule), strict=True):
+        console.print(Text(f"{letter}  {signature}"))
+    console.print(_suites(found))
+    for line in _summary(found.overall):
+        console.print(Text(line))
+    if len(found.flips) and count != 0:
+        console.print(_flips(found, count))
+    if count is not None and len(found.flips) > count:
+        console.print(f"{count} of {len(found.flips)} flipped items; the others with --flips all, or -o FILE")
+
+
+def _suites(found: "Pairing") -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("suite", overflow="fold")
+    for name in ("n", "A", "B", "B - A", "flipped", "ties A, B"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in found.suites:
+        table.add_row(Text(one.group["suite"]), *map(Text, _cells(one)))
+    table.add_section()
+    table.add_row(f"mean of {len(found.suites)}", *map(Text, _cells(found.overall)), style="bold")
+    return table
+
+
+def _cells(one: "Comparison") -> list[str]:
+    flipped = f"↑{one.only_b} ↓{one.only_a}"
+    return [
+        str(one.n),
+        f"{one.a:.3f}",
+        f"{one.b:.3f}",
+        _interval(one.difference),
+        flipped,
+        f"{one.ties_a}, {one.ties_b}",
+    ]
+
+
+def _summary(overall: "Comparison") -> list[str]:
+    return [
+        f"items: both {overall.both}, only A {overall.only_a}, only B {overall.only_b}, neither {overall.neither}; "
+        f"left out, undefined in A or B: {overall.difference.undefined}; McNemar p = {overall.p:.3g}",
+        f"margin, B - A: {_interval(overall.margin)} bits",
+        f"intervals: {overall.difference.method}",
+    ]
+
+
+def _interval(estimate: "Estimate") -> str:
+    return f"{estimate.value:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]"
+
+
+def _flips(found: "Pairing", count: int | None) -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, title="flipped items", title_justify="left")
+    for name in ("suite", "item", "measure"):
+        table.add_column(name, overflow="fold")
+    for name in ("", "bits A", "bits B"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for suite, item, measure, value_a, value_b, margin_a, margin_b in found.flips.head(
+        count or len(found.flips)
+    ).rows():
+        names = (Text(suite), Text(item), Text(measure))
+        table.add_row(*names, "↑" if value_b > value_a else "↓", f"{margin_a:+.3f}", f"{margin_b:+.3f}")
+    return table
+
+
+def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
+    import json
+    from dataclasses import asdict
+
+    first, second = _signatures(found, runs, rule)
+    content = {
+        "a": {"model": runs[0].model, "run": str(runs[0].folder), "signature": first},
+        "b": {"model": runs[1].model, "run": str(runs[1].folder), "signature": second},
+        "overall": asdict(found.overall),
+        "suites": [asdict(one) for one in found.suites],
+        "flips": found.flips.to_dicts(),
+        "left_out": found.left_out,
+    }
+    print(json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _without_nan(content: Any) -> Any:
+    """The same with null for numbers that JSON does not have."""
+    match content:
+        case dict():
+            return {key: _without_nan(value) for key, value in content.items()}
+        case list():
+            return [_without_nan(value) for value in content]
+        case float() if content != content or content in (float("inf"), float("-inf")):
+            return None
+    return content
+
+
+def _signatures(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:
+    """Of the suite, or, over several, with their number in its place."""
+    suite = found.suites[0].group["suite"]
+    signatures = [run.signature(suite, rule) for run in runs]
+    if len(found.suites) == 1:
+        return signatures
+    named = f"{suite}@{runs[0].suite(suite).hash[:8]}"
+    return [signature.replace(f"|{named}|", f"|{len(found.suites)} suites|") for signature in signatures]
+
+
+def _write(found: "Pairing", output: str) -> None:
+    from pathlib import Path
+
+    from syntagm import durable, table
+    from syntagm.analysis.comparison import FLIP_COLUMNS
+
+    durable.write(Path(output), "".join(table.lines(FLIP_COLUMNS, found.flips.iter_rows())).encode())
