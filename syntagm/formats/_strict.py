@@ -170,6 +170,11 @@ def kind(value: Any) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
+def plain(value: Any) -> str:
+    """A JSON value as a tag: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 class _Problem(Exception):
     """What is wrong in a JSON text, before its place is put into words."""
 

@@ -1,6 +1,5 @@
 """Files with named columns, whatever their container: CSV, TSV, JSON lines, or one JSON list of objects."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,8 +103,4 @@ def _refuse_repeated(names: Sequence[str], path: Path) -> None:
 
 def _texts(row: dict[str, object]) -> dict[str, str]:
     """Cells of JSON: texts as they are, null as missing, other values as JSON."""
-    return {
-        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for key, value in row.items()
-        if value is not None
-    }
+    return {key: _strict.plain(value) for key, value in row.items() if value is not None}

@@ -83,7 +83,7 @@ def _name(row: dict[str, Any], option: str, path: Path, place: str) -> str:
         raise UsageError(place, f"no field {option!r}", "one of " + ", ".join(row))
     for key in (option,) if option else NAMES:
         if key in row:
-            return _tag(row[key])
+            return _strict.plain(row[key])
     return path.stem
 
 
@@ -100,23 +100,19 @@ def _item(row: dict[str, Any], index: int, method: str | None, place: str, escap
     else:
         sentences = {"good": Sentence(good), "bad": Sentence(bad)}
     key = next((key for key in IDS if key in row), None)
-    tags = {name: _tag(value) for name, value in row.items() if name not in (*_HELD, key)}
+    tags = {name: _strict.plain(value) for name, value in row.items() if name not in (*_HELD, key)}
     _refuse_reserved(tags, place)
     blanks = {f"json:{name}": text for name, text in texts.items() if name not in _HELD[:2] and text != text.strip()}
     fields = {
         "json:fields": json.dumps({name: "" if isinstance(value, str) else "json" for name, value in row.items()})
     }
-    return Item(_tag(row[key]) if key else str(index), sentences, tags | blanks | fields | escaped)
+    return Item(_strict.plain(row[key]) if key else str(index), sentences, tags | blanks | fields | escaped)
 
 
 def _refuse_reserved(tags: dict[str, str], place: str) -> None:
     for name in tags:
         if name.startswith("json:"):
             raise InputError(place, f"a field {name!r}", "a name that doesn't begin with json:", "Rename it.")
-
-
-def _tag(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _line(suite: Suite, item: Item, method: str | None) -> str:

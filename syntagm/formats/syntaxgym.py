@@ -53,7 +53,7 @@ def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
     meta, labels = (_shape.field(top, key, dict, str(path)) for key in ("meta", "region_meta"))
     predictions, listed = (_shape.field(top, key, list, str(path)) for key in ("predictions", "items"))
     _strict.count(len(listed), path)
-    items = tuple(_item(value, f"{path}, items[{index}]", joined) for index, value in enumerate(listed))
+    items = tuple(item_of(value, f"{path}, items[{index}]", joined) for index, value in enumerate(listed))
     tags = _skeleton.texts(meta, ("name", "metric")) | _labels(labels, f"{path}, region_meta")
     name = _shape.field(meta, "name", str, f"{path}, meta")
     suite = Suite(name, items, tuple(_predictions(predictions, path)), tags, _aggregate(meta, f"{path}, meta"))
@@ -74,7 +74,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     top = _frame(suite)
     if "json:suite" in suite.tags:
         top = _skeleton.fill(json.loads(suite.tags["json:suite"]), top, f"suite {suite.name}")
-    top["items"] = [_item_json(item, f"suite {suite.name}, item {item.id}") for item in suite.items]
+    top["items"] = [item_json(item, f"suite {suite.name}, item {item.id}") for item in suite.items]
     ascii_only = suite.tags.get("json:ascii") == "true"
     path.write_text(json.dumps(top, indent=4, ensure_ascii=ascii_only), encoding="utf-8", newline="\n")
 
@@ -116,7 +116,8 @@ def _as_hub(sentence: Sentence) -> Sentence:
     return Sentence(_BEFORE_STOP.sub("", sentence.text), tuple(regions))
 
 
-def _item(value: Any, place: str, joined: str) -> Item:
+def item_of(value: Any, place: str, joined: str) -> Item:
+    """The item that a JSON object describes; InputError if it describes none."""
     item = _shape.need(value, dict, place)
     number = item.get("item_number")
     if isinstance(number, bool) or not isinstance(number, int | str):
@@ -191,7 +192,8 @@ def _frame(suite: Suite) -> dict[str, Any]:
     return {"meta": meta, "region_meta": labels, "predictions": predictions, "items": []}
 
 
-def _item_json(item: Item, place: str) -> dict[str, Any]:
+def item_json(item: Item, place: str) -> dict[str, Any]:
+    """The JSON object that describes an item; InputError if its sentences are not made of regions 1 to n."""
     made: dict[str, Any] = _plain_item(item, place)
     if "json:item" in item.tags:
         made = dict(_skeleton.fill(json.loads(item.tags["json:item"]), made, place))

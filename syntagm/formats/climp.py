@@ -1,0 +1,56 @@
+"""CLiMP (Xiang et al. 2021): CSV with the header `,0,1,2,3`: phenomenon, paradigm, sentence, and 1 if it is good or 0.
+
+The two rows of a pair stand together, in either order. Each paradigm is a suite.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from syntagm.errors import InputError
+from syntagm.formats import _pair, _strict
+from syntagm.suite import Item, Sentence, Suite
+
+_HEADER = ["", "0", "1", "2", "3"]
+
+Row = tuple[int, list[str]]
+
+
+def claims(path: Path, head: str) -> bool:
+    """A text that begins with the five column names."""
+    return head.split("\n", 1)[0].rstrip("\r") == ",".join(_HEADER)
+
+
+def read(path: Path) -> Iterator[Suite]:
+    """The suites of a file, one a paradigm; pairs are numbered from 0 within it.
+
+    Raises:
+        InputError: with the line: other columns, or a row without its partner.
+    """
+    cells = list(_strict.cells(_strict.text(path), path, ","))
+    if not cells or cells[0][1] != _HEADER:
+        raise InputError(f"{path}, line 1", "another header", ",".join(_HEADER))
+    rows = cells[1:]
+    if len(rows) % 2:
+        raise InputError(str(path), f"{len(rows)} rows", "an even number", "One row lacks its partner.")
+    _strict.count(len(rows) // 2, path)
+    items: list[tuple[str, Item]] = []
+    numbers: dict[str, int] = {}
+    for first, second in zip(rows[::2], rows[1::2], strict=True):
+        phenomenon, paradigm, sentences = _sentences((first, second), path)
+        number = numbers[paradigm] = numbers.get(paradigm, -1) + 1
+        items.append((paradigm, Item(str(number), sentences, {"phenomenon": phenomenon})))
+    yield from _pair.suites(items, None, str(path))
+
+
+def _sentences(rows: Sequence[Row], path: Path) -> tuple[str, str, dict[str, Sentence]]:
+    line = rows[0][0]
+    for at, row in rows:
+        if len(row) != len(_HEADER):
+            raise InputError(f"{path}, line {at}", f"{len(row)} cells", f"{len(_HEADER)} as in the header")
+    texts = {row[4].strip(): Sentence(_strict.sentence(row[3], f"{path}, line {at}")) for at, row in rows}
+    names = {(row[1], row[2]) for _, row in rows}
+    if set(texts) != {"0", "1"} or len(names) != 1:
+        found = f"labels {' and '.join(row[4] for _, row in rows)} in {' and '.join(row[2] for _, row in rows)}"
+        raise InputError(f"{path}, line {line}", found, "a pair: labels 1 and 0 in one paradigm")
+    phenomenon, paradigm = names.pop()
+    return phenomenon, paradigm, {"good": texts["1"], "bad": texts["0"]}

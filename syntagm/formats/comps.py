@@ -1,0 +1,36 @@
+"""COMPS (Misra et al. 2023): JSON lines with two prefixes and one property; the two-prefix comparison of BLiMP.
+
+The property phrase should be more likely after `prefix_acceptable` than after `prefix_unacceptable`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from syntagm.formats import _pair, _shape, _strict
+from syntagm.suite import Item, Suite
+
+_FIELDS = ("prefix_acceptable", "prefix_unacceptable", "property_phrase")
+
+
+def claims(path: Path, head: str) -> bool:
+    """JSON lines whose first has the three fields."""
+    first = head.lstrip().split("\n", 1)[0]
+    return first.startswith("{") and all(f'"{name}"' in first for name in _FIELDS)
+
+
+def read(path: Path) -> Iterator[Suite]:
+    """The one suite of a file, called like it. `id` gives the id of an item, else its number from 0; the rest are tags.
+
+    Raises:
+        InputError: with the line: a field is missing or empty.
+    """
+    items = []
+    for index, (line, row) in enumerate(_strict.json_lines(path, _strict.text(path))):
+        place = f"{path}, line {line}"
+        good, bad, word = (_shape.field(row, name, str, place).strip() for name in _FIELDS)
+        texts = [_strict.sentence(f"{prefix} {word}".strip(), place) for prefix in (good, bad)]
+        sentences = _pair.regions(texts[0], texts[1], "two_prefix", (good, bad, word), place)
+        tags = {name: _strict.plain(value) for name, value in row.items() if name not in (*_FIELDS, "id")}
+        items.append((path.stem, Item(_strict.plain(row.get("id", index)), sentences, tags)))
+        _strict.count(len(items), path)
+    yield from _pair.suites(items, "two_prefix", str(path))

@@ -1,0 +1,74 @@
+"""EWoK (Ivanova et al. 2024): two contexts and two targets; each target is likelier in its own context.
+
+A table with the columns Context1, Context2, Target1, Target2. The four conditions `c1_t1`, `c1_t2`, `c2_t1`, `c2_t2` put a
+target after a context, with the regions `context` and `target`. The paper gives half a point for each of two comparisons:
+
+    target1: P(Target1 | Context1) > P(Target1 | Context2)
+    target2: P(Target2 | Context2) > P(Target2 | Context1)
+
+so the paper's score is the mean of the two predictions. (BabyLM compares two targets in one context, which is another
+quantity and not offered here.)
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from syntagm.errors import InputError
+from syntagm.formats import _strict, _table
+from syntagm.formula import parse
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+
+_COLUMNS = ("Context1", "Context2", "Target1", "Target2")
+_PREDICTIONS = (
+    Prediction("target1", parse("(target;%c1_t1%) < (target;%c2_t1%)")),
+    Prediction("target2", parse("(target;%c2_t2%) < (target;%c1_t2%)")),
+)
+
+
+def claims(path: Path, head: str) -> bool:
+    """A text whose first line names the four columns."""
+    first = head.lstrip().split("\n", 1)[0]
+    return all(name in first for name in _COLUMNS)
+
+
+def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
+    """The suites of a file, one a `Domain`, or one called like the file if there is no such column.
+
+    Arguments:
+        path: the file: CSV, TSV, JSON lines or a JSON list.
+        delimiter: what stands between cells, if it is neither a tab nor `,` nor `;`.
+
+    Raises:
+        InputError: with the line: a context or target is missing or empty.
+    """
+    table = _table.read(_strict.text(path), path, _has_columns, delimiter)
+    suites: dict[str, list[Item]] = {}
+    for index, (number, row) in enumerate(table.rows):
+        item = _item(row, index, table.place(number))
+        suites.setdefault(row.get("Domain") or path.stem, []).append(item)
+    if not suites:
+        raise InputError(str(path), "no items", "at least one")
+    for name, items in suites.items():
+        yield Suite(name, tuple(items), _PREDICTIONS)
+
+
+def _has_columns(names: Sequence[str]) -> bool:
+    return set(_COLUMNS) <= set(names)
+
+
+def _item(row: dict[str, str], index: int, place: str) -> Item:
+    for name in _COLUMNS:
+        if not row.get(name, "").strip():
+            raise InputError(f"{place}, {name}", "nothing", "a text", "Fill it in or delete the row.")
+    sentences = {
+        f"c{context}_t{target}": _sentence(row[f"Context{context}"].strip(), row[f"Target{target}"].strip(), place)
+        for context in "12"
+        for target in "12"
+    }
+    tags = {name: cell for name, cell in row.items() if name and name not in (*_COLUMNS, "id") and cell}
+    return Item(row.get("id") or str(index), sentences, tags)
+
+
+def _sentence(context: str, target: str, place: str) -> Sentence:
+    text = _strict.sentence(f"{context} {target}", place)
+    return Sentence(text, (Region("context", 0, len(context)), Region("target", len(context) + 1, len(text))))

@@ -1,0 +1,99 @@
+"""SyntaxGym suites as CSV, as released beside the JSON files: one region a row, without predictions.
+
+    item_number,condition_name,region_number,region_name,content
+    1,plural,1,subject,The keys
+
+Sentences are put together as in the JSON form; region names become the tags `region.N`. The suite is called like the file.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import InputError
+from syntagm.formats import _skeleton, _strict, syntaxgym
+from syntagm.suite import Item, Suite
+
+COLUMNS = ["item_number", "condition_name", "region_number", "region_name", "content"]
+
+Row = tuple[int, list[str]]
+
+
+def claims(path: Path, head: str) -> bool:
+    """A text that begins with the five column names."""
+    return head.split("\n", 1)[0].rstrip("\r") == ",".join(COLUMNS)
+
+
+def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
+    """The one suite of a file; it has no predictions.
+
+    Arguments:
+        path: the file.
+        joined: as in the JSON form, `main` or `hub`.
+
+    Raises:
+        InputError: with the line: other columns, or regions that are not numbered 1, 2, 3 ...
+    """
+    cells = _strict.cells(_strict.text(path), path, ",")
+    if (header := next((row for _, row in cells), [])) != COLUMNS:
+        raise InputError(f"{path}, line 1", ",".join(header), ",".join(COLUMNS))
+    rows = [_checked(row, line, path) for line, row in cells]
+    items = []
+    for _, group in groupby(rows, key=lambda row: row[1][0]):
+        items.append(_item(list(group), path, joined))
+        _strict.count(len(items), path)
+    yield Suite(path.stem, tuple(items), (), _labels(rows, path))
+
+
+def write(suites: Sequence[Suite], path: Path) -> None:
+    """Write the items of one suite. The format has no place for predictions and for tags other than region names.
+
+    Raises:
+        InputError: more than one suite, or sentences that are not made of regions 1 to n.
+    """
+    if len(suites) != 1:
+        raise InputError(str(path), f"{len(suites)} suites", "one", "Write each by itself.")
+    suite = suites[0]
+    lines = io.StringIO()
+    table = csv.writer(lines, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for item in suite.items:
+        made = syntaxgym.item_json(item, f"suite {suite.name}, item {item.id}")
+        for condition in made["conditions"]:
+            for region in condition["regions"]:
+                number = region["region_number"]
+                label = suite.tags.get(f"region.{number}", "")
+                table.writerow([item.id, condition["condition_name"], number, label, region["content"]])
+    path.write_text(lines.getvalue(), encoding="utf-8", newline="")
+
+
+def _checked(row: list[str], line: int, path: Path) -> Row:
+    if len(row) != len(COLUMNS):
+        raise InputError(f"{path}, line {line}", f"{len(row)} cells", f"{len(COLUMNS)} as in the header")
+    if not (row[2].isdecimal() and row[2].isascii() and len(row[2]) < 10):
+        raise InputError(f"{path}, line {line}", f"region_number {row[2]!r}", "an integer")
+    return line, row
+
+
+def _item(rows: Sequence[Row], path: Path, joined: str) -> Item:
+    conditions: list[dict[str, Any]] = []
+    for name, group in groupby(rows, key=lambda row: row[1][1]):
+        regions = [{"region_number": int(row[2]), "content": row[4]} for _, row in group]
+        conditions.append({"condition_name": name, "regions": regions})
+    line, (identifier, *_) = rows[0]
+    value = {"item_number": _skeleton.number(identifier), "conditions": conditions}
+    return syntaxgym.item_of(value, f"{path}, line {line}", joined)
+
+
+def _labels(rows: Sequence[Row], path: Path) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for line, (_, _, number, label, _) in rows:
+        if labels.setdefault(f"region.{int(number)}", label) != label:
+            expected = f"{labels[f'region.{int(number)}']!r} as above"
+            raise InputError(
+                f"{path}, line {line}", f"region {number} is called {label!r}", expected, "Give it one name."
+            )
+    return {key: label for key, label in labels.items() if label}

@@ -1,0 +1,42 @@
+"""Zorro (Huebner et al. 2021): one sentence a line, the bad one of a pair before the good one.
+
+Nothing in such a file says what it is: name the format, `agreement.txt?format=zorro`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from syntagm.errors import InputError
+from syntagm.formats import _pair, _strict
+from syntagm.suite import Item, Sentence, Suite
+
+
+def claims(path: Path, head: str) -> bool:
+    """Never: a plain text may be anything."""
+    return False
+
+
+def read(path: Path) -> Iterator[Suite]:
+    """The one suite of a file, called like it; pairs are numbered from 0.
+
+    Of a name such as `agreement_subject_verb-across_prepositional_phrase` the part before the hyphen becomes the tag
+    `phenomenon`.
+
+    Raises:
+        InputError: an empty line, or an odd number of lines.
+    """
+    sentences = []
+    for number, line in _strict.lines(_strict.text(path)):
+        if not line.strip():
+            raise InputError(f"{path}, line {number}", "an empty line", "a sentence")
+        sentences.append(Sentence(_strict.sentence(line, f"{path}, line {number}")))
+    if len(sentences) % 2:
+        raise InputError(
+            str(path), f"{len(sentences)} lines", "an even number", "Each bad sentence has its good one below."
+        )
+    _strict.count(len(sentences) // 2, path)
+    phenomenon, hyphen, _ = path.stem.partition("-")
+    tags = {"phenomenon": phenomenon} if hyphen else {}
+    pairs = zip(sentences[::2], sentences[1::2], strict=True)
+    items = [(path.stem, Item(str(index), {"good": good, "bad": bad}, tags)) for index, (bad, good) in enumerate(pairs)]
+    yield from _pair.suites(items, None, str(path))
