@@ -274,8 +274,8 @@ def _repeated_sentences(suite: Suite) -> Iterator[Spot]:
 
 
 def _certain_tie(suite: Suite) -> Iterator[Spot]:
-    """both sides of a comparison are the same for a left-to-right model, so that it is a tie and fails.
-    Change one of the sentences, or count with an item that no model can pass."""
+    """a comparison that no left-to-right model can pass, both sides are the same.
+    Change one of the sentences, or leave the item out."""
     for prediction in suite.predictions:
         comparisons = [node for node in _nodes(prediction.formula.tree) if node.operator in "<>"]
         for item in suite.items:

@@ -75,9 +75,12 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
         found = [module for module in formats if set(options) <= set(_option_names(module))]
     if len(found) == 1:
         return found[0]
-    named = ", ".join(_name(module) for module in found) or "none"
-    cure = f"Say which, as in {file.name}?format=NAME; the formats are {', '.join(folder.names('formats'))}."
-    raise InputError(str(file), f"formats that claim the file: {named}", "exactly one", cure)
+    names = ", ".join(_name(module) for module in found)
+    cure = f"Say which, as in {file.name}?format=NAME; there are {', '.join(folder.names('formats'))}."
+    if not found:
+        cure += f" For a table of pairs name the columns, {file.name}?good=COLUMN&bad=COLUMN."
+    shown = f"more than one format claims it: {names}" if found else "no format claims it"
+    raise InputError(str(file), shown, "one that does", cure)
 
 
 def claimed(file: Path) -> list[ModuleType]:
@@ -96,7 +99,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
 
     Arguments:
         arguments: as typed.
-        skipped: is given the files of folders and patterns that are left out or claimed by no format.
+        skipped: is given the files of folders and patterns that are left out, with the reason.
 
     Raises:
         UsageError: an argument means nothing; the message lists the collections.
@@ -163,14 +166,18 @@ def _files(place: Path) -> list[Path]:
 
 
 def _sift(files: Sequence[Path], options: dict[str, str], skipped: list[str] | None) -> list[Path]:
-    if options:
-        return list(files)
-    # SyntaxGym suites are published as JSON and, without their predictions, as CSV of the same name.
-    kept = [
-        file for file in files if not (file.suffix == ".csv" and file.with_suffix(".json") in files) and claimed(file)
-    ]
-    if skipped is not None:
-        skipped += [str(file) for file in files if file not in kept]
+    kept = []
+    for file in files:
+        # SyntaxGym suites are published as JSON and, without their predictions, as CSV of the same name.
+        if file.suffix == ".csv" and file.with_suffix(".json") in files:
+            reason = f"its suite is in {file.with_suffix('.json').name}"
+        elif options or claimed(file):
+            kept.append(file)
+            continue
+        else:
+            reason = "no format claims it"
+        if skipped is not None:
+            skipped.append(f"{file}: {reason}")
     return kept
 
 
