@@ -20,6 +20,8 @@ def write(path: Path, content: bytes) -> None:
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Like `write`, for content that is made part by part and need not fit in memory."""
+    if not path.name:
+        raise RunError(str(path), "is a folder", "the name of a file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     size = 0
     try:

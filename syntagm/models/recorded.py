@@ -10,6 +10,7 @@ if the file holds several models.
 
 import csv
 import hashlib
+import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -85,7 +86,7 @@ def load(path: str, **options: str) -> Recorded:
 
 
 def _rows(path: str, text: str, model: str | None) -> Iterator[tuple[int, dict[str, str]]]:
-    reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     if missing := [column for column in _NEEDED if column not in (reader.fieldnames or [])]:
         raise ModelError(f"recorded:{path}, line 1", f"no column {missing[0]!r}", "columns " + ", ".join(_NEEDED))
     models = set()

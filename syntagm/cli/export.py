@@ -1,0 +1,50 @@
+"""Write the numbers of a run as CSV, or in the files of lm-evaluation-harness.
+
+tokens   a row a token: model,suite,item,condition,index,start,token,bits,known
+regions  a row a region: model,suite,item,condition,region,content,bits
+results  a row an item and measure: model,suite,item,measure,value,margin
+lm-eval  results JSON, and beside it samples_TASK_*.jsonl; suites of minimal pairs only
+
+CSV is UTF-8 with a header; bits, values and margins have all their digits; `nan` is undefined. `-o -` writes CSV to the
+standard output. Exit code 1: something of the run is not in the files, and is named.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from syntagm.errors import UsageError
+
+KINDS = ("tokens", "regions", "results", "lm-eval")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("folder", metavar="DIR", help="a run directory")
+    parser.add_argument("--as", dest="kind", required=True, choices=KINDS, help="what to write")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is the standard output")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do it; the exit code."""
+    from syntagm.run import open_run
+
+    opened = open_run(options.folder)
+    missing = [] if opened.done else [f"run {opened.folder} is not finished: only its finished shards are exported"]
+    if options.kind == "lm-eval":
+        from syntagm import lm_eval
+
+        if options.output == "-":
+            raise UsageError("-o", "the standard output", "a file: lm-eval has one more file a task")
+        missing += lm_eval.write(opened, Path(options.output))
+    else:
+        from syntagm import export
+
+        if options.output == "-":
+            for line in export.lines(opened, options.kind):
+                sys.stdout.buffer.write(line.encode())
+        else:
+            export.write(opened, options.kind, Path(options.output))
+    for sentence in missing:
+        print(f"syntagm: {sentence}", file=sys.stderr)
+    return 1 if missing else 0
