@@ -1,0 +1,133 @@
+"""What a run shows: the plan, the progress, the results. Progress and warnings go to standard error, results to output."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from syntagm.errors import Interrupted
+from syntagm.estimates import accuracies, scores
+from syntagm.result import Estimate
+from syntagm.run import Run
+from syntagm.suite import Suite
+
+_LINE_EVERY = 10.0
+
+
+class Screen:
+    """Shows progress: a bar on a terminal, else a line now and then. Ctrl-C once stops after the batch, twice stops now."""
+
+    def __init__(self) -> None:
+        self._stopping = False
+        self._console = Console(stderr=True, highlight=False)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("sentences, left:"))
+        self._bar = Progress(
+            *columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal
+        )
+        self._task = self._bar.add_task("", total=None)
+        self._total = self._done = self._before = 0
+        self._began = self._said = time.monotonic()
+
+    def __enter__(self) -> "Screen":
+        self._handler = signal.signal(signal.SIGINT, self._interrupt)
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+        signal.signal(signal.SIGINT, self._handler)
+
+    def _interrupt(self, _: int, __: FrameType | None) -> None:
+        self._stopping = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._console.print("stopping after this batch; Ctrl-C again stops now")
+
+    def planned(self, sentences: int, done: int, suites: int) -> None:
+        """Say what there is to do."""
+        self._total, self._done, self._before = sentences, done, done
+        self._began = time.monotonic()
+        self._bar.update(self._task, total=sentences, completed=done)
+        earlier = f", {done:,} of them done before" if done else ""
+        self._console.print(f"{suites:,} suites, {sentences:,} sentences{earlier}")
+
+    def answered(self, suite: str, sentences: int) -> None:
+        """Move on; raise `Interrupted` if the user asked to stop."""
+        self._done += sentences
+        self._bar.update(self._task, completed=self._done, description=escape(suite[:30]))
+        if not self._console.is_terminal and time.monotonic() - self._said > _LINE_EVERY:
+            self._said = time.monotonic()
+            rate = (self._done - self._before) / max(self._said - self._began, 1e-9)
+            left = (self._total - self._done) / max(rate, 1e-9)
+            self._console.print(
+                f"{self._done:,} of {self._total:,} sentences, {rate:,.0f} a second, {left:,.0f} s left"
+            )
+        if self._stopping:
+            raise Interrupted
+
+    def warned(self, message: str) -> None:
+        """Show a warning."""
+        self._console.print(Text(f"warning: {message}"))
+
+
+def show_plan(model: str, suites: Iterable[Suite]) -> None:
+    """What a run would do."""
+    items = sentences = count = 0
+    distinct: set[int] = set()
+    for suite in suites:
+        count += 1
+        items += len(suite.items)
+        for item in suite.items:
+            sentences += len(item.sentences)
+            distinct.update(hash(sentence.text) for sentence in item.sentences.values())
+    print(f"{model}: {count:,} suites, {items:,} items, {sentences:,} sentences, {len(distinct):,} of them distinct")
+
+
+def show_run(run: Run, page: Path | None) -> None:
+    """The table of results, what is odd about them, the signature and where everything is."""
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
+    console.print(_table(run, accuracies(run), scores(run), scores(run, tag="circuit")))
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    for reason, count in run.undefined.items():
+        errors.print(Text(f"warning: {count:,} results undefined: {reason}"))
+    first = run.suites[0]
+    if first.predictions:
+        console.print(Text("signature of the first line: " + run.signature(first.name, next(iter(first.predictions)))))
+    console.print(Text(f"run: {run.folder}"))
+    if page:
+        console.print(Text(f"report: {page}"))
+
+
+def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circuit: list[Estimate]) -> Table:
+    table = Table(
+        title=Text(run.model),
+        title_justify="left",
+        caption="[low, high]: 95% bootstrap over items",
+        caption_justify="left",
+    )
+    for name in ("suite", "prediction"):
+        table.add_column(name, overflow="fold")
+    for name in ("score", "interval", "n", "ties", "undefined"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for estimate in by_suite:
+        table.add_row(*_cells(estimate.group["suite"], estimate.group["measure"], estimate))
+    table.add_section()
+    for estimate in by_circuit:
+        table.add_row(*_cells(estimate.group["circuit"], "SG score", estimate))
+    for estimate in overall:
+        table.add_row(*_cells("all suites", "SG score", estimate), style="bold")
+    return table
+
+
+def _cells(name: str, measure: str, estimate: Estimate) -> list[Any]:
+    interval = f"[{estimate.low:.3f}, {estimate.high:.3f}]"
+    numbers = (f"{estimate.value:.3f}", interval, f"{estimate.n:,}", f"{estimate.ties:,}", f"{estimate.undefined:,}")
+    return [Text(name), Text(measure), *(Text(number) for number in numbers)]
