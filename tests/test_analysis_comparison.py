@@ -1,0 +1,123 @@
+from math import comb
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagm.analysis.comparison import compare, flips, mcnemar, over_suites, pair
+
+NAN = float("nan")
+TOLERANCES = (1e-4, 1e-4)
+
+
+def results(**suites):
+    """Suite -> margins of items 1, 2, ...; values follow from them."""
+    rows = [
+        ("m", suite, str(k), "0", NAN if margin != margin else float(margin > 1e-4), margin)
+        for suite, margins in suites.items()
+        for k, margin in enumerate(margins, 1)
+    ]
+    return pl.DataFrame(rows, schema=["model", "suite", "item", "measure", "value", "margin"], orient="row")
+
+
+# Item:       1    2     3    4     5    6
+A = results(s=[1.0, 2.0, -1.0, -2.0, 0.0, NAN])
+B = results(s=[3.0, -1.0, 1.0, -5.0, 2.0, 1.0])
+
+
+def test_two_models_on_six_items():
+    [found] = compare(pair(A, B), TOLERANCES)
+    assert found.group == {"suite": "s", "measure": "0"}
+    # Item 6 is undefined under A. Both hold: 1; A alone: 2; B alone: 3 and 5; neither: 4.
+    assert (found.both, found.only_a, found.only_b, found.neither) == (1, 1, 2, 1)
+    assert (found.n, found.flipped, found.difference.undefined) == (5, 3, 1)
+    assert (found.a, found.b) == (2 / 5, 3 / 5)
+    assert found.difference.value == pytest.approx(3 / 5 - 2 / 5)
+    # Margins, B - A: 2, -3, 2, -3, 2.
+    assert found.margin.value == 0.0
+    assert (found.ties_a, found.ties_b) == (1, 0)
+    # Of 3 flips at most 1 on one side: 2 * (1 + 3) / 8 = 1.
+    assert found.p == 1.0
+    assert found.difference.method == "bootstrap(items, 10000, seed 1), paired"
+
+
+def test_flips_show_both_margins():
+    assert flips(pair(A, B)).rows() == [
+        ("s", "2", "0", 1.0, 0.0, 2.0, -1.0),
+        ("s", "3", "0", 0.0, 1.0, -1.0, 1.0),
+        ("s", "5", "0", 0.0, 1.0, 0.0, 2.0),
+    ]
+
+
+def test_pairing_items_takes_out_what_they_share():
+    # Each item gains the same 1 bit: the paired interval has no width, though the margins themselves are spread widely.
+    margins = np.linspace(-50, 50, 20)
+    [found] = compare(pair(results(s=margins), results(s=margins + 1)), TOLERANCES)
+    assert found.margin.value == pytest.approx(1)
+    assert (found.margin.low, found.margin.high) == pytest.approx((1, 1))
+
+
+def test_over_suites_each_suite_counts_alike():
+    a = results(s=[1.0, -1.0, -1.0, -1.0], t=[-1.0, -1.0])
+    b = results(s=[1.0, 1.0, 1.0, -1.0], t=[-1.0, 1.0])
+    found = over_suites(pair(a, b), TOLERANCES)
+    assert found.group == {"measure": "0"}
+    assert (found.a, found.b) == ((1 / 4 + 0) / 2, (3 / 4 + 1 / 2) / 2)
+    assert found.difference.value == (2 / 4 + 1 / 2) / 2
+    assert (found.n, found.only_a, found.only_b) == (6, 0, 3)
+    # Three flips to one side: 2 / 2**3.
+    assert found.p == 1 / 4
+    # Redrawn within suites, differences 0, 1, 1, 0 and 0, 1: variance (1/4 / 4 + 1/4 / 2) / 4 = 0.0469, deviation 0.2165.
+    assert found.difference.high - found.difference.low == pytest.approx(2 * 1.96 * 0.2165, rel=0.15)
+    assert found.difference.method.startswith("mean of 2 suites")
+
+
+def test_the_other_way_round_the_signs_change():
+    [there], [back] = compare(pair(A, B), TOLERANCES), compare(pair(B, A), TOLERANCES)
+    assert back.difference.value == -there.difference.value
+    assert (back.only_a, back.only_b, back.p) == (there.only_b, there.only_a, there.p)
+    assert back.difference.low == pytest.approx(-there.difference.high, abs=0.21)
+
+
+def test_items_that_one_model_lacks_are_left_out_and_counted():
+    [found] = compare(pair(A.head(2), B), TOLERANCES)
+    assert (found.n, found.difference.undefined) == (2, 4)
+
+
+def test_nothing_in_common_is_undefined():
+    [found] = compare(pair(results(s=[NAN, 1.0]), results(s=[1.0, NAN])), TOLERANCES)
+    assert np.isnan([found.a, found.b, found.difference.value, found.difference.low, found.margin.high]).all()
+    assert (found.n, found.difference.undefined, found.p) == (0, 2, 1.0)
+
+
+def test_items_of_one_name_stay_apart():
+    twice = [results(s=margins).with_columns(item=pl.lit("same")) for margins in ([1.0, -1.0], [1.0, 1.0])]
+    [found] = compare(pair(*twice), TOLERANCES)
+    assert (found.n, found.both, found.only_b) == (2, 1, 1)
+
+
+def test_each_side_has_its_own_tolerance():
+    [found] = compare(pair(results(s=[0.5, 0.5]), results(s=[0.5, 0.5])), (1e-4, 1.0))
+    assert (found.ties_a, found.ties_b) == (0, 2)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_mcnemar_is_the_binomial_sum(only_a, only_b):
+    n = only_a + only_b
+    exact = 2 * sum(comb(n, k) for k in range(min(only_a, only_b) + 1)) / 2**n
+    assert mcnemar(only_a, only_b) == pytest.approx(min(1.0, exact), rel=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=2, max_size=20), st.randoms())
+def test_the_order_of_the_items_makes_no_difference(margins, random):
+    a, b = (results(s=side) for side in zip(*margins, strict=True))
+    order = random.sample(range(len(margins)), len(margins))
+    [found], [shuffled] = compare(pair(a, b), TOLERANCES), compare(pair(a[order], b), TOLERANCES)
+    assert found.difference == shuffled.difference
+    assert found.margin.value == pytest.approx(shuffled.margin.value)
+    assert (found.margin.low, found.margin.high) == (shuffled.margin.low, shuffled.margin.high)
+    assert found.both + found.only_a + found.only_b + found.neither == found.n == len(margins)

@@ -1,0 +1,48 @@
+"""Small runs with the toy model, for the tests that look at runs."""
+
+from pathlib import Path
+
+from syntagm.formula import parse
+from syntagm.models._name import load
+from syntagm.recording import run
+from syntagm.run import Run
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+
+FULL = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))
+
+
+def sentence(*parts: str) -> Sentence:
+    """Parts joined by blanks, each a region named by its number from 1."""
+    regions, at = [], 0
+    for number, part in enumerate(parts, 1):
+        regions.append(Region(str(number), at, at + len(part)))
+        at += len(part) + 1
+    return Sentence(" ".join(parts), tuple(regions))
+
+
+def agreement(name: str = "agreement", nouns: tuple[str, ...] = ("dog", "cat", "bird")) -> Suite:
+    """Nouns with `barks` and `bark`; two predictions, about the verb and about the sentence.
+
+    Of "barks" and "bark" the toy model has seen 2 and 0 after "dog", 0 and 1 after "cat", none after "bird". With one added
+    to each, the margins are log2(3 / 1) = 1.585, log2(1 / 2) = -1 and log2(1 / 1) = 0 bits: one of three holds, one ties.
+    """
+    items = tuple(
+        Item(str(k), {"good": sentence(f"The {noun}", "barks"), "bad": sentence(f"The {noun}", "bark")}, {"noun": noun})
+        for k, noun in enumerate(nouns, 1)
+    )
+    predictions = (Prediction("verb", parse("(2;%good%) < (2;%bad%)")), FULL)
+    return Suite(name, items, predictions, {"circuit": "Agreement", "region.1": "subject"})
+
+
+def pairs(name: str, *texts: tuple[str, str], tags: dict[str, str] | None = None) -> Suite:
+    """Minimal pairs without regions."""
+    items = tuple(
+        Item(f"{name}-{k}", {"good": Sentence(good), "bad": Sentence(bad)}, {"row": str(k)})
+        for k, (good, bad) in enumerate(texts)
+    )
+    return Suite(name, items, (FULL,), tags or {})
+
+
+def toy_run(folder: Path, *suites: Suite, model: str = "toy") -> Run:
+    """Run the suites with the toy model."""
+    return run(load(model), suites, folder)
