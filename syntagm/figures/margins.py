@@ -1,0 +1,105 @@
+"""Margins: by how many bits a prediction holds or fails, item by item, as a histogram; right of 0 it holds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.figures._figure import Figure, Spec, finish, shown
+
+SCHEMA = {
+    "model": pl.String,
+    "suite": pl.String,
+    "measure": pl.String,
+    "start": pl.Float64,
+    "end": pl.Float64,
+    "items": pl.Int64,
+    "holds": pl.Boolean,
+}
+BINS = 30
+_COLOURS = {"holds": "#0072B2", "fails": "#D55E00"}
+
+
+def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> pl.DataFrame:
+    """A row a bin and verdict: its ends in bits and how many items lie in it; bins don't reach over 0.
+
+    Arguments:
+        results: columns suite, measure, value, margin; rows whose margin is nan are left out, and infinite ones, too.
+        model: what to call the model.
+    """
+    chosen = results.filter((pl.col("suite") == suite) & (pl.col("measure") == measure))
+    chosen = chosen.filter(pl.col("margin").is_finite())
+    if not len(chosen):
+        return pl.DataFrame(schema=SCHEMA)
+    margins, holds = chosen["margin"].to_numpy(), chosen["value"].to_numpy() == 1
+    edges = _edges(float(margins.min()), float(margins.max()))
+    # A margin of exactly 0 doesn't hold: bins are open on the left.
+    bins = np.searchsorted(edges, margins, side="left") - 1
+    counts = {kind: np.bincount(bins[holds == kind], minlength=len(edges) - 1) for kind in (False, True)}
+    rows = [
+        (model, suite, measure, float(edges[at]), float(edges[at + 1]), int(counts[kind][at]), kind)
+        for at in range(len(edges) - 1)
+        for kind in (False, True)
+        if counts[kind][at]
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _edges(low: float, high: float) -> NDArray[np.float64]:
+    """Borders of bins of a round width around 0 that hold `low` < x <= `high`.
+
+    >>> _edges(-1.0, 2.0)[[0, 1, 2, -1]].tolist()
+    [-1.1, -1.0, -0.9, 2.0]
+    """
+    rough = max(high, 0.0) - min(low, 0.0) or 1.0
+    power = 10.0 ** np.floor(np.log10(rough / BINS))
+    width = next(power * factor for factor in (1, 2, 5, 10) if power * factor * BINS >= rough * (1 - 1e-9))
+    first, last = int(np.floor(min(low, 0.0) / width)) - 1, int(np.ceil(max(high, 0.0) / width))
+    edges: NDArray[np.float64] = np.round(np.arange(first, max(last, 1) + 1) * width, 12)
+    return edges
+
+
+def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
+    """The figure of one suite and prediction, a panel a model.
+
+    Arguments:
+        tables: from `table`, one a model.
+    """
+    rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
+    values = [_value(index, row) for index, row in enumerate(rows.iter_rows(named=True))]
+    panel: Spec = {"width": 480, "height": 150, "layer": _layers()}
+    facet = {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": {"title": None}}
+    panels = panel if len(tables) < 2 else {"facet": {"row": facet}, "spec": panel}
+    return Figure(finish({"data": {"values": values}, **panels}, title, "items by margin in bits"), rows)
+
+
+def _value(index: int, row: dict[str, object]) -> dict[str, object]:
+    verdict = "holds" if row["holds"] else "fails"
+    said = f"{row['items']} items between {row['start']:g} and {row['end']:g} bits"
+    return {
+        "model": shown(str(row["model"])),
+        "panel": index,
+        "verdict": verdict,
+        "said": said,
+        **{key: row[key] for key in ("start", "end", "items")},
+    }
+
+
+def _layers() -> list[Spec]:
+    key = {"orient": "top", "title": None}
+    colour = {
+        "field": "verdict",
+        "type": "nominal",
+        "scale": {"domain": list(_COLOURS), "range": list(_COLOURS.values())},
+        "legend": key,
+    }
+    bars: Spec = {
+        "x": {"field": "start", "type": "quantitative", "title": "margin (bits)"},
+        "x2": {"field": "end"},
+        "y": {"field": "items", "type": "quantitative", "title": "items", "axis": {"tickMinStep": 1}},
+        "color": colour,
+        "description": {"field": "said"},
+    }
+    zero = {"mark": {"type": "rule", "color": "#808080", "aria": False}, "encoding": {"x": {"datum": 0}}}
+    return [{"mark": {"type": "bar", "binSpacing": 1}, "encoding": bars}, zero]

@@ -1,0 +1,74 @@
+"""The figures of a report, on the page and as files: one a suite, and one of the accuracies of all suites."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from syntagm import durable
+from syntagm.errors import UsageError
+from syntagm.figures import _save, margins, scores, surprisal_by_region
+from syntagm.figures._figure import Figure
+from syntagm.report import numbers
+from syntagm.report.numbers import Subject
+from syntagm.run import Run
+
+_LONGEST = 60
+
+
+def suite(subject: Subject, title: str = "") -> tuple[str, Figure]:
+    """The figure of a suite and its kind: surprisal by region ("regions"), or, without regions, "margins"."""
+    by_region = [surprisal_by_region.table(column.run, subject.name, column.name) for column in subject.columns]
+    by_region = [table for table in by_region if len(table)]
+    if by_region or not subject.first:
+        return "regions", surprisal_by_region.draw(by_region, title)
+    tables = [
+        margins.table(column.run.results(subject.name), subject.name, subject.first, column.name)
+        for column in subject.columns
+    ]
+    return "margins", margins.draw([table for table in tables if len(table)], title)
+
+
+def accuracies(subjects: Sequence[Subject], title: str = "") -> Figure:
+    """The accuracy of every model on every suite, by the first prediction of each suite."""
+    found = [
+        replace(one, group={"model": column.name, "suite": subject.title, "measure": subject.first})
+        for subject in subjects
+        for column in subject.columns
+        if (one := column.accuracies.get((subject.name, subject.first)))
+    ]
+    chance = numbers.chance(subject.record for subject in subjects)
+    chances = {subject.title: chance[subject.name] for subject in subjects if subject.name in chance}
+    return scores.draw(found, chances, title)
+
+
+def save(runs: Sequence[Run], folder: Path, formats: Sequence[str] = _save.FORMATS) -> list[Path]:
+    """Write every figure of some runs into `folder`, made if it does not exist, each with its numbers as CSV.
+
+    Raises:
+        UsageError: a format that can't be written.
+        RunError: a run is damaged, or the folder can't be written.
+    """
+    if odd := [one for one in formats if one not in _save.FORMATS]:
+        raise UsageError("--format", repr(odd[0]), "some of " + ",".join(_save.FORMATS))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise durable.refusal(folder, error, 0) from error
+    subjects = numbers.subjects(numbers.columns(runs))
+    paths = _save.save(accuracies(subjects, "Accuracy by suite"), folder / "scores", formats)
+    for subject in subjects:
+        _, figure = suite(subject, subject.title)
+        if len(figure.table):
+            paths += _save.save(figure, folder / file_name(subject.number, subject.name), formats)
+    return paths
+
+
+def file_name(number: int, name: str) -> str:
+    """A name for files about a suite: its number, which keeps names apart, and what is harmless of its name.
+
+    >>> file_name(3, "../../etc/passwd"), file_name(12, "CON")
+    ('03-etc-passwd', '12-CON')
+    """
+    harmless = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:_LONGEST]
+    return f"{number:02}-{harmless}" if harmless else f"{number:02}"

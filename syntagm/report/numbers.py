@@ -1,0 +1,194 @@
+"""The numbers of a report: what each run says overall, of each group of suites, and of each suite."""
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from syntagm import estimates
+from syntagm.result import Estimate
+from syntagm.run import Run, SuiteRecord
+
+RULES = {"first": "first prediction of each suite", "all": "all predictions of each suite together"}
+_SHOWN = frozenset({*estimates.TAGS, "contrast", "comment", "description"})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A run as it stands in the report: what it is called, and what its suites hold under that name.
+
+    Arguments:
+        name: the model's name; with the folder where two runs have the same.
+        accuracies: (suite, measure) -> estimate; the measure "all" is the conjunction.
+    """
+
+    run: Run
+    name: str
+    accuracies: dict[tuple[str, str], Estimate]
+    judged: dict[str, int]
+
+    @property
+    def missing(self) -> int:
+        """How many items are not judged yet."""
+        return sum(suite.items - self.judged.get(suite.name, 0) for suite in self.run.suites)
+
+    @property
+    def undefined(self) -> int:
+        """How many verdicts are undefined."""
+        return sum(self.run.undefined.values())
+
+    @property
+    def record(self) -> str:
+        """The record of the run, to read, less the suites."""
+        return json.dumps({**self.run.record, "suites": len(self.run.suites)}, indent=2, ensure_ascii=False)
+
+    @property
+    def ties(self) -> int:
+        """How many verdicts are ties."""
+        return sum(one.ties for (_, measure), one in self.accuracies.items() if measure != "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One suite with the columns that ran on it. Suites of one name with different contents are different subjects."""
+
+    number: int
+    record: SuiteRecord
+    columns: tuple[Column, ...]
+    namesakes: int = 0
+    measures: tuple[str, ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        """The suite's name."""
+        return self.record.name
+
+    @property
+    def title(self) -> str:
+        """The suite's name; with its hash, where another suite has the name, too."""
+        return f"{self.name} @{self.record.hash[:8]}" if self.namesakes else self.name
+
+    @property
+    def other_tags(self) -> dict[str, str]:
+        """The tags that the page shows nowhere else."""
+        return {key: value for key, value in self.record.tags.items() if key not in _SHOWN}
+
+    @property
+    def first(self) -> str:
+        """The first prediction, "" without any."""
+        return next(iter(self.record.predictions), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of a table of scores: what it is about, how many suites, and an estimate a column (None where it has none)."""
+
+    label: str
+    suites: int
+    cells: tuple[Estimate | None, ...]
+
+
+def columns(runs: Sequence[Run]) -> list[Column]:
+    """The runs with names that tell them apart, and their accuracies."""
+    names = [run.model for run in runs]
+    if len(set(names)) < len(names):
+        names = [f"{run.model} ({run.folder.name})" for run in runs]
+    if len(set(names)) < len(names):
+        names = [f"{name} #{index + 1}" for index, name in enumerate(names)]
+    return [_column(run, name) for run, name in zip(runs, names, strict=True)]
+
+
+def _column(run: Run, name: str) -> Column:
+    found = [*estimates.accuracies(run), *estimates.accuracies(run, "all")]
+    accuracies = {(one.group["suite"], one.group["measure"]): one for one in reversed(found)}
+    judged = {}
+    for suite in run.suites:
+        if one := accuracies.get((suite.name, next(iter(suite.predictions), ""))):
+            judged[suite.name] = one.n + one.undefined
+    return Column(run, name, accuracies, judged)
+
+
+def subjects(columns: Sequence[Column]) -> list[Subject]:
+    """The suites of all columns, in the order of first appearance."""
+    found: dict[tuple[str, str], list[Column]] = {}
+    for column in columns:
+        for suite in column.run.suites:
+            found.setdefault((suite.name, suite.hash), []).append(column)
+    names = [name for name, _ in found]
+    result = []
+    for number, ((name, _), having) in enumerate(found.items(), 1):
+        record = having[0].run.suite(name)
+        measures = (*record.predictions, *(("all",) if len(record.predictions) > 1 else ()))
+        result.append(Subject(number, record, tuple(having), names.count(name) - 1, measures))
+    return result
+
+
+def overall(columns: Sequence[Column]) -> list[Line]:
+    """The scores over all suites: by first prediction, by all, and by each measure that several suites name."""
+    records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
+    named = [name for record in records for name in record.predictions]
+    shared = [name for name in dict.fromkeys(named) if named.count(name) > 1 and not name.isdigit()]
+    rules = ["first", *(["all"] if any(len(record.predictions) > 1 for record in records) else [])]
+    rules += shared if len(set(named)) > 1 and len(shared) else []
+    return [
+        Line(RULES.get(rule, rule), max(_count(column, rule) for column in columns),
+             tuple(next(iter(estimates.scores(column.run, rule)), None) for column in columns))
+        for rule in rules
+    ]  # fmt: skip
+
+
+def _count(column: Column, rule: str) -> int:
+    return sum(bool(suite.predictions) and (rule in RULES or rule in suite.predictions) for suite in column.run.suites)
+
+
+def groups(columns: Sequence[Column]) -> dict[str, list[Line]]:
+    """Tag -> the scores of the suites of each of its values, by first prediction, for the tags that suites have."""
+    found = {}
+    for tag in estimates.TAGS:
+        cells: dict[str, dict[int, Estimate]] = {}
+        for index, column in enumerate(columns):
+            for one in estimates.scores(column.run, "first", tag):
+                cells.setdefault(one.group[tag], {})[index] = one
+        if cells:
+            records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
+            count = [record.tags.get(tag) for record in records].count
+            found[tag] = [
+                Line(label, count(label), tuple(row.get(index) for index in range(len(columns))))
+                for label, row in cells.items()
+            ]
+    return found
+
+
+def chance(records: Iterable[SuiteRecord]) -> dict[str, float]:
+    """Suite -> accuracy of a guess, where the tag `chance` holds a number from 0 to 1."""
+    found = {}
+    for record in records:
+        try:
+            value = float(record.tags.get("chance", ""))
+        except ValueError:
+            continue
+        if 0 <= value <= 1:
+            found[record.name] = value
+    return found
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number to read.
+
+    >>> number(0.8125), number(float("nan"))
+    ('0.812', 'undefined')
+    """
+    return "undefined" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def between(one: Estimate) -> str:
+    """The interval to read: "[0.800, 0.824]", or why there is none."""
+    return "no interval" if math.isnan(one.low) else f"[{one.low:.3f}, {one.high:.3f}]"
+
+
+def citation(column: Column, suite: str, measure: str) -> str:
+    """A number with all it rests on, in a line: signature = value [low, high] n=items."""
+    one = column.accuracies[suite, measure]
+    line = f"{column.run.signature(suite, measure)} = {number(one.value)} {between(one)} n={one.n}"
+    extra = [f" ties={one.ties}" if one.ties else "", f" undefined={one.undefined}" if one.undefined else ""]
+    return line + "".join(extra) + f" {one.method}"

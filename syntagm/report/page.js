@@ -1,0 +1,151 @@
+"use strict";
+// Everything shown is put in as text, never as markup: names and sentences are not ours.
+
+function element(tag, name, text) {
+  const made = document.createElement(tag);
+  if (name) made.className = name;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+// Tables: a click on a heading sorts; numbers by data-value, empty ones last.
+function sortable(table) {
+  const headings = [...table.tHead.rows[0].cells];
+  headings.forEach((heading, column) => {
+    const button = element("button");
+    button.type = "button";
+    button.append(...heading.childNodes);
+    heading.append(button);
+    button.addEventListener("click", () => {
+      const numeric = heading.classList.contains("number");
+      const before = heading.getAttribute("aria-sort");
+      const down = before ? before === "ascending" : numeric;
+      headings.forEach((one) => one.removeAttribute("aria-sort"));
+      heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+      sort(table.tBodies[0], column, numeric, down ? -1 : 1);
+    });
+  });
+}
+
+function sort(body, column, numeric, sign) {
+  const key = (row) => (numeric ? row.cells[column].dataset.value : row.cells[column].textContent);
+  const compare = numeric
+    ? (a, b) => (a === "") - (b === "") || sign * (a - b)
+    : (a, b) => sign * a.localeCompare(b, undefined, { numeric: true });
+  body.append(...[...body.rows].sort((a, b) => compare(key(a), key(b))));
+}
+
+// Signatures: a button that copies.
+function copyable(line) {
+  const button = element("button", "copy", "copy");
+  button.type = "button";
+  button.addEventListener("click", () => {
+    const code = line.querySelector("code");
+    getSelection().selectAllChildren(code);
+    const done = () => { button.textContent = "copied"; };
+    if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).then(done, () => {});
+    else if (document.execCommand("copy")) done();
+  });
+  line.prepend(button);
+}
+
+// Items: drawn when their fold is opened for the first time.
+function drawItems(fold) {
+  const list = fold.querySelector(".list");
+  if (list.childElementCount) return;
+  const suite = JSON.parse(document.getElementById(fold.dataset.from).textContent);
+  const drawn = suite.items.map((item) => [item, drawItem(item, suite)]);
+  if (drawn.length > 1) list.append(filter(drawn, suite));
+  list.append(...drawn.map(([, article]) => article));
+}
+
+function filter(drawn, suite) {
+  const label = element("label", "filter", "Show ");
+  const select = element("select");
+  const kinds = { "all of them": () => true };
+  const some = (kind) => (item) => item.verdicts.some((verdict) => said(verdict, suite)[0] === kind);
+  kinds["where a prediction fails"] = some("fails");
+  kinds["where every prediction holds"] = (item) => item.verdicts.every((verdict) => said(verdict, suite)[0] === "holds");
+  kinds["ties"] = some("tie");
+  kinds["undefined"] = some("undefined");
+  if (suite.columns.length > 1) kinds["where models differ"] = (item) => item.why === "flip";
+  for (const [name, test] of Object.entries(kinds)) {
+    const count = drawn.filter(([item]) => test(item)).length;
+    if (count) select.append(new Option(`${name} (${count})`, name));
+  }
+  select.addEventListener("change", () => {
+    for (const [item, article] of drawn) article.hidden = !kinds[select.value](item);
+  });
+  label.append(select);
+  return label;
+}
+
+const WHY = { flip: "models differ", undefined: "undefined", tie: "tie", extreme: "extreme margin", sample: "sampled" };
+
+function drawItem(item, suite) {
+  const article = element("div", "item");
+  const title = element("h4", "", "item ");
+  title.append(element("bdi", "", item.id));
+  if (WHY[item.why]) title.append(" ", element("small", "", `(${WHY[item.why]})`));
+  article.append(title);
+  suite.columns.forEach((name, column) => {
+    if (suite.columns.length > 1) article.append(element("h5", "", name));
+    for (const verdict of item.verdicts.filter((one) => one[0] === column)) {
+      const [kind, text] = said(verdict, suite);
+      article.append(element("p", `verdict ${kind}`, `${verdict[1]}: ${text}`));
+    }
+    for (const sentence of item.sentences.filter((one) => one[0] === column)) article.append(drawSentence(sentence, suite));
+  });
+  return article;
+}
+
+function said([column, , value, margin], suite) {
+  if (value === null) return ["undefined", "? undefined"];
+  const bits = margin === null ? "" : ` by ${Math.abs(margin).toFixed(2)} bits`;
+  if (margin !== null && Math.abs(margin) <= suite.tolerances[column]) return ["tie", "= tie, does not hold"];
+  return value ? ["holds", `\u2713 holds${bits}`] : ["fails", `\u2717 fails${bits}`];
+}
+
+function drawSentence([, condition, homes, tokens, bits], suite) {
+  const row = element("div", "sentence");
+  const name = element("span", "condition");
+  name.append(element("bdi", "", suite.conditions[condition]));
+  const line = element("div", "tokens");
+  line.dir = "auto";
+  let run = null;
+  tokens.forEach((token, index) => {
+    if (index === 0 || homes[index] !== homes[index - 1]) {
+      const region = element("span", homes[index] < 0 ? "region outside" : "region");
+      if (suite.regions.length) region.append(element("span", "region-name", homes[index] < 0 ? "" : suite.regions[homes[index]]));
+      region.append((run = element("span", "run")));
+      line.append(region);
+    }
+    run.append(drawToken(token, bits[index]));
+  });
+  row.append(name, line);
+  return row;
+}
+
+function drawToken(token, bits) {
+  const level = bits === null ? 0 : Math.max(0, Math.min(8, Math.floor(bits / 2)));
+  const drawn = element("span", `token h${level}`);
+  drawn.append(element("bdi", "", token === "" ? "end" : token.trim() || "\u2423"));
+  drawn.append(element("small", "", bits === null ? "none" : bits.toFixed(2)));
+  return drawn;
+}
+
+// Figures: the label of a mark beside the pointer.
+function tip(event) {
+  const mark = event.target.closest("svg [aria-label]");
+  const box = document.getElementById("tip");
+  box.hidden = !mark;
+  if (!mark) return;
+  box.textContent = mark.getAttribute("aria-label");
+  box.style.left = `${Math.max(4, Math.min(event.clientX + 12, innerWidth - box.offsetWidth - 8))}px`;
+  box.style.top = `${Math.max(4, event.clientY - box.offsetHeight - 10)}px`;
+}
+
+document.querySelectorAll("table.sortable").forEach(sortable);
+document.querySelectorAll(".signature").forEach(copyable);
+document.querySelectorAll("details.items").forEach((fold) => fold.addEventListener("toggle", () => fold.open && drawItems(fold)));
+document.addEventListener("pointermove", tip);

@@ -1,0 +1,123 @@
+"""Write runs as one page that opens offline: every number with its interval and signature, plots, and items token by token."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from syntagm import durable
+from syntagm.errors import UsageError
+from syntagm.figures import surprisal_by_region
+from syntagm.figures._figure import Figure
+from syntagm.figures._save import svg
+from syntagm.report import drawings, items, numbers
+from syntagm.report.numbers import Column, Subject
+from syntagm.report.policy import content_policy, embedded
+from syntagm.run import Run
+
+CEILING = 10_000_000
+_FIGURES = 5_000_000
+_LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One suite on the page: its figure as SVG ("" if left out), the numbers behind it, and items with tokens."""
+
+    subject: Subject
+    svg: Markup
+    figure: Figure
+    kind: str
+    items: list[dict[str, Any]]
+    of: int
+
+    @property
+    def empty(self) -> bool:
+        """Does the figure show empty regions?"""
+        return self.kind == "regions" and bool(self.figure.table["empty"].any())
+
+
+def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> Path:
+    """Write one self-contained HTML page about `runs` at `path`.
+
+    Arguments:
+        ceiling: the page is no larger than this many bytes: items with tokens, then figures, are left out to keep it, and
+            the page says so.
+
+    Raises:
+        UsageError: no runs, or the numbers alone need more.
+        RunError: a run is damaged, or `path` can't be written.
+    """
+    if not runs:
+        raise UsageError("report", "no runs", "at least one run directory")
+    columns = numbers.columns(runs)
+    sections = _sections(numbers.subjects(columns), min(_FIGURES, ceiling // 2))
+    context = _context(columns, sections)
+    for limit in _LIMITS:
+        content = _page(context, sections, limit).encode()
+        if len(content) <= ceiling:
+            durable.write(Path(path), content)
+            return Path(path)
+    found = f"{len(content):,} bytes without any item"
+    raise UsageError("report", found, f"at most {ceiling:,}", "Report on fewer runs at a time.")
+
+
+def _sections(subjects: Sequence[Subject], room: int) -> list[Section]:
+    sections = []
+    for subject in subjects:
+        kind, drawn = drawings.suite(subject)
+        picture = svg(drawn) if len(drawn.table) else ""
+        room -= len(picture.encode())
+        judged = max(column.judged.get(subject.name, 0) for column in subject.columns)
+        sections.append(
+            Section(subject, Markup(picture if room > 0 else ""), drawn, kind, items.shown(subject), judged)
+        )
+    return sections
+
+
+def _page(context: Mapping[str, Any], sections: Sequence[Section], limit: int) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals.update(number=numbers.number, between=numbers.between, citation=numbers.citation)
+    chosen = {section.subject.number: Markup(embedded(_items(section, limit))) for section in sections}
+    return environment.get_template("page.html").render(context, sections=sections, limit=limit, embedded=chosen)
+
+
+def _context(columns: Sequence[Column], sections: Sequence[Section]) -> dict[str, Any]:
+    """What the page says apart from its items."""
+    script, style = ((_HERE / name).read_text("utf-8") for name in ("page.js", "page.css"))
+    return {
+        "columns": columns,
+        "items": sum(section.subject.record.items for section in sections),
+        "overall": numbers.overall(columns),
+        "groups": numbers.groups(columns),
+        "picture": Markup(svg(drawings.accuracies([section.subject for section in sections])))
+        if len(sections) > 1
+        else "",
+        "chances": numbers.chance(section.subject.record for section in sections),
+        "figure_method": surprisal_by_region.METHOD,
+        "seed": items.SEED,
+        "version": version("syntagm"),
+        "policy": content_policy([script], [style]),
+        "script": Markup(script),
+        "style": Markup(style),
+    }
+
+
+def _items(section: Section, limit: int) -> dict[str, Any]:
+    """What the script needs to draw the `limit` most telling items of a suite."""
+    subject = section.subject
+    labels = subject.record.region_labels
+    return {
+        "columns": [column.name for column in subject.columns],
+        "tolerances": [column.run.tolerance for column in subject.columns],
+        "conditions": subject.record.conditions,
+        "regions": [f"{name} {labels.get(name, '')}".strip() for name in items.region_names(subject)],
+        "items": [item for item in section.items if item["rank"] < limit],
+    }
