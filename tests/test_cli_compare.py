@@ -1,0 +1,161 @@
+import json
+from dataclasses import replace
+
+import pytest
+from toy_runs import agreement, pairs, toy_run
+
+from syntagm import pairing
+from syntagm.cli import main
+from syntagm.errors import RunError
+
+# In this text "barks" and "bark" follow "dog" 1 and 0 times, "cat" 1 and 0, "bird" 0 and 1: with one added to each, the
+# margins are log2(2 / 1) = 1, 1 and -1 bits. Against the toy model, item 2 (cat) flips; item 3 (bird) was a tie.
+OTHER = "the dog barks\nthe bird bark\nthe cats bark\nthe cat barks\n"
+PAIRS = (("the dog barks", "the dog bark"), ("a dog", "a dog"))
+
+
+@pytest.fixture
+def folders(tmp_path):
+    (tmp_path / "other.txt").write_text(OTHER)
+    a, b = tmp_path / "a", tmp_path / "b"
+    toy_run(a, agreement(), agreement("again", ("dog", "cat")), pairs("pairs", *PAIRS), agreement("changed", ("dog",)))
+    toy_run(
+        b,
+        *(agreement(), agreement("again", ("dog", "cat")), pairs("pairs", *PAIRS), agreement("changed", ("cat",))),
+        pairs("only_in_b", *PAIRS),
+        model=f"toy:{tmp_path / 'other.txt'}",
+    )
+    return str(a), str(b)
+
+
+def test_the_table_has_each_shared_suite_and_the_rest_is_named(folders, capsys):
+    assert main(["compare", *folders]) == 0
+    out, err = capsys.readouterr()
+    lines = [line.split() for line in out.splitlines()]
+    # Accuracies 1/3 and 2/3, and 1/2 and 1.
+    assert ["agreement", "3", "0.333", "0.667", "+0.333", "[+0.000,", "+1.000]", "↑1", "↓0", "1,", "0"] in lines
+    assert ["again", "2", "0.500", "1.000", "+0.500", "[+0.000,", "+1.000]", "↑1", "↓0", "0,", "0"] in lines
+    # Mean of the three differences: (1/3 + 1/2 + 0) / 3 = 0.278.
+    mean = next(line for line in lines if line[:3] == ["mean", "of", "3"])
+    assert mean[3] == "7"
+    assert mean[6] == "+0.278"
+    assert "changed" in err
+    assert "DIFFERENT CONTENT" in err
+    assert "suite only_in_b: only in" in err
+    assert "changed" not in out
+
+
+def test_both_signatures_come_first(folders, capsys):
+    main(["compare", *folders])
+    first, second = capsys.readouterr().out.splitlines()[:2]
+    assert first.startswith("A  12-sentences|toy|bos:yes")
+    assert second.startswith("B  other.txt@")
+    assert "|3 suites|first|sum|syntagm:" in first
+
+
+def test_flips_are_listed_up_to_a_number(folders, capsys):
+    main(["compare", *folders, "--flips", "1"])
+    out = capsys.readouterr().out
+    # cat: -1 bit under A, +1 under B.
+    assert ["agreement", "2", "first", "↑", "-1.000", "+1.000"] in [line.split() for line in out.splitlines()]
+    assert "1 of 2 flipped items" in out
+    main(["compare", *folders, "--flips", "all"])
+    out = capsys.readouterr().out
+    assert ["again", "2", "first", "↑", "-1.000", "+1.000"] in [line.split() for line in out.splitlines()]
+    main(["compare", *folders, "--flips", "0"])
+    assert "↑ " not in capsys.readouterr().out.partition("flipped items")[2]
+
+
+def test_flips_as_csv(folders, capsys, tmp_path):
+    assert main(["compare", *folders, "--measure", "verb", "-o", str(tmp_path / "flips.csv")]) == 0
+    header, *rows = (tmp_path / "flips.csv").read_bytes().decode().split("\n")
+    assert header == "suite,item,measure,value_a,value_b,margin_a,margin_b"
+    assert [row.split(",")[:5] for row in rows] == [
+        ["agreement", "2", "verb", "0", "1"],
+        ["again", "2", "verb", "0", "1"],
+        [""],
+    ]
+    assert "suite pairs: it has no measure verb" in capsys.readouterr().err
+
+
+def test_json_holds_the_numbers(folders, capsys):
+    main(["compare", *folders, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["a"]["model"] == "toy:12-sentences"
+    assert found["overall"]["difference"]["value"] == pytest.approx((1 / 3 + 1 / 2 + 0) / 3)
+    assert [one["group"]["suite"] for one in found["suites"]] == ["agreement", "again", "pairs"]
+    assert len(found["flips"]) == 2
+
+
+def test_json_has_null_for_what_is_not_a_number(tmp_path, capsys):
+    toy_run(tmp_path / "a", agreement(nouns=("dog",)))
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "a"), "--json"])
+    [suite] = json.loads(capsys.readouterr().out)["suites"]
+    # One item has no interval.
+    assert (suite["difference"]["value"], suite["difference"]["low"]) == (0.0, None)
+
+
+def test_a_model_does_not_differ_from_itself(folders, capsys):
+    main(["compare", folders[0], folders[0]])
+    out = capsys.readouterr().out
+    assert "+0.000 [+0.000, +0.000]" in out
+    assert "McNemar p = 1" in out
+    assert "flipped items" not in out
+
+
+def test_all_joins_the_predictions(folders):
+    from syntagm.run import open_run
+
+    found = pairing.compare(*map(open_run, folders), "all")
+    assert [one.b for one in found.suites] == [2 / 3, 1.0, 1 / 2]
+    assert found.overall.group == {"measure": "all"}
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (
+            ["--measure", "two_prefix"],
+            "--measure: no suite has a measure 'two_prefix'; expected one of verb, full_sentence",
+        ),
+        (["--flips", "-1"], "--flips: '-1'; expected a number or `all`"),
+        (["-o", "/no/such/folder/flips.csv"], "can't be written"),
+    ],
+)
+def test_what_can_t_be_done_is_refused(folders, capsys, extra, message):
+    assert main(["compare", *folders, *extra]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_no_common_suite_is_an_error(tmp_path, capsys):
+    for name, suite in (("a", agreement("one")), ("b", agreement("two"))):
+        toy_run(tmp_path / name, suite)
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
+    assert "no suite with the same content in both" in capsys.readouterr().err
+
+
+def test_a_missing_folder_is_an_error(tmp_path, capsys):
+    assert main(["compare", str(tmp_path / "no"), str(tmp_path / "no")]) == 2
+    assert "no run.json" in capsys.readouterr().err
+
+
+def test_an_unfinished_run_is_named(folders):
+    from syntagm.run import open_run
+
+    first, second = map(open_run, folders)
+    second.done = False
+    assert any("is not finished" in sentence for sentence in pairing.compare(first, second).left_out)
+    second._ledger.clear()
+    first._ledger.clear()
+    with pytest.raises(RunError, match="no results"):
+        pairing.compare(first, second)
+
+
+def test_markup_in_names_is_shown_as_it_is(tmp_path, capsys):
+    (tmp_path / "other.txt").write_text(OTHER)
+    items = tuple(replace(item, id=f"[red]{item.id}[/red]") for item in agreement().items)
+    suite = replace(agreement(), items=items)
+    for name, model in (("a", "toy"), ("b", f"toy:{tmp_path / 'other.txt'}")):
+        toy_run(tmp_path / name, suite, model=model)
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "b")])
+    assert "[red]2[/red]" in capsys.readouterr().out
