@@ -17,7 +17,8 @@ from typing import Any, Protocol
 
 from syntagm import durable, evaluate, shard, table
 from syntagm.align import Rule
-from syntagm.errors import Interrupted, RunError, UsageError
+from syntagm.check import check
+from syntagm.errors import InputError, Interrupted, RunError, UsageError
 from syntagm.models._model import LanguageModel
 from syntagm.run import VERSION, Run, SuiteRecord, open_run, read_ledger, read_record
 from syntagm.shard import Shard
@@ -71,7 +72,8 @@ def run(
         command: the command line, for the record.
 
     Raises:
-        InputError: two suites have one name.
+        InputError: a suite is malformed; see `syntagm.check`.
+        UsageError: two suites have one name, or there is none.
         RunError: the folder is in use, can't be written, or holds another run.
         Interrupted: `progress` said so; the same call goes on.
     """
@@ -101,25 +103,34 @@ def claim(folder: Path) -> Iterator[None]:
     """
     try:
         (folder / "shards").mkdir(parents=True, exist_ok=True)
-        lock = open(folder / "lock", "a+")  # noqa: SIM115 - held until the end of the block below
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise durable.refusal(folder, error, 0) from error
-    with lock:
+    try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            lock.seek(0)
-            holder = lock.read().strip() or "another process"
+            holder = os.read(lock, 200).decode().strip() or "another process"
             raise RunError(
                 str(folder), f"in use by {holder}", "a free folder", "Wait for it, or choose another."
             ) from None
         for left in folder.rglob(".*.tmp"):
             left.unlink()
-        lock.truncate(0)
-        lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-        lock.flush()
+        _sign(folder, lock)
         yield
-        lock.truncate(0)
+        os.ftruncate(lock, 0)
+    finally:
+        os.close(lock)
+
+
+def _sign(folder: Path, lock: int) -> None:
+    """Say in the lock file who holds it."""
+    name = f"process {os.getpid()} on {socket.gethostname()}\n".encode()
+    try:
+        os.ftruncate(lock, 0)
+        os.write(lock, name)
+    except OSError as error:
+        raise durable.refusal(folder / "lock", error, len(name)) from error
 
 
 def _prepare(
@@ -134,6 +145,7 @@ def _prepare(
     records: dict[str, SuiteRecord] = {}
     shards: list[Shard] = []
     for suite in suites:
+        _refuse_malformed(suite)
         if suite.name in records:
             raise UsageError(
                 f"suite {suite.name}", "two suites of that name", "one", "Results are kept by name: rename one."
@@ -149,6 +161,12 @@ def _prepare(
         return fresh, shards
     _refuse_another(folder, standing, fresh)
     return standing, shards
+
+
+def _refuse_malformed(suite: Suite) -> None:
+    if errors := [str(finding) for finding in check([suite]) if finding.error]:
+        found = f"{len(errors)} errors, the first: {errors[0]}"
+        raise InputError(f"suite {suite.name}", found, "a suite without errors", "`syntagm check` lists all of them.")
 
 
 def _suite_record(suite: Suite, digest: str, parts: Sequence[Shard]) -> SuiteRecord:

@@ -1,0 +1,144 @@
+"""The cache costs time at worst, never a number."""
+
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from syntagm.cache import AnswerCache, _key
+from syntagm.models._name import load
+from syntagm.models.toy import Toy
+
+TEXTS = [f"The dog number {k} barks" for k in range(40)]
+
+
+def cached_toy(name: str = "toy") -> Toy:
+    model = load(name)
+    assert isinstance(model, Toy)
+    model.worth_caching = True  # type: ignore[misc]
+    return model
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    path = tmp_path / "answers.sqlite"
+    model = cached_toy()
+    AnswerCache(path, pytest.fail).put(model, model.score(TEXTS))
+    return path
+
+
+def test_what_is_put_is_got(filled: Path) -> None:
+    model = cached_toy()
+    found = AnswerCache(filled, pytest.fail).get(model, [*TEXTS, "another text"])
+    assert list(found) == sorted(found, key=list(found).index)
+    assert set(found) == set(TEXTS)
+    for text, answer in zip(TEXTS, model.score(TEXTS), strict=True):
+        for part in ("starts", "bits", "known"):
+            np.testing.assert_array_equal(getattr(found[text], part), getattr(answer, part))
+            assert getattr(found[text], part).dtype == getattr(answer, part).dtype
+
+
+def test_another_model_gets_nothing(filled: Path, tmp_path: Path) -> None:
+    """One difference of policy or of content makes another fingerprint."""
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("the dog barks\n")
+    for other in (cached_toy("toy?eos=yes"), cached_toy(f"toy:{corpus}")):
+        assert AnswerCache(filled, pytest.fail).get(other, TEXTS) == {}
+
+
+def flip_and_read(path: Path, flips: int, seed: int) -> int:
+    """Flip a random bit of the stored values and keys, read all, compare with the truth; how many were missed."""
+    draw, model, missed = random.Random(seed), cached_toy(), 0
+    truth = {answer.text: answer for answer in model.score(TEXTS)}
+    own = {_key(model, text) for text in TEXTS}
+    for _ in range(flips):
+        with sqlite3.connect(path) as connection:
+            rows = [row for row in connection.execute("SELECT key, value FROM answers") if row[0] in own]
+            key, value = draw.choice(rows)
+            column, old = draw.choice([("value", value), ("value", value), ("key", key)])
+            new = bytearray(old)
+            new[draw.randrange(len(new))] ^= 1 << draw.randrange(8)
+            connection.execute(f"UPDATE OR REPLACE answers SET {column} = ? WHERE key = ?", (bytes(new), key))
+        connection.close()
+        found = AnswerCache(path, lambda _: None).get(model, TEXTS)
+        for text, answer in found.items():
+            np.testing.assert_array_equal(answer.bits, truth[text].bits)
+            np.testing.assert_array_equal(answer.starts, truth[text].starts)
+        missed += len(TEXTS) - len(found)
+        AnswerCache(path, lambda _: None).put(model, truth.values())
+    return missed
+
+
+def test_a_flipped_bit_is_a_miss(filled: Path) -> None:
+    assert flip_and_read(filled, 60, seed=3) == 60
+
+
+@pytest.mark.slow
+def test_thousands_of_flipped_bits(filled: Path) -> None:
+    assert flip_and_read(filled, 5000, seed=4) == 5000
+
+
+def damage(change: Callable[[bytearray], bytes]) -> Callable[[Path], None]:
+    def apply(path: Path) -> None:
+        path.write_bytes(change(bytearray(path.read_bytes())))
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    "ruin",
+    [
+        damage(lambda content: b"this is no database, though it is long enough to be one" * 99),
+        damage(lambda content: bytes(content[: len(content) // 2])),
+        damage(lambda content: b"\0" * 16 + bytes(content[16:])),
+    ],
+    ids=["foreign", "truncated", "no header"],
+)
+def test_a_ruined_file_is_said_and_replaced(filled: Path, ruin: Callable[[Path], None]) -> None:
+    ruin(filled)
+    said: list[str] = []
+    model = cached_toy()
+    cache = AnswerCache(filled, said.append)
+    found = cache.get(model, TEXTS)
+    truth = {answer.text: answer for answer in model.score(TEXTS)}
+    assert all((found[text].bits == truth[text].bits).all() for text in found)
+    assert said
+    AnswerCache(filled, said.append).put(model, truth.values())
+    assert set(AnswerCache(filled, said.append).get(model, TEXTS)) == set(TEXTS)
+
+
+def test_a_cache_that_cannot_be_made_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    said: list[str] = []
+    cache = AnswerCache(tmp_path / "file" / "answers.sqlite", said.append)
+    assert len(said) == 1
+    assert "without the cache" in said[0]
+    model = cached_toy()
+    cache.put(model, model.score(TEXTS))
+    assert cache.get(model, TEXTS) == {}
+
+
+def test_several_processes_on_one_cache(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    script = (
+        "import sys; from pathlib import Path; from syntagm.cache import AnswerCache; from syntagm.models._name import load\n"
+        "model = load('toy'); type(model).worth_caching = True\n"
+        "cache = AnswerCache(Path(sys.argv[1]), lambda message: sys.exit(message))\n"
+        "for k in range(50): cache.put(model, model.score([f'{sys.argv[2]} {k} {j}' for j in range(20)]))\n"
+    )
+    workers = [
+        subprocess.Popen([sys.executable, "-c", script, str(path), str(number)], stderr=subprocess.PIPE)
+        for number in range(4)
+    ]
+    for worker in workers:
+        _, said = worker.communicate()
+        assert worker.returncode == 0, said
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (4 * 50 * 20,)
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
