@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from syntagm.models._name import load as load_model
     from syntagm.question import Surprisals
     from syntagm.recording import run as run_suites
-    from syntagm.report import report as write_report
+    from syntagm.report.page import report as write_report
     from syntagm.result import Estimate, Result
     from syntagm.run import Run, open_run
     from syntagm.suite import Item, Prediction, Region, Sentence, Suite
@@ -57,7 +57,7 @@ _HOMES = {
     "parse_formula": "formula:parse",
     "read_suites": "formats._many:read_all",
     "run_suites": "recording:run",
-    "write_report": "report:report",
+    "write_report": "report.page:report",
 }
 __all__ = [
     "AlignmentError",

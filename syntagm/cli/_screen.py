@@ -21,6 +21,7 @@ from syntagm.run import Run
 from syntagm.suite import Suite
 
 _LINE_EVERY = 10.0
+CAPTION = "score: accuracy, or the unweighted mean over suites; interval: 95% bootstrap over items"
 
 
 class Screen:
@@ -94,7 +95,10 @@ def show_plan(model: str, suites: Iterable[Suite]) -> None:
 def show_run(run: Run, page: Path | None) -> None:
     """The table of results, what is odd about them, the signature and where everything is."""
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
-    console.print(_table(run, accuracies(run), scores(run), scores(run, tag="circuit")))
+    # The conjunction is a number of its own where predictions are numbered; named ones are rival methods.
+    several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and "1" in suite.predictions}
+    conjunctions = [one for one in accuracies(run, "all") if one.group["suite"] in several] if several else []
+    console.print(_table(run, [*accuracies(run), *conjunctions], scores(run), scores(run, tag="circuit")))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     for reason, count in run.undefined.items():
         errors.print(Text(f"warning: {count:,} results undefined: {reason}"))
@@ -110,14 +114,15 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
     table = Table(
         title=Text(run.model),
         title_justify="left",
-        caption="[low, high]: 95% bootstrap over items",
+        caption=Text(CAPTION),
         caption_justify="left",
     )
     for name in ("suite", "prediction"):
         table.add_column(name, overflow="fold")
     for name in ("score", "interval", "n", "ties", "undefined"):
         table.add_column(name, justify="right", no_wrap=True)
-    for estimate in by_suite:
+    order = {suite.name: number for number, suite in enumerate(run.suites)}
+    for estimate in sorted(by_suite, key=lambda estimate: order[estimate.group["suite"]]):
         table.add_row(*_cells(estimate.group["suite"], estimate.group["measure"], estimate))
     table.add_section()
     for estimate in by_circuit:

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     page = None if arguments.no_report else arguments.output / "report.html"
     if page:
-        from syntagm.report import report
+        from syntagm.report.page import report
 
         report([done], page)
     show_run(done, page)
