@@ -98,6 +98,14 @@ def test_items_of_one_name_stay_apart():
     assert (found.n, found.both, found.only_b) == (2, 1, 1)
 
 
+def test_infinite_margins_count_as_verdicts_and_leave_the_mean_margin_undefined():
+    inf = float("inf")
+    [found] = compare(pair(results(s=[inf, -inf, 1.0]), results(s=[-inf, inf, 1.0])), TOLERANCES)
+    assert (found.both, found.only_a, found.only_b) == (1, 1, 1)
+    assert found.difference.value == 0.0
+    assert np.isnan([found.margin.value, found.margin.low, found.margin.high]).all()
+
+
 def test_each_side_has_its_own_tolerance():
     [found] = compare(pair(results(s=[0.5, 0.5]), results(s=[0.5, 0.5])), (1e-4, 1.0))
     assert (found.ties_a, found.ties_b) == (0, 2)

@@ -49,8 +49,8 @@ def test_an_interval_of_a_binomial_is_that_of_its_quantiles():
     assert high == pytest.approx(317 / 400, abs=1 / 400)
 
 
-@pytest.mark.parametrize("values", [[], [1.0]])
-def test_fewer_than_two_items_have_no_interval(values):
+@pytest.mark.parametrize("values", [[], [1.0], [1.0, np.inf], [1.0, np.nan], [*range(20), -np.inf]])
+def test_fewer_than_two_items_or_numbers_without_end_have_no_interval(values):
     assert np.isnan(interval(redrawn_means(values, "suite"))).all()
 
 

@@ -156,4 +156,5 @@ def _mean_of_means(suites: Sequence[pl.DataFrame], column: str) -> float:
 
 
 def _mean(values: NDArray[np.float64]) -> float:
-    return float(values.mean()) if len(values) else np.nan
+    with np.errstate(invalid="ignore"):  # infinite margins of both signs have the mean nan
+        return float(values.mean()) if len(values) else np.nan

@@ -27,7 +27,7 @@ def redrawn_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = S
     """Means of `values` redrawn with replacement. Shape (draws,), in the unit of the values.
 
     Arguments:
-        values: one number an item, without nan. Shape (items,). With fewer than two, the means are nan.
+        values: one number an item. Shape (items,). With fewer than two, or if one is not finite, the means are nan.
         key: whose items these are, e.g. the suite's name: the random numbers depend on it and on `seed` only.
 
     >>> redrawn_means([0, 1, 1], "agreement", draws=4).round(2).tolist()  # each of them 0, 1/3, 2/3 or 1
@@ -36,7 +36,7 @@ def redrawn_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = S
     # In order of size, so that the order of the items makes no difference.
     distinct, counts = np.unique(np.asarray(values, np.float64), return_counts=True)
     n = int(counts.sum())
-    if n < 2:
+    if n < 2 or not np.isfinite(distinct).all():
         return np.full(draws, np.nan)
     generator = _generator(key, seed)
     if len(distinct) <= _FEW:
