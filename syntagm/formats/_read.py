@@ -108,16 +108,20 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
     for argument in arguments:
         name, options = options_of(argument)
         found = _bundled(name) or _on_disk(name)
-        if not found:
-            expected = "a file, a folder, a pattern or a bundled collection: " + (
-                ", ".join(collections()) or "none here"
-            )
-            raise UsageError(argument, "no such thing", expected)
-        if len(found) > 1 or found != [Path(name)]:
+        if found != [Path(name)]:
             found = _sift(found, options, skipped)
+        if not found:
+            raise _nothing(argument, name)
         ending = argument[len(name) :]
         files += [f"{file}{ending}" for file in found]
     return list(dict.fromkeys(files))
+
+
+def _nothing(argument: str, name: str) -> UsageError:
+    if _exists(Path(name)):
+        return UsageError(argument, "no suites in this folder", "files that some format can read")
+    expected = "a file, a folder, a pattern or a bundled collection: " + (", ".join(collections()) or "none here")
+    return UsageError(argument, "no such thing", expected)
 
 
 def collections() -> list[str]:

@@ -1,6 +1,8 @@
 """Files with named columns, whatever their container: CSV, TSV, JSON lines, or one JSON list of objects."""
 
-from collections.abc import Callable, Sequence
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,13 +17,9 @@ class Table:
     """Rows with their places, each a mapping from column to text. A missing cell is missing, an empty one is empty."""
 
     path: Path
+    columns: tuple[str, ...]
     rows: tuple[tuple[int, dict[str, str]], ...]
     unit: str
-
-    @property
-    def columns(self) -> list[str]:
-        """All column names, in the order of their first appearance."""
-        return list(dict.fromkeys(name for _, row in self.rows for name in row))
 
     def place(self, number: int) -> str:
         """Where the row `number` is, for messages."""
@@ -46,16 +44,35 @@ def read(
         UsageError: the delimiter is not one character.
     """
     beginning = content.lstrip()[:1]
-    if beginning == "[":
-        listed = enumerate(_shape.need(_strict.json_text(content, path), list, str(path)), 1)
-        found = [(number, _shape.need(row, dict, f"{path}, row {number}")) for number, row in listed]
-        table = Table(path, tuple((number, _texts(row)) for number, row in found), "row")
-    elif beginning == "{":
-        table = Table(path, tuple((line, _texts(row)) for line, row in _strict.json_lines(path, content)), "line")
+    columns: Sequence[str]
+    if beginning in ("[", "{"):
+        found, unit = (
+            (_listed(content, path), "row") if beginning == "[" else (_strict.json_lines(path, content), "line")
+        )
+        rows = [(number, _texts(row)) for number, row in found]
+        columns = list(dict.fromkeys(name for _, row in rows for name in row))
     else:
-        table = Table(path, tuple(_rows(content, path, wanted, delimiter, quote)), "line")
-    _strict.count(len(table.rows), path)
-    return table
+        columns, rows = _cells(content, path, wanted, delimiter, quote)
+        unit = "line"
+    _strict.count(len(rows), path)
+    return Table(path, tuple(columns), tuple(rows), unit)
+
+
+def _listed(content: str, path: Path) -> Iterator[tuple[int, dict[str, object]]]:
+    for number, row in enumerate(_shape.need(_strict.json_text(content, path), list, str(path)), 1):
+        yield number, _shape.need(row, dict, f"{path}, row {number}")
+
+
+def text(rows: Iterable[Sequence[object]], delimiter: str) -> str:
+    """Rows as lines, cells that need it in quotation marks."""
+    lines = io.StringIO()
+    plain = csv.writer(lines, delimiter=delimiter, lineterminator="\n")
+    quoted = csv.writer(lines, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        # The writer forgets that a lone carriage return ends a line for the reader.
+        odd = any("\r" in str(cell) for cell in row)
+        (quoted if odd else plain).writerow(row)
+    return lines.getvalue()
 
 
 def two_columns(content: str) -> bool:
@@ -64,11 +81,11 @@ def two_columns(content: str) -> bool:
     return bool(found) and all(line.count("\t") == 1 for line in found)
 
 
-def _rows(
+def _cells(
     content: str, path: Path, wanted: Callable[[Sequence[str]], object], delimiter: str, quote: bool
-) -> list[tuple[int, dict[str, str]]]:
+) -> tuple[Sequence[str], list[tuple[int, dict[str, str]]]]:
     choices = [_character(delimiter)] if delimiter else list(DELIMITERS.values())
-    headers = [next((row for _, row in _strict.cells(content, path, choice, quote)), []) for choice in choices]
+    headers = [_header(content, path, choice, quote) for choice in choices]
     chosen = next((at for at, names in enumerate(headers) if wanted(names)), None)
     if chosen is None and not delimiter and two_columns(content):
         cells, names = _strict.cells(content, path, "\t", quote), ["good", "bad"]
@@ -77,7 +94,15 @@ def _rows(
         cells = _strict.cells(content, path, choices[chosen], quote)
         names = next((row for _, row in cells), [])
     _refuse_repeated(names, path)
-    return [(line, _named(names, row, f"{path}, line {line}")) for line, row in cells]
+    return names, [(line, _named(names, row, f"{path}, line {line}")) for line, row in cells]
+
+
+def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
+    """The first row under a delimiter; empty if it makes no sense under this one."""
+    try:
+        return next((row for _, row in _strict.cells(content, path, delimiter, quote)), [])
+    except InputError:
+        return []
 
 
 def _named(names: Sequence[str], row: Sequence[str], place: str) -> dict[str, str]:

@@ -13,8 +13,6 @@ With `prefix`, `critical_good` and `critical_bad` the prediction `one_prefix` is
 `pairID`, `pair_id`, `item` or a column without a name gives its id, else its number from 0. Other columns are tags.
 """
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -109,13 +107,9 @@ def write(suites: Sequence[Suite], path: Path) -> None:
         raise InputError(
             str(path), f"tags called like the columns of {found}", f"those of {method or 'no prefix method'}"
         )
-    lines = io.StringIO()
-    table = csv.DictWriter(
-        lines, columns, restval="", delimiter="," if path.suffix == ".csv" else "\t", lineterminator="\n"
-    )
-    table.writeheader()
-    table.writerows(rows)
-    path.write_text(lines.getvalue(), encoding="utf-8", newline="")
+    cells = [columns, *([row.get(name, "") for name in columns] for row in rows)]
+    text = _table.text(cells, "," if path.suffix == ".csv" else "\t")
+    path.write_text(text, encoding="utf-8", newline="")
 
 
 def _names(good: str, bad: str) -> Callable[[Sequence[str]], tuple[str, str] | None]:

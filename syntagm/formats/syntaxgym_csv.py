@@ -6,15 +6,13 @@
 Sentences are put together as in the JSON form; region names become the tags `region.N`. The suite is called like the file.
 """
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError
-from syntagm.formats import _skeleton, _strict, syntaxgym
+from syntagm.formats import _skeleton, _strict, _table, syntaxgym
 from syntagm.suite import Item, Suite
 
 COLUMNS = ["item_number", "condition_name", "region_number", "region_name", "content"]
@@ -57,17 +55,15 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     if len(suites) != 1:
         raise InputError(str(path), f"{len(suites)} suites", "one", "Write each by itself.")
     suite = suites[0]
-    lines = io.StringIO()
-    table = csv.writer(lines, lineterminator="\n")
-    table.writerow(COLUMNS)
+    rows: list[list[object]] = [list(COLUMNS)]
     for item in suite.items:
         made = syntaxgym.item_json(item, f"suite {suite.name}, item {item.id}")
         for condition in made["conditions"]:
             for region in condition["regions"]:
                 number = region["region_number"]
                 label = suite.tags.get(f"region.{number}", "")
-                table.writerow([item.id, condition["condition_name"], number, label, region["content"]])
-    path.write_text(lines.getvalue(), encoding="utf-8", newline="")
+                rows.append([item.id, condition["condition_name"], number, label, region["content"]])
+    path.write_text(_table.text(rows, ","), encoding="utf-8", newline="")
 
 
 def _checked(row: list[str], line: int, path: Path) -> Row:

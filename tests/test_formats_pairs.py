@@ -1,0 +1,288 @@
+"""Tables of minimal pairs, and the small formats: CLAMS, Zorro, CLiMP, COMPS, EWoK."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import _read, pairs
+from syntagm.suite import Suite
+
+DATA = Path(__file__).parent / "data"
+BLIMP = Path(__file__).resolve().parents[2] / "shared" / "data" / "blimp"
+
+
+def one(name: str) -> Suite:
+    (suite,) = _read.read(DATA / name)
+    return suite
+
+
+def texts(suite: Suite) -> list[tuple[str, ...]]:
+    return [tuple(sentence.text for sentence in item.sentences.values()) for item in suite.items]
+
+
+def made(tmp_path: Path, text: str, name: str = "made.tsv") -> str:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return str(tmp_path / name)
+
+
+KITES = [("The kites are high.", "The kites is high."), ("Ida sings.", "Ida sing.")]
+
+
+class TestReading:
+    @pytest.mark.parametrize("name", ["typed", "headerless"])
+    def test_two_columns_with_or_without_a_header(self, name: str) -> None:
+        suite = one(f"pairs/{name}.tsv")
+        assert texts(suite) == KITES
+        assert (suite.name, [item.id for item in suite.items]) == (name, ["0", "1"])
+        assert [prediction.name for prediction in suite.predictions] == ["full_sentence"]
+
+    def test_semicolons_an_id_and_a_column_without_a_name(self) -> None:
+        suite = one("pairs/semicolons.csv")
+        assert texts(suite)[0] == ("Ida sings, loudly.", "Ida sing, loudly.")
+        assert [(item.id, item.tags) for item in suite.items] == [("a1", {"index": "0"}), ("a2", {"index": "1"})]
+        assert suite.tags == {"phenomenon": "agreement"}
+
+    def test_a_column_without_a_name_is_the_id_if_no_other_is_and_empty_cells_are_no_tags(self) -> None:
+        suite = one("pairs/treebank.tsv")
+        assert texts(suite)[1] == ('The "kites" fly.', "The kites flies.")
+        assert [(item.id, item.tags) for item in suite.items] == [("0", {"distance": "1"}), ("1", {})]
+        # A prefix without critical words is only a tag: nothing says where the critical word ends.
+        assert (suite.tags, len(suite.predictions)) == ({"prefix": "The kites"}, 1)
+
+    def test_paradigms_become_suites(self) -> None:
+        suites = _read.read(DATA / "pairs/paradigms.csv")
+        assert [(suite.name, len(suite.items)) for suite in suites] == [("imperative", 2), ("plural", 1)]
+        assert texts(suites[0])[0] == ("Ida, sing!", "Ida, sings!")
+        assert suites[0].tags == {"paradigm": "imperative", "level": "1"}
+
+    @pytest.mark.parametrize(("name", "method"), [("one_prefix.jsonl", "one_prefix"), ("two_prefix.tsv", "two_prefix")])
+    def test_prefix_methods(self, name: str, method: str) -> None:
+        suite = one(f"pairs/{name}")
+        assert [prediction.name for prediction in suite.predictions] == ["full_sentence", method]
+        assert suite.items[0].sentences["good"].content("critical") == "fly"
+
+    def test_a_json_list_in_which_null_is_missing_and_numbers_are_texts(self) -> None:
+        suite = one("pairs/list.json")
+        assert [item.tags for item in suite.items] == [{"weight": "2"}, {"weight": "3"}]
+
+    def test_columns_named_by_options(self) -> None:
+        (suite,) = _read.read(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off&id=who&suite=who")
+        assert (suite.name, suite.items[0].id, texts(suite)) == ("ruben", "ruben", [("Ida sings.", "Ida sing.")])
+
+    def test_marks_as_ordinary_characters(self, tmp_path: Path) -> None:
+        path = made(tmp_path, 'good\tbad\n"Yes," he said.\tYes he "said.\n')
+        assert texts(_read.read(path + "?quote=none")[0]) == [('"Yes," he said.', 'Yes he "said.')]
+
+    @pytest.mark.parametrize("option", ["|", "semicolon", "tab"])
+    def test_a_delimiter_of_ones_own(self, tmp_path: Path, option: str) -> None:
+        character = {"semicolon": ";", "tab": "\t"}.get(option, option)
+        path = made(tmp_path, f"good{character}bad\na{character}b\n")
+        assert texts(_read.read(f"{path}?format=pairs&delimiter={option}")[0]) == [("a", "b")]
+
+    @pytest.mark.parametrize(("good", "bad"), pairs.KNOWN)
+    def test_every_known_pair_of_names_in_every_container(self, tmp_path: Path, good: str, bad: str) -> None:
+        rows = {
+            "a.tsv": f"n\t{good}\t{bad}\n1\tx\ty\n",
+            "a.csv": f"{bad.upper()},n,{good.upper()}\ny,1,x\n",
+            "a.jsonl": f'{{"{good}": "x", "{bad}": "y"}}\n',
+            "a.json": f'[{{"{bad}": "y", "{good}": "x"}}]',
+        }
+        for name, text in rows.items():
+            assert texts(_read.read(made(tmp_path, text, name))[0]) == [("x", "y")], name
+
+    def test_windows_line_ends_and_a_byte_order_mark(self, tmp_path: Path) -> None:
+        path = tmp_path / "excel.csv"
+        path.write_bytes("\ufeffgood;bad\r\nÉa.;b\r\n".encode())
+        assert texts(_read.read(path)[0]) == [("Éa.", "b")]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("text", "options", "message"),
+        [
+            ("good\tbad\na\tb\tc\n", "", "line 2: 3 cells; expected 2 as in the header"),
+            ("good\tbad\na\t \n", "", "line 2, bad: nothing"),
+            ("good\tbad\n", "", "no pairs"),
+            ("good\tbad\tbad\na\tb\tc\n", "", "line 1: the column 'bad' twice"),
+            ('good\tbad\n"a\tb\n', "", "line 2: a row that can't be read"),
+            ("good\tbad\tprefix\tcritical_good\tcritical_bad\na b\ta c\ta\tb\td\n", "", "line 2: the sentence 'a c'"),
+            ("good\tbad\nx\t" + "y" * 10_001 + "\n", "", "line 2, bad: 10001 characters"),
+            ("x;y\n1;2\n", "?format=pairs", "'x', 'y'; expected a known pair of columns"),
+            ("x;y\n1;2\n", "", "no format claims it.*Say which.*name the columns"),
+        ],
+    )
+    def test_the_message_names_the_line(self, tmp_path: Path, text: str, options: str, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            _read.read(made(tmp_path, text) + options)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ("?good=x", "good: alone; expected both"),
+            ("?good=x&bad=y", "no column 'x'; expected one of 'good', 'bad'"),
+            ("?id=x", "no column 'x'"),
+            ("?quote=maybe", "yes or none"),
+            ("?delimiter=ab", "delimiter: 'ab'; expected one character"),
+            ("?colour=red", "no option 'colour' in pairs; expected one of format, good, bad"),
+            ("?format=xml", "formats: no such name: 'xml'"),
+        ],
+    )
+    def test_options(self, tmp_path: Path, options: str, message: str) -> None:
+        with pytest.raises(UsageError, match=message):
+            _read.read(made(tmp_path, "good\tbad\na\tb\n") + options)
+
+
+class TestWriting:
+    @pytest.mark.parametrize("suffix", [".tsv", ".csv"])
+    @pytest.mark.parametrize(
+        "name", ["typed.tsv", "semicolons.csv", "treebank.tsv", "paradigms.csv", "one_prefix.jsonl", "two_prefix.tsv"]
+    )
+    def test_reads_back_as_the_same_suites(self, tmp_path: Path, name: str, suffix: str) -> None:
+        suites = _read.read(DATA / "pairs" / name)
+        pairs.write(suites, tmp_path / f"out{suffix}")
+        assert _read.read(tmp_path / f"out{suffix}") == suites
+
+    def test_the_clean_table(self, tmp_path: Path) -> None:
+        pairs.write([one("pairs/two_prefix.tsv")], tmp_path / "out.tsv")
+        assert (tmp_path / "out.tsv").read_text() == (
+            "suite\tid\tgood\tbad\tprefix_good\tprefix_bad\tword\n"
+            "two_prefix\t0\tThe kites fly.\tThe kite fly.\tThe kites\tThe kite\tfly\n"
+        )
+
+    def test_published_paradigms(self, tmp_path: Path) -> None:
+        if not BLIMP.is_dir():
+            pytest.skip("the published paradigms are not here")
+        for stem in ("animate_subject_trans", "passive_1", "superlative_quantifiers_2"):
+            (suite,) = _read.read(BLIMP / f"{stem}.jsonl")
+            pairs.write([suite], tmp_path / "out.tsv")
+            (again,) = _read.read(tmp_path / "out.tsv")
+            assert [(item.id, item.sentences) for item in again.items] == [
+                (item.id, item.sentences) for item in suite.items
+            ]
+            assert (again.name, again.predictions) == (suite.name, suite.predictions)
+
+    def test_what_does_not_fit(self, tmp_path: Path) -> None:
+        suite, other = one("pairs/typed.tsv"), one("pairs/two_prefix.tsv")
+        with pytest.raises(InputError, match="different prefix methods"):
+            pairs.write([suite, other], tmp_path / "out.tsv")
+        with pytest.raises(InputError, match="a tag called 'good'"):
+            pairs.write([replace(suite, tags={"good": "x"})], tmp_path / "out.tsv")
+        with pytest.raises(InputError, match="tags called like the columns of one_prefix"):
+            pairs.write(
+                [replace(suite, tags={"prefix": "x", "critical_good": "y", "critical_bad": "z"})], tmp_path / "out.tsv"
+            )
+        with pytest.raises(InputError, match="regions, but no prefix method"):
+            pairs.write([replace(other, predictions=other.predictions[:1])], tmp_path / "out.tsv")
+        with pytest.raises(InputError, match="aggregate mean"):
+            pairs.write([replace(suite, aggregate="mean")], tmp_path / "out.tsv")
+        reversed_ = replace(suite.items[0], sentences=dict(reversed(suite.items[0].sentences.items())))
+        with pytest.raises(InputError, match="the conditions bad, good"):
+            pairs.write([replace(suite, items=(reversed_,))], tmp_path / "out.tsv")
+
+
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=10).filter(str.strip)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    rows=st.lists(st.tuples(cells, cells, cells, cells), min_size=1, max_size=4),
+    suffix=st.sampled_from([".tsv", ".csv"]),
+)
+def test_any_text_survives_a_table(
+    rows: list[tuple[str, str, str, str]], suffix: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    from syntagm.formats import _pair
+    from syntagm.suite import Item, Sentence
+
+    items = [
+        (name, Item(tag, {"good": Sentence(good), "bad": Sentence(bad)}, {"note": tag}))
+        for name, tag, good, bad in rows
+    ]
+    suites = list(_pair.suites(items, None, "here"))
+    path = tmp_path_factory.mktemp("any") / f"any{suffix}"
+    pairs.write(suites, path)
+    again = _read.read(f"{path}?format=pairs")
+    assert again == suites
+
+
+class TestSmallFormats:
+    def test_clams_good_first(self) -> None:
+        suite = one("others/subjects.tsv")
+        assert texts(suite) == [("the kites fly", "the kites flies"), ("ida sings", "ida sing")]
+
+    def test_zorro_bad_first_and_only_on_request(self) -> None:
+        path = f"{DATA / 'others/agreement-across_pp.txt'}"
+        with pytest.raises(InputError, match="no format claims it"):
+            _read.read(path)
+        (suite,) = _read.read(path + "?format=zorro")
+        assert texts(suite)[0] == ("the kite by the gates flies .", "the kite by the gates fly .")
+        assert (suite.name, suite.tags) == ("agreement-across_pp", {"phenomenon": "agreement"})
+
+    def test_climp_two_rows_a_pair_in_either_order(self) -> None:
+        binding, order = _read.read(DATA / "others/climp.csv")
+        assert texts(binding) == [("他爱自己。", "自己爱他。"), ("她怕自己。", "她怕自己她。")]
+        assert (order.name, order.items[0].id, order.tags) == ("adverbs", "0", {"phenomenon": "order"})
+
+    def test_comps_is_a_two_prefix_comparison(self) -> None:
+        suite = one("others/properties.jsonl")
+        assert texts(suite)[0] == ("A heron can fly.", "A hammer can fly.")
+        assert [suite.items[0].sentences[name].content("critical") for name in ("good", "bad")] == ["can fly."] * 2
+        assert ([item.id for item in suite.items], suite.predictions[1].name) == (["11", "12"], "two_prefix")
+
+    def test_ewok_gives_half_a_point_for_each_target(self) -> None:
+        space, social = _read.read(DATA / "others/worlds.csv")
+        assert (space.name, social.name, list(space.items[0].sentences)) == (
+            "space",
+            "social",
+            ["c1_t1", "c1_t2", "c2_t1", "c2_t2"],
+        )
+        sentence = space.items[0].sentences["c2_t1"]
+        assert sentence.text == "The lamp is below the table. The table is under the lamp."
+        assert sentence.content("target") == "The table is under the lamp."
+        bits = {
+            ("target", "c1_t1"): 10.0,
+            ("target", "c2_t1"): 12.0,
+            ("target", "c2_t2"): 9.0,
+            ("target", "c1_t2"): 8.0,
+        }
+        margins = {
+            p.name: float(p.formula.margin(lambda region, condition: bits[region, condition]))
+            for p in space.predictions
+        }
+        # Target 1 is 2 bits likelier in its own context; target 2 is 1 bit less likely in its own: half a point.
+        assert margins == {"target1": 2.0, "target2": -1.0}
+
+    @pytest.mark.parametrize(
+        ("name", "text", "message"),
+        [
+            ("a.tsv?format=clams", "True\ta\nTrue\tb\n", "line 2: 'True.tb'; expected False, a tab and a sentence"),
+            ("a.tsv?format=clams", "True\ta\n", "1 lines; expected an even number"),
+            ("a.txt?format=zorro", "a\n\n", "line 2: an empty line"),
+            ("a.txt?format=zorro", "a\nb\nc\n", "3 lines; expected an even number"),
+            ("a.csv?format=climp", ",0,1,2,3\n0,b,r,x,1\n1,b,r,y,1\n", "line 2: labels 1 and 1 in r and r"),
+            ("a.csv?format=climp", ",0,1,2,3\n0,b,r,x,1\n1,b,s,y,0\n", "labels 1 and 0 in r and s"),
+            ("a.csv?format=climp", ",0,1,2,3\n0,b,r,x,1\n", "1 rows; expected an even number"),
+            ("a.csv?format=climp", "a,b\n", "line 1: another header"),
+            (
+                "a.jsonl?format=comps",
+                '{"prefix_acceptable": "a", "prefix_unacceptable": "b"}',
+                "line 1: no 'property_phrase'",
+            ),
+            (
+                "a.jsonl?format=comps",
+                '{"prefix_acceptable": "a", "prefix_unacceptable": "b", "property_phrase": ""}',
+                "not blank",
+            ),
+            ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\na,b,c,\n", "line 2, Target2: nothing"),
+            ("a.csv?format=ewok", "Context1,Context2,Target1\na,b,c\n", "line 2, Target2: nothing"),
+            ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\n", "no items"),
+        ],
+    )
+    def test_refusals(self, tmp_path: Path, name: str, text: str, message: str) -> None:
+        file, _, options = name.partition("?")
+        with pytest.raises(InputError, match=message):
+            _read.read(f"{made(tmp_path, text, file)}?{options}")
