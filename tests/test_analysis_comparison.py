@@ -90,6 +90,7 @@ def test_nothing_in_common_is_undefined():
     [found] = compare(pair(results(s=[NAN, 1.0]), results(s=[1.0, NAN])), TOLERANCES)
     assert np.isnan([found.a, found.b, found.difference.value, found.difference.low, found.margin.high]).all()
     assert (found.n, found.difference.undefined, found.p) == (0, 2, 1.0)
+    assert found.margin.method.endswith("no interval: fewer than two items in s")
 
 
 def test_items_of_one_name_stay_apart():

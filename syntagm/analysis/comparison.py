@@ -5,7 +5,7 @@ the second model minus the first, item by item. Intervals redraw items, as in `a
 exact, two-sided, and not adjusted for the number of suites.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,7 +80,7 @@ def compare(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> list[Compar
         tolerances: margins within so many bits are ties, under a and under b.
     """
     return [
-        _comparison({"suite": suite, "measure": measure}, [rows], tolerances)
+        _comparison({"suite": str(suite), "measure": str(measure)}, {str(suite): rows}, tolerances)
         for (suite, measure), rows in pairs.group_by("suite", "measure", maintain_order=True)
     ]
 
@@ -92,7 +92,7 @@ def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Compari
     and p are of all items together.
     """
     measures = ", ".join(pairs["measure"].unique(maintain_order=True))
-    suites = [rows for _, rows in pairs.group_by("suite", maintain_order=True)]
+    suites = {str(suite): rows for (suite,), rows in pairs.group_by("suite", maintain_order=True)}
     return _comparison({"measure": measures}, suites, tolerances)
 
 
@@ -115,11 +115,11 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def _comparison(
-    group: Mapping[str, str], tables: Sequence[pl.DataFrame], tolerances: tuple[float, float]
+    group: Mapping[str, str], tables: Mapping[str, pl.DataFrame], tolerances: tuple[float, float]
 ) -> Comparison:
-    suites = [_defined(rows) for rows in tables]
-    rows = pl.concat(suites)
-    left_out = sum(map(len, tables)) - len(rows)
+    suites = {suite: _defined(rows) for suite, rows in tables.items()}
+    rows = pl.concat(suites.values())
+    left_out = sum(map(len, tables.values())) - len(rows)
     a, b = rows["value_a"].to_numpy(), rows["value_b"].to_numpy()
     both, only_a, only_b = (int(found.sum()) for found in ((a == b) & (a > 0), a > b, b > a))
     return Comparison(
@@ -138,21 +138,21 @@ def _comparison(
     )
 
 
-def _difference(group: Mapping[str, str], suites: Sequence[pl.DataFrame], name: str, left_out: int) -> Estimate:
-    values = [(rows[f"{name}_b"] - rows[f"{name}_a"]).to_numpy() for rows in suites]
-    keys = [str(rows["suite"][0]) if len(rows) else "" for rows in suites]
-    means = interval.mean_over_suites(map(interval.redrawn_means, values, keys))
+def _difference(group: Mapping[str, str], suites: Mapping[str, pl.DataFrame], name: str, left_out: int) -> Estimate:
+    values = {suite: (rows[f"{name}_b"] - rows[f"{name}_a"]).to_numpy() for suite, rows in suites.items()}
+    means = interval.mean_over_suites(interval.redrawn_means(one, suite) for suite, one in values.items())
     method = interval.METHOD if "suite" in group else interval.method_over_suites(len(suites))
-    value = float(np.mean([_mean(one) for one in values]))
-    return Estimate(group, value, *interval.interval(means), sum(map(len, values)), f"{method}, paired", 0, left_out)
+    method = interval.without(f"{method}, paired", [suite for suite, one in values.items() if len(one) < 2])
+    value = float(np.mean([_mean(one) for one in values.values()]))
+    return Estimate(group, value, *interval.interval(means), sum(map(len, values.values())), method, 0, left_out)
 
 
 def _defined(pairs: pl.DataFrame) -> pl.DataFrame:
     return pairs.filter(pl.col("value_a").is_not_nan() & pl.col("value_b").is_not_nan())
 
 
-def _mean_of_means(suites: Sequence[pl.DataFrame], column: str) -> float:
-    return float(np.mean([_mean(rows[column].to_numpy()) for rows in suites]))
+def _mean_of_means(suites: Mapping[str, pl.DataFrame], column: str) -> float:
+    return float(np.mean([_mean(rows[column].to_numpy()) for rows in suites.values()]))
 
 
 def _mean(values: NDArray[np.float64]) -> float:

@@ -72,6 +72,17 @@ def method_over_suites(suites: int) -> str:
     return f"mean of {counted}; bootstrap(items within suites, {DRAWS}, seed {SEED})"
 
 
+def without(method: str, suites: Sequence[str]) -> str:
+    """The method, and the suites for whose sake there is no interval, as far as there are any.
+
+    >>> without(METHOD, ["agreement"])
+    'bootstrap(items, 10000, seed 1); no interval: fewer than two items in agreement'
+    """
+    if not suites:
+        return method
+    return f"{method}; no interval: fewer than two items in {', '.join(suites[:3])}{' ...' if len(suites) > 3 else ''}"
+
+
 def _by_counts(distinct: Draws, counts: NDArray[np.int64], generator: np.random.Generator, draws: int) -> Draws:
     # How often each value is drawn is multinomial; for values 0 and 1 the sum of the draw is binomial(n, mean). The
     # distribution is that of drawing items one by one, at a cost that doesn't grow with their number.

@@ -151,15 +151,13 @@ def _over_suites(group: Mapping[str, str], samples: Sequence[Sample]) -> Estimat
 def _estimate(group: Mapping[str, str], samples: Sequence[Sample], means: interval.Draws, method: str) -> Estimate:
     low, high = interval.interval(means)
     few = [sample.suite for sample in samples if len(sample.values) < 2]
-    if few:
-        method += f"; no interval: fewer than two items in {', '.join(few[:3])}{' ...' if len(few) > 3 else ''}"
     return Estimate(
         group,
         float(np.mean([sample.value for sample in samples])),
         low,
         high,
         sum(len(sample.values) for sample in samples),
-        method,
+        interval.without(method, few),
         sum(sample.ties for sample in samples),
         sum(sample.undefined for sample in samples),
     )
