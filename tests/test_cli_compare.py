@@ -103,6 +103,14 @@ def test_a_model_does_not_differ_from_itself(folders, capsys):
     assert "flipped items" not in out
 
 
+def test_one_item_has_no_interval_and_the_reason_is_shown(tmp_path, capsys):
+    toy_run(tmp_path / "a", agreement(nouns=("dog",)))
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "a")])
+    out = capsys.readouterr().out
+    assert "+0.000 [nan, nan]" in out
+    assert "no interval: fewer than two items in agreement" in out
+
+
 def test_all_joins_the_predictions(folders):
     from syntagm.run import open_run
 

@@ -116,7 +116,8 @@ def _summary(overall: "Comparison") -> list[str]:
 
 
 def _interval(estimate: "Estimate") -> str:
-    return f"{estimate.value:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]"
+    value, low, high = (f"{one:+.3f}".replace("+nan", "nan") for one in (estimate.value, estimate.low, estimate.high))
+    return f"{value} [{low}, {high}]"
 
 
 def _flips(found: "Pairing", count: int | None) -> "Table":
