@@ -107,7 +107,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
     files: list[str] = []
     for argument in arguments:
         name, options = options_of(argument)
-        found = _bundled(name) or _on_disk(name)
+        found = (_bundled(name) or _on_disk(name)) if name else []
         if found != [Path(name)]:
             found = _sift(found, options, skipped)
         if not found:
@@ -118,7 +118,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
 
 
 def _nothing(argument: str, name: str) -> UsageError:
-    if _exists(Path(name)):
+    if name and _exists(Path(name)):
         return UsageError(argument, "no suites in this folder", "files that some format can read")
     expected = "a file, a folder, a pattern or a bundled collection: " + (", ".join(collections()) or "none here")
     return UsageError(argument, "no such thing", expected)

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import math
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,10 +23,13 @@ MAX_ITEMS = 1_000_000
 MAX_SENTENCE = 10_000
 MAX_DIGITS = 18
 
-_NOT_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[^"\[\]{}]++', re.DOTALL)
+_BRACKET = re.compile(r'(?:"(?:[^"\\]++|\\.)*+"?|[^"\[\]{}]++)*+([\[\]{}])', re.DOTALL)
 _TOKEN = re.compile(r'(?P<text>"(?:[^"\\]++|\\.)*+")(?P<key>\s*+:)?|[\[\]{}]|(?P<bare>[^\s"\[\]{}:,]++)', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F])|(?P<nul>\\u0000)|\\.", re.DOTALL)
+_HARMLESS = re.compile(
+    r"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F]|0000)|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})*+",
+    re.DOTALL,
+)
 
 
 def text(path: Path) -> str:
@@ -58,7 +62,8 @@ def beginning(path: Path, size: int) -> bytes:
         if not path.is_file():
             raise InputError(str(path), "not a file" if path.exists() else "no such file", "a file")
         with path.open("rb") as file:
-            return file.read(size)
+            # Asked for more than there is, `read` reserves the memory all the same.
+            return file.read(min(size, os.fstat(file.fileno()).st_size + 1))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(str(path).replace("\0", "?"), f"can't be read: {reason}", "a readable file") from None
@@ -222,8 +227,8 @@ def _refuse_bombs(content: str) -> None:
     if openings <= MAX_DEPTH:
         return
     depth = 0
-    for bracket in _NOT_BRACKETS.sub("", content):
-        depth += 1 if bracket in "[{" else -1
+    for found in _BRACKET.finditer(content):
+        depth += 1 if found[1] in "[{" else -1
         if depth > MAX_DEPTH:
             raise _Problem(f"brackets more than {MAX_DEPTH} deep", "fewer", "", 0)
 
@@ -231,11 +236,12 @@ def _refuse_bombs(content: str) -> None:
 def _refuse_escapes(content: str) -> None:
     if not _SURROGATE.search(content) and "\\u0000" not in content:
         return
-    for escape in _ESCAPE.finditer(content):
-        if escape["lone"]:
-            raise _Problem("half a surrogate pair", "a whole character", "Write the character itself.", escape.start())
-        if escape["nul"]:
-            raise _Problem("a NUL character", "text", "Take it out.", escape.start())
+    found = _HARMLESS.match(content)
+    at = found.end() if found else 0
+    if content.startswith("\\u0000", at):
+        raise _Problem("a NUL character", "text", "Take it out.", at)
+    if content.startswith("\\u", at):
+        raise _Problem("half a surrogate pair", "a whole character", "Write the character itself.", at)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,337 @@
+"""Finding the format of a file, finding files, and the limits of what is read."""
+
+import json
+import os
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagm import folder
+from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.formats import _read, _strict
+
+DATA = Path(__file__).parent / "data"
+LANTERNS = DATA / "syntaxgym" / "lanterns.json"
+
+
+class TestFormat:
+    def test_every_fixture_is_claimed_by_one_format_or_by_none(self) -> None:
+        for path in DATA.glob("[sbpo]*/*.*"):
+            claims = [module.__name__.rpartition(".")[2] for module in _read.claimed(path)]
+            expected = {"unknown": [], "agreement-across_pp": []}.get(path.stem)
+            assert claims == expected if expected is not None else len(claims) == 1, path
+
+    def test_every_format_reads_and_claims(self) -> None:
+        for name in folder.names("formats"):
+            module = folder.find("formats", name)
+            assert callable(module.read), name
+            assert module.claims(Path("x.xml"), "<xml>") is False, name
+
+    @pytest.mark.parametrize(
+        ("path", "expected"),
+        [
+            ("a.csv", ("a.csv", {})),
+            ("a.csv?good=x", ("a.csv", {"good": "x"})),
+            ("a.csv?good=x y&bad==&id=", ("a.csv", {"good": "x y", "bad": "=", "id": ""})),
+            ("what?.json", ("what?.json", {})),
+            ("what?.json?joined=hub", ("what?.json", {"joined": "hub"})),
+        ],
+    )
+    def test_options(self, path: str, expected: tuple[str, dict[str, str]]) -> None:
+        assert _read.options_of(path) == expected
+
+    def test_a_file_whose_name_looks_like_options(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.tsv?joined=hub"
+        path.write_text("good\tbad\nx\ty\n")
+        assert _read.read(path)[0].name == "a"
+
+    def test_good_and_bad_suffice_to_say_that_it_is_a_table_of_pairs(self) -> None:
+        assert _read.read(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off")[0].name == "unknown"
+
+    def test_two_formats_that_claim_a_file_are_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(folder.find("formats", "zorro"), "claims", lambda path, head: True)
+        with pytest.raises(
+            InputError, match=r"more than one format claims it: syntaxgym, zorro.*lanterns.json.format=NAME"
+        ):
+            _read.read(LANTERNS)
+
+    def test_not_a_file(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        for path, message in [
+            (tmp_path, "a folder; expected one file"),
+            (tmp_path / "none.json", "no such file"),
+            (tmp_path / "pipe", "not a file"),
+            (Path("a\0b"), "no such file"),
+            (Path("a" * 5000), "too long"),
+        ]:
+            with pytest.raises(InputError, match=message):
+                _read.read(path)
+
+
+class TestExpand:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        for name in (
+            "b.tsv",
+            "sub/a.tsv",
+            "README.txt",
+            ".hidden.tsv",
+            ".git/c.tsv",
+            "notes.txt",
+            "suite.csv",
+            "page.html",
+        ):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text("prose\n" if name in ("notes.txt", "README.txt") else "good\tbad\nx\ty\n")
+        (tmp_path / "suite.json").write_bytes(LANTERNS.read_bytes())
+        return tmp_path
+
+    def test_a_folder_means_all_its_files_that_a_format_claims(self, folder: Path) -> None:
+        skipped: list[str] = []
+        found = [Path(file).relative_to(folder).as_posix() for file in _read.expand([str(folder)], skipped)]
+        assert found == ["b.tsv", "sub/a.tsv", "suite.json"]
+        assert skipped == [
+            f"{folder / 'notes.txt'}: no format claims it",
+            f"{folder / 'suite.csv'}: its suite is in suite.json",
+        ]
+
+    def test_patterns_options_and_repetitions(self, folder: Path) -> None:
+        found = _read.expand(
+            [f"{folder}/*.json?joined=hub", f"{folder}/sub/*", f"{folder / 'b.tsv'}", f"{folder / 'b.tsv'}"]
+        )
+        assert found == [f"{folder / 'suite.json'}?joined=hub", f"{folder / 'sub' / 'a.tsv'}", f"{folder / 'b.tsv'}"]
+
+    def test_a_file_is_taken_as_it_is(self, folder: Path) -> None:
+        assert _read.expand([f"{folder / 'notes.txt'}"]) == [f"{folder / 'notes.txt'}"]
+
+    def test_an_unclaimed_file_of_a_folder_is_read_if_the_format_is_said(self, folder: Path) -> None:
+        assert f"{folder / 'notes.txt'}?format=zorro" in _read.expand([f"{folder}?format=zorro"])
+
+    def test_links_are_followed(self, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+        other = tmp_path_factory.mktemp("other") / "linked.tsv"
+        other.write_text("good\tbad\nx\ty\n")
+        (folder / "link.tsv").symlink_to(other)
+        assert f"{folder / 'link.tsv'}" in _read.expand([str(folder)])
+
+    @pytest.mark.parametrize(
+        "name", ["nothing_here", "../nothing_here", "hu2020/../../formats", "a\0b", "", "x" * 5000]
+    )
+    def test_what_means_nothing(self, name: str) -> None:
+        with pytest.raises(UsageError, match="expected"):
+            _read.expand([name])
+
+    def test_a_folder_without_suites(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="no suites in this folder"):
+            _read.expand([str(tmp_path)])
+
+
+class TestCollections:
+    @pytest.fixture
+    def materials(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        for name in ("suites/lanterns.json", "suites/more/others.json"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(LANTERNS.read_bytes())
+        (tmp_path / "lexicon").mkdir()
+        (tmp_path / "lexicon" / "nouns.csv").write_text("lemma,number\nkite,1\n")
+        (tmp_path.parent / "secret.json").write_bytes(LANTERNS.read_bytes())
+        monkeypatch.setattr(_read, "_MATERIALS", tmp_path)
+        return tmp_path
+
+    def test_collections_are_folders_that_hold_suites(self, materials: Path) -> None:
+        assert _read.collections() == ["suites"]
+
+    def test_a_collection_or_one_suite_of_it(self, materials: Path) -> None:
+        files = [str(materials / "suites" / name) for name in ("lanterns.json", "more/others.json")]
+        assert _read.expand(["suites"]) == _read.expand(["suites/"]) == files
+        assert _read.expand(["suites/others"]) == files[1:]
+        assert _read.expand(["suites?joined=hub"]) == [f"{file}?joined=hub" for file in files]
+
+    def test_bundled_names_win_over_paths(
+        self, materials: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        here = tmp_path_factory.mktemp("here")
+        (here / "suites").mkdir()
+        monkeypatch.chdir(here)
+        assert len(_read.expand(["suites"])) == 2
+
+    @pytest.mark.parametrize(
+        "name", ["suites/../secret", "suites/../../secret.json", "suites//etc/passwd", "suites/..", "suites/nothing"]
+    )
+    def test_names_do_not_escape(self, materials: Path, name: str) -> None:
+        with pytest.raises(UsageError, match=r"no suite .* in suites; expected one of lanterns, others"):
+            _read.expand([name])
+
+    @pytest.mark.parametrize("name", ["../secret", ".", "lexicon/nouns", "nothing"])
+    def test_other_names_are_no_collections(self, materials: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(materials / "lexicon")
+        with pytest.raises(UsageError):
+            _read.expand([name])
+
+
+ODD = [
+    (b'{"meta": 1, "meta": 2}', 'column 13: the key "meta" twice in one object'),
+    (b'{"meta": {},\n "items": [{"a": {"b": 1, "\\u0062": 2}}]}', 'line 2, column 27: the key "b" twice'),
+    (b'{"meta": {}, "items": NaN}', "column 23: NaN"),
+    (b'{"meta": {}, "items": [-Infinity]}', "column 24: -Infinity"),
+    (b'{"meta": {}, "items": 1e999}', "column 23: the number 1e999; expected a finite number"),
+    (b'{"meta": {}, "items": ' + b"9" * 5000 + b"}", "column 23: an integer of 5000 digits; expected at most 18"),
+    (b'{"meta": {}, "items": "\\ud800"}', "column 24: half a surrogate pair"),
+    (b'{"meta": {}, "items": "\\udc00\\ud800"}', "column 24: half a surrogate pair"),
+    (b'{"meta": {}, "items": "\\ud83d\\ude00 \\ud83d"}', "column 37: half a surrogate pair"),
+    (b'{"meta": {}, "items": "a\\u0000b"}', "column 25: a NUL character"),
+    (b'{"meta": {}, "items": "a\tb"}', "column 25: not JSON here: invalid control character"),
+    (b'{"meta": {},\n\n "items": "a\0b"}', "line 3: a NUL character"),
+    (b'{"meta": {}, "items":\n "\xff"}', "line 2: byte 0xff, which is not UTF-8"),
+    (b'{"meta": {}, "items": "\xed\xa0\x80"}', "line 1: byte 0xed, which is not UTF-8"),
+    ('{"meta": {}, "items": []}'.encode("utf-16"), "a UTF-16 file; expected UTF-8. Save it again"),
+    (b'{"meta": {}, "items": []', "line 1, column 25: not JSON here"),
+    (b'{"meta": {}, "items": []} x', "line 1, column 27: not JSON here: extra data"),
+    (b'{"meta": {}, "items": [' + b"[" * 64 + b"]" * 64 + b"]}", "brackets more than 64 deep"),
+    (b'{"meta": {}, "items": ' + b'{"a":' * 100_000, "brackets more than 64 deep"),
+    (b'{"meta": {}, "items": [' + b"[" * 100_000, "brackets more than 64 deep"),
+    (b'{"meta": {}, "items": [' + b"0," * 2_000_000 + b"0]}", "more than 2,000,000 values"),
+    (b"[]", "a list; expected an object"),
+    (b"", "not JSON here"),
+]
+
+
+class TestLimits:
+    @pytest.mark.parametrize(("content", "message"), ODD, ids=[message[:40] for _, message in ODD])
+    def test_odd_json_is_refused_with_its_place(self, tmp_path: Path, content: bytes, message: str) -> None:
+        path = tmp_path / "odd.json"
+        path.write_bytes(content)
+        with pytest.raises(InputError) as caught:
+            _read.read(f"{path}?format=syntaxgym")
+        assert str(caught.value).startswith(str(path))
+        assert message in str(caught.value)
+
+    def test_depth_64_is_read_and_brackets_in_texts_do_not_count(self) -> None:
+        deep = "[" * 64 + "1" + "]" * 64
+        assert _strict.json_text(deep, Path("x"))
+        text = json.dumps(['[{"' * 1000 + "\\"] * 70)
+        assert _strict.json_text(text, Path("x")) == ['[{"' * 1000 + "\\"] * 70
+
+    def test_whole_surrogate_pairs_and_escaped_backslashes_are_read(self) -> None:
+        assert _strict.json_text('["\\ud83d\\ude00", "\\\\ud800", "\\\\u0000"]', Path("x")) == [
+            "😀",
+            "\\ud800",
+            "\\u0000",
+        ]
+
+    def test_a_byte_order_mark_is_dropped(self, tmp_path: Path) -> None:
+        path = tmp_path / "bom.json"
+        path.write_bytes(b"\xef\xbb\xbf" + LANTERNS.read_bytes())
+        assert _read.read(path)[0].items == _read.read(LANTERNS)[0].items
+
+    def test_64_megabytes(self, tmp_path: Path) -> None:
+        path = tmp_path / "huge.json"
+        with path.open("wb") as file:
+            file.write(b'{"meta": {}, "items": [')
+            file.truncate(2**26 + 1)
+        with pytest.raises(InputError, match=r"more than 64 MB; expected at most 64 MB\. Split it"):
+            _read.read(path)
+
+    def test_a_million_items(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        _strict.count(1_000_000, Path("x"))
+        with pytest.raises(InputError, match="more than 1,000,000 items"):
+            _strict.count(1_000_001, Path("x"))
+        monkeypatch.setattr(_strict, "MAX_ITEMS", 1)
+        for name in (
+            "syntaxgym/lanterns.json",
+            "syntaxgym/lanterns.csv",
+            "blimp/gate_order.jsonl",
+            "pairs/typed.tsv",
+            "pairs/list.json",
+            "others/subjects.tsv",
+            "others/climp.csv",
+            "others/properties.jsonl",
+            "others/worlds.csv",
+            "others/agreement-across_pp.txt?format=zorro",
+        ):
+            with pytest.raises(InputError, match="more than 1 items"):
+                _read.read(f"{DATA / name}")
+
+    @pytest.mark.parametrize(
+        "hostile",
+        [
+            b"[" * 4_000_000,
+            b'{"":' * 1_000_000,
+            b"[]," * 3_000_000,
+            b'"' + b'\\"' * 4_000_000,
+            b'["' + b"\\u0041" * 2_000_000 + b"\\ud800",
+            b"[" + b"1" * 8_000_000,
+        ],
+        ids=["deep lists", "deep objects", "many values", "quotation marks", "escapes", "digits"],
+    )
+    def test_hostile_files_cost_little(self, tmp_path: Path, hostile: bytes) -> None:
+        path = tmp_path / "hostile.json"
+        path.write_bytes(hostile)
+        tracemalloc.start()
+        begin = time.perf_counter()
+        with pytest.raises(InputError):
+            _read.read(f"{path}?format=syntaxgym")
+        seconds, peak = time.perf_counter() - begin, tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert seconds < 5
+        # The bytes, the text, and in the case of digits two copies of them.
+        assert peak < 4.1 * len(hostile)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("unit", [b"[", b'{"a":', b"[],", b'"\\"\\"', b'"a","', b"0,", b'"\\u0041'])
+    def test_the_biggest_hostile_files(self, tmp_path: Path, unit: bytes) -> None:
+        path = tmp_path / "hostile.json"
+        path.write_bytes(b"[" + unit * (2**26 // len(unit) - 1))
+        begin = time.perf_counter()
+        with pytest.raises(InputError):
+            _read.read(f"{path}?format=syntaxgym")
+        assert time.perf_counter() - begin < 5
+
+
+FORMATS = folder.names("formats")
+SEEDS = [path.read_bytes() for path in sorted(DATA.glob("[sbpo]*/*.*"))]
+garbage = st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass"))
+
+
+def mutants(seed: bytes) -> st.SearchStrategy[bytes]:
+    """A fixture with a piece cut out, doubled, or replaced."""
+    place = st.integers(0, len(seed))
+    pieces = st.sampled_from(
+        [b"", b'"', b",", b"\t", b"\n", b"{", b"]", b"null", b"\\", b"\xff", b"\xe2\x80\xae", b"1e5", b"\r", b"True"]
+    )
+    return st.builds(
+        lambda start, length, piece: seed[:start] + piece + seed[start + length :], place, st.integers(0, 40), pieces
+    )
+
+
+def reads_or_refuses(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    for name in FORMATS:
+        try:
+            suites = _read.read(f"{path}?format={name}")
+        except SyntagmError as refusal:
+            assert str(refusal)
+            continue
+        assert suites
+        assert all(
+            isinstance(sentence.text, str)
+            for suite in suites
+            for item in suite.items
+            for sentence in item.sentences.values()
+        )
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=garbage | st.sampled_from(SEEDS).flatmap(mutants))
+def test_fuzz(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+    reads_or_refuses(tmp_path_factory.mktemp("fuzz") / "fuzz.json", content)
+
+
+@pytest.mark.slow
+@settings(max_examples=5_000, deadline=None)
+@given(content=garbage | st.sampled_from(SEEDS).flatmap(mutants))
+def test_fuzz_longer(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+    reads_or_refuses(tmp_path_factory.getbasetemp() / "fuzz.json", content)
