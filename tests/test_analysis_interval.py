@@ -95,14 +95,22 @@ def test_chunks_draw_all_that_was_asked_for():
 
 
 def test_the_mean_over_suites_averages_draw_by_draw():
-    found = mean_over_suites([np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([1.0, 0.0])])
-    assert found.tolist() == [0.5, 0.5]
-    assert np.isnan(interval(mean_over_suites([]))).all()
+    a, b = [0.0, 1.0, 1.0], [3.0, 5.0]
+    expected = (redrawn_means(a, "a") + redrawn_means(b, "b")) / 2
+    np.testing.assert_array_equal(mean_over_suites({"a": a, "b": b}), expected)
+    assert np.isnan(interval(mean_over_suites({}))).all()
+
+
+def test_a_suite_of_one_item_adds_no_spread_and_one_of_none_leaves_no_interval():
+    alone = redrawn_means([0.0, 1.0], "a")
+    np.testing.assert_array_equal(mean_over_suites({"a": [0.0, 1.0], "b": [1.0]}), (alone + 1) / 2)
+    for values in ({"a": [0.0, 1.0], "b": []}, {"a": [1.0], "b": [0.0]}):
+        assert np.isnan(mean_over_suites(values)).all()
 
 
 def test_the_interval_of_two_suites_is_exact_for_small_ones():
     # Two suites of items 0 and 1: each mean is 0, 1/2, 1 with 1/4, 1/2, 1/4, hence the mean of both 0 with 1/16 = 6.25 %.
-    means = mean_over_suites([redrawn_means([0, 1], "a"), redrawn_means([0, 1], "b")])
+    means = mean_over_suites({"a": [0, 1], "b": [0, 1]})
     weights = {0.0: 0.25, 0.5: 0.5, 1.0: 0.25}
     for value in (0, 0.25, 0.5, 0.75, 1):
         expected = sum(weights[x] * weights[y] for x, y in product(weights, weights) if (x + y) / 2 == value)

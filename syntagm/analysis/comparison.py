@@ -140,9 +140,9 @@ def _comparison(
 
 def _difference(group: Mapping[str, str], suites: Mapping[str, pl.DataFrame], name: str, left_out: int) -> Estimate:
     values = {suite: (rows[f"{name}_b"] - rows[f"{name}_a"]).to_numpy() for suite, rows in suites.items()}
-    means = interval.mean_over_suites(interval.redrawn_means(one, suite) for suite, one in values.items())
+    means = interval.mean_over_suites(values)
     method = interval.METHOD if "suite" in group else interval.method_over_suites(len(suites))
-    method = interval.without(f"{method}, paired", [suite for suite, one in values.items() if len(one) < 2])
+    method = interval.remark(f"{method}, paired", {suite: len(one) for suite, one in values.items()})
     value = float(np.mean([_mean(one) for one in values.values()]))
     return Estimate(group, value, *interval.interval(means), sum(map(len, values.values())), method, 0, left_out)
 

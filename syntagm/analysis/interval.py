@@ -4,12 +4,12 @@ Percentile bootstrap: the items of a suite are redrawn with replacement, 10,000 
 2.5th to the 97.5th percentile of the means. For a number over several suites, items are redrawn within each suite.
 
 The stream of random numbers is derived from the seed and the name of the suite, so that a suite has the same interval
-whatever stands beside it. Edges: without items, and with one, there is no interval (nan, nan); if all items agree, the
-bootstrap has seen no spread and the interval has no width.
+whatever stands beside it. Edges: without items, and with one, there is no interval (nan, nan), and in a score over suites a
+suite of one item adds no spread; if all items agree, the bootstrap has seen no spread and the interval has no width.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,16 +50,23 @@ def interval(means: Draws) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def mean_over_suites(means: Iterable[Draws]) -> Draws:
-    """The unweighted mean over suites, draw by draw. Shape (draws,); nan without suites.
+def mean_over_suites(values: Mapping[str, ArrayLike]) -> Draws:
+    """The unweighted mean over suites of the means of their redrawn items. Shape (draws,).
+
+    A suite of one item stays as it is beside suites of more: nothing can be redrawn in it. Without any suite of two items,
+    or with a suite of none, the means are nan.
 
     Arguments:
-        means: the redrawn means of each suite, each of shape (draws,), made with different keys.
+        values: suite -> one number an item.
     """
-    total, suites = np.zeros(1), 0
-    for one in means:
-        total, suites = total + one, suites + 1
-    return total / suites if suites else np.full(1, np.nan)
+    sizes = [np.size(one) for one in values.values()]
+    if max(sizes, default=0) < 2 or 0 in sizes:
+        return np.full(DRAWS, np.nan)
+    total = np.zeros(DRAWS)
+    for suite, one in values.items():
+        total += redrawn_means(one, suite) if np.size(one) > 1 else np.asarray(one, np.float64)
+    means: Draws = total / len(values)
+    return means
 
 
 def method_over_suites(suites: int) -> str:
@@ -72,15 +79,23 @@ def method_over_suites(suites: int) -> str:
     return f"mean of {counted}; bootstrap(items within suites, {DRAWS}, seed {SEED})"
 
 
-def without(method: str, suites: Sequence[str]) -> str:
-    """The method, and the suites for whose sake there is no interval, as far as there are any.
+def remark(method: str, sizes: Mapping[str, int]) -> str:
+    """The method, and what suites with fewer than two items do to the interval, as far as there are any.
 
-    >>> without(METHOD, ["agreement"])
+    Arguments:
+        sizes: suite -> how many defined items it has.
+
+    >>> remark(METHOD, {"agreement": 1})
     'bootstrap(items, 10000, seed 1); no interval: fewer than two items in agreement'
+    >>> remark(METHOD, {"agreement": 1, "licensing": 20})
+    'bootstrap(items, 10000, seed 1); one item, so no spread: agreement'
     """
-    if not suites:
+    few = [suite for suite, size in sizes.items() if size < 2]
+    if not few:
         return method
-    return f"{method}; no interval: fewer than two items in {', '.join(suites[:3])}{' ...' if len(suites) > 3 else ''}"
+    none = max(sizes.values()) < 2 or 0 in sizes.values()
+    reason = "no interval: fewer than two items in" if none else "one item, so no spread:"
+    return f"{method}; {reason} {', '.join(few[:3])}{' ...' if len(few) > 3 else ''}"
 
 
 def _by_counts(distinct: Draws, counts: NDArray[np.int64], generator: np.random.Generator, draws: int) -> Draws:

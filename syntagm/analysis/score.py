@@ -144,20 +144,20 @@ def _samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[dict[str
 
 
 def _over_suites(group: Mapping[str, str], samples: Sequence[Sample]) -> Estimate:
-    means = interval.mean_over_suites(interval.redrawn_means(sample.values, sample.suite) for sample in samples)
+    means = interval.mean_over_suites({sample.suite: sample.values for sample in samples})
     return _estimate(group, samples, means, interval.method_over_suites(len(samples)))
 
 
 def _estimate(group: Mapping[str, str], samples: Sequence[Sample], means: interval.Draws, method: str) -> Estimate:
     low, high = interval.interval(means)
-    few = [sample.suite for sample in samples if len(sample.values) < 2]
+    sizes = {sample.suite: len(sample.values) for sample in samples}
     return Estimate(
         group,
         float(np.mean([sample.value for sample in samples])),
         low,
         high,
         sum(len(sample.values) for sample in samples),
-        interval.without(method, few),
+        interval.remark(method, sizes),
         sum(sample.ties for sample in samples),
         sum(sample.undefined for sample in samples),
     )

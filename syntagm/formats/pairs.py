@@ -13,6 +13,7 @@ With `prefix`, `critical_good` and `critical_bad` the prediction `one_prefix` is
 `pairID`, `pair_id`, `item` or a column without a name gives its id, else its number from 0. Other columns are tags.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -43,8 +44,8 @@ def claims(path: Path, head: str) -> bool:
     """A table whose header has a known pair of names, or two columns with a tab between them throughout."""
     first = head.lstrip().split("\n", 1)[0].lower()
     if path.suffix in (".json", ".jsonl") or first[:1] in ("[", "{"):
-        start = head.lstrip()[:4096].lower()
-        known = any(f'"{good}"' in start and f'"{bad}"' in start for good, bad in KNOWN)
+        keys = set(re.findall(r'"([^"\\]*)"\s*:', head.lstrip()[:4096].lower()))
+        known = any({good, bad} <= keys for good, bad in KNOWN)
         return known and not (first.startswith("{") and '"sentence_good"' in first)
     for delimiter in _table.DELIMITERS.values():
         cells = [cell.strip('" ') for cell in first.rstrip("\r").split(delimiter)]

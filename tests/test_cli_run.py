@@ -1,0 +1,163 @@
+"""`syntagm run` and `syntagm score`, as a user meets them."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from syntagm.cli import main
+from syntagm.run import open_run
+
+PAIRS = "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n"
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "agreement.tsv"
+    path.write_text(PAIRS)
+    return path
+
+
+def test_a_run_from_suites_to_the_page(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    assert main(["run", "toy", "--suite", str(pairs), "hu2020/mvrr", "-o", str(folder)]) == 0
+    shown = capsys.readouterr()
+    assert "agreement" in shown.out
+    assert "full_sentence" in shown.out
+    assert "Garden-Path Effects" in shown.out
+    assert f"report: {folder / 'report.html'}" in shown.out
+    assert "2 suites, 116 sentences" in shown.err
+    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    with (folder / "results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["model", "suite", "item", "measure", "value", "margin"]
+    # (2 + 1)/(5 + 24) against (0 + 1)/(5 + 24) after dog, and the stop after a known verb has the same count of 0.
+    first = rows[0]
+    assert (first["suite"], first["item"], first["measure"], first["value"]) == ("agreement", "1", "full_sentence", "1")
+
+
+def test_the_same_line_again_shows_the_results_and_computes_nothing(
+    pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["run", "demo", "--suite", str(pairs), "-o", str(tmp_path / "run"), "--no-report"]
+    assert main(line) == 0
+    first = capsys.readouterr()
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*.parquet")}
+    assert main(line) == 0
+    second = capsys.readouterr()
+    assert second.out == first.out
+    assert "4 of them done before" in second.err
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*.parquet")} == before
+
+
+def test_the_cache_serves_a_second_run(pairs: Path, tmp_path: Path) -> None:
+    cache = ["--cache", str(tmp_path / "cache.sqlite"), "--no-report"]
+    for folder in ("one", "two"):
+        assert main(["run", "demo", "--suite", str(pairs), "-o", str(tmp_path / folder), *cache]) == 0
+    entries = [json.loads((tmp_path / folder / "ledger.jsonl").read_text()) for folder in ("one", "two")]
+    assert [entry["cached"] for entry in entries] == [0, 4]
+    one, two = (open_run(tmp_path / folder) for folder in ("one", "two"))
+    assert one.results().equals(two.results())
+    assert one.tokens("agreement").equals(two.tokens("agreement"))
+
+
+def test_a_dry_run_writes_nothing(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "toy", "--suite", str(pairs), "-o", str(tmp_path / "run"), "--dry-run"]) == 0
+    assert "1 suites, 2 items, 4 sentences, 4 of them distinct" in capsys.readouterr().out
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_first_prediction_the_second_and_the_conjunction(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = {
+        "meta": {"name": "two", "metric": "sum"},
+        "region_meta": {"1": "subject", "2": "verb"},
+        "predictions": [
+            {"type": "formula", "formula": "(2;%good%) < (2;%bad%)"},
+            {"type": "formula", "formula": "(2;%good%) > (2;%bad%)"},
+        ],
+        "items": [
+            {
+                "item_number": 1,
+                "conditions": [
+                    {
+                        "condition_name": name,
+                        "regions": [
+                            {"region_number": 1, "content": "The dog"},
+                            {"region_number": 2, "content": verb},
+                        ],
+                    }
+                    for name, verb in (("good", "barks"), ("bad", "bark"))
+                ],
+            }
+        ],
+    }
+    path = tmp_path / "two.json"
+    path.write_text(json.dumps(suite))
+    assert main(["run", "toy", "--suite", str(path), "-o", str(tmp_path / "run"), "--no-report"]) == 0
+    rows = [
+        [cell.strip() for cell in line.strip("│").split("│")]
+        for line in capsys.readouterr().out.splitlines()
+        if "│ " in line
+    ]
+    assert [row[1:3] for row in rows if row[0] == "two"] == [["0", "1.000"], ["1", "0.000"], ["all", "0.000"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "nothing:here", "--suite", "hu2020", "-o", "DIR"], "causal:nothing:here"),
+        (["run", "toy?eso=yes", "--suite", "hu2020", "-o", "DIR"], "no such option: 'eso'"),
+        (["run", "toy?eos", "--suite", "hu2020", "-o", "DIR"], "expected option=value"),
+        (["run", "demo?bos=maybe", "--suite", "hu2020", "-o", "DIR"], "expected one of auto, yes, no"),
+        (["run", "demo?dtype=f31", "--suite", "hu2020", "-o", "DIR"], "f31"),
+        (["run", "demo?device=abacus", "--suite", "hu2020", "-o", "DIR"], "abacus"),
+        (["run", "demo?batch=0", "--suite", "hu2020", "-o", "DIR"], "a number of tokens"),
+        (["run", "causal:./nowhere", "--suite", "hu2020", "-o", "DIR"], "no such folder"),
+        (["run", "toy", "--suite", "hu2021", "-o", "DIR"], "hu2021"),
+        (["run", "toy", "--suite", "../etc", "-o", "DIR"], "no such thing"),
+        (["score", "recorded:nowhere.csv", "a"], "nowhere.csv"),
+        (["score", "toy", "bad \udcff bytes"], "not UTF-8"),
+        (["score", "demo", "a <|endoftext|> inside"], "special symbol"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_exit_code_2(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([argument.replace("DIR", str(tmp_path / "run")) for argument in arguments]) == 2
+    shown = capsys.readouterr()
+    assert said in shown.err
+    assert "Traceback" not in shown.err
+    assert not shown.out
+
+
+def test_score_prints_tokens_and_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "toy", "The dog barks", "--json"]) == 0
+    line = json.loads(capsys.readouterr().out)
+    assert [token["token"] for token in line["tokens"]] == ["The", " dog", " barks"]
+    assert [word["word"] for word in line["words"]] == ["The", "dog", "barks"]
+    assert line["bits"] == pytest.approx(sum(token["bits"] for token in line["tokens"]))
+    assert main(["score", "toy", "The dog barks"]) == 0
+    assert "8.236 bits, 3 tokens" in capsys.readouterr().out  # 2 + 2.963 + 3.273
+
+
+def test_an_unscored_first_token_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "demo?bos=no", "The dog", "--json"]) == 0
+    line = json.loads(capsys.readouterr().out)
+    assert line["tokens"][0]["bits"] is None
+    assert line["words"][0]["bits"] == 0.0
+    assert main(["score", "demo?bos=no", "The dog"]) == 0
+    assert "nothing stands before it" in capsys.readouterr().out
+
+
+def test_texts_come_from_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("The dog barks\nThe cat sleeps\n"))
+    assert main(["score", "toy", "-", "--json"]) == 0
+    assert [json.loads(line)["text"] for line in capsys.readouterr().out.splitlines()] == [
+        "The dog barks",
+        "The cat sleeps",
+    ]
