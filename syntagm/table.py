@@ -21,7 +21,7 @@ def cell(value: object) -> str:
                 if math.isnan(value)
                 else str(int(value))
                 if value.is_integer() and abs(value) < 1e15
-                else repr(value)
+                else repr(float(value))
             )
         case int():
             return str(value)

@@ -12,7 +12,7 @@ No tensor of [batch, length, vocabulary] is ever made.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ class Forward:
         tree: are shared prefixes computed once?
         direct_head: is the head applied to chosen rows outside the model's own forward pass?
         noise: the largest difference in bits of a sentence between batched and single computation, measured.
+        vocabulary: rows of the head, the softmax runs over all of them; and `symbols`: token numbers that may be asked.
         evaluated: how many tokens went through the body so far, padding included; and how many of them were real.
     """
 
@@ -58,6 +59,7 @@ class Forward:
         self.model, self.budget = model, Budget(budget)
         self.device, self.dtype = model.device, model.dtype
         self.vocabulary = int(model.get_output_embeddings().weight.shape[0])
+        self.symbols = min(self.vocabulary, int(model.get_input_embeddings().weight.shape[0]))
         self.limit = _limit(model.config)
         self.window = _window(model.config)
         self.evaluated = self.padded = 0
@@ -116,7 +118,7 @@ class Forward:
         if not _is_out_of_memory(error):
             raise error
         size = sum(len(pack.tokens) for pack in batch)
-        if sum(len(pack.sequences) for pack in batch) == 1:
+        if size <= 1 or sum(len(pack.sequences) for pack in batch) == 1:
             raise ModelError(
                 str(self.model.config.model_type), f"out of memory for a single sentence of {size} tokens",
                 "memory for one sentence", "Use a smaller model or type, or another device.",
@@ -245,11 +247,13 @@ class Forward:
 
     def _probe(self, share: bool) -> None:
         """Find out what this model can take, by asking the same in several ways."""
-        sequences = _probe_sequences(self.vocabulary, min(self.limit, 48))
+        sequences = _probe_sequences(self.symbols, min(self.limit, 48))
         with torch.inference_mode():
             plain = [self._plain(sequence) for sequence in sequences]
+            self._refuse_looking_ahead(sequences, plain)
+            self.direct_head = self._reaches_head(sequences[0])
             used = self._attempt(sequences, False)
-            if not self._same(used, plain):
+            if self.direct_head and not self._same(used, plain):
                 self.direct_head = False
                 used = self._attempt(sequences, False)
             if not self._same(used, plain):
@@ -258,11 +262,47 @@ class Forward:
                     "the same numbers", "This architecture can't be scored exactly here.",
                 )  # fmt: skip
             packed = self._attempt(sequences, True) if share else None
-            if self._same(packed, plain):
+            if self._same(packed, plain) and self._keeps_apart(sequences):
                 self.tree, used = True, packed
         worst = max(abs(float((one - other).sum())) for one, other in zip(used or plain, plain, strict=True))
         self.noise = _round_up(worst)
         self.evaluated = self.padded = 0
+
+    def _refuse_looking_ahead(self, sequences: Sequence[Sequence[int]], plain: list[NDArray[np.float64]]) -> None:
+        """A masked model loaded as a causal one sees the words it should foretell; its beginnings then score otherwise."""
+        halves = [len(bits) // 2 for bits in plain]
+        alone = [self._plain(sequence[: half + 1]) for sequence, half in zip(sequences, halves, strict=True)]
+        if not self._same(alone, [bits[:half] for bits, half in zip(plain, halves, strict=True)]):
+            raise ModelError(
+                str(self.model.config.model_type), "the surprisal of a token changes with what follows it",
+                "a left-to-right model", "Is it a masked model? Those can't be scored as causal ones.",
+            )  # fmt: skip
+
+    def _reaches_head(self, sequence: Sequence[int]) -> bool:
+        """Is the head applied to the body's output the whole way to the logits, with no scaling or capping after it?
+
+        The same operations on the same shapes give the same bits, so in any type the least difference says no.
+        """
+        inputs = {"input_ids": torch.tensor([sequence[:-1]], device=self.device), "use_cache": False}
+        try:
+            direct = self.model.get_output_embeddings()(self.model.base_model(**inputs)[0])
+        except Exception:  # whatever fails, this way is not open to this architecture
+            return False
+        own = self.model(**inputs).logits
+        return direct.shape == own.shape and torch.equal(direct.to(own.dtype).nan_to_num(), own.nan_to_num())
+
+    def _keeps_apart(self, sequences: Sequence[Sequence[int]]) -> bool:
+        """Do other branches of a tree leave the last one alone? Recurrent and convolutional layers ignore the mask.
+
+        The same operations on the same shapes, so in any type nothing may change; comparing with separate sentences is
+        too blunt for that in types of low precision.
+        """
+        [pack] = plan(sequences, sum(map(len, sequences)))
+        other = np.ones(len(pack.tokens), bool)
+        other[pack.paths[-1]] = False
+        changed = replace(pack, tokens=np.where(other, (pack.tokens + 1) % self.symbols, pack.tokens))
+        one, two = (self._batch(sequences, [each], True)[0][-1].bits for each in (pack, changed))
+        return bool(np.allclose(one, two, rtol=0, atol=1e-6, equal_nan=True))
 
     def _plain(self, sequence: Sequence[int]) -> NDArray[np.float64]:
         """Bits of a sequence by the model's own forward pass, alone, without mask."""
@@ -318,7 +358,7 @@ def _window(config: Any) -> int:
     text = config.get_text_config()
     found = [
         getattr(text, name, None)
-        for name in ("sliding_window", "window_size", "attention_window", "sliding_window_size")
+        for name in ("sliding_window", "window_size", "attention_window", "sliding_window_size", "attention_chunk_size")
     ]
     return min([size for size in found if isinstance(size, int) and size > 0], default=1 << 30)
 
@@ -332,7 +372,9 @@ def _round_up(value: float) -> float:
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    return any(sign in str(error) for sign in ("can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED"))
 
 
 def _free(device: torch.device) -> None:

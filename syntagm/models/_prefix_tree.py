@@ -113,10 +113,11 @@ def batches(packs: Iterator[Pack], budget: "Budget") -> Iterator[list[Pack]]:
     batch: list[Pack] = []
     widest = 0
     for pack in packs:
-        wider = max(widest, len(pack.tokens))
+        # A row of the batch has at least one place, even where a sequence has no inputs.
+        wider = max(widest, len(pack.tokens), 1)
         if batch and wider * (len(batch) + 1) > budget.tokens:
             yield batch
-            batch, wider = [], len(pack.tokens)
+            batch, wider = [], max(1, len(pack.tokens))
         batch.append(pack)
         widest = wider
     if batch:

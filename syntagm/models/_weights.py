@@ -23,7 +23,9 @@ def hash_weights(model: Any, tokenizer: Any) -> str:
         flat = tensor.detach().cpu().contiguous().reshape(-1)
         digest.update(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
         digest.update(memoryview(flat.view(torch.uint8).numpy()))
-    digest.update(tokenizer.backend_tokenizer.to_str().encode())
+    # A tokenizer remembers how it last cut and padded; texts are never cut or padded here.
+    settings = json.loads(tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
+    digest.update(json.dumps(settings, sort_keys=True).encode())
     return digest.hexdigest()
 
 

@@ -19,6 +19,7 @@ Tokens beyond the positions that a model has are nan: undefined, and counted.
 import contextlib
 import hashlib
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -38,7 +39,11 @@ from syntagm.question import Surprisals
 
 SCORER = "causal 1"
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
+_SPELLED = {dtype: name for name, dtype in _TYPES.items()}
 _OPTIONS = ("bos", "eos", "dtype", "boundary", "device", "batch", "sharing", "allow_pickle", "remote_code")
+_OF_LIVE_MODELS = ("bos", "eos", "boundary", "batch", "sharing")
+# Such checkpoints have no head for words; where embeddings are tied, one would be made up without a word.
+_OTHER_HEADS = re.compile("For(Sequence|Token|Image|Audio)Classification|ForQuestionAnswering|ForMultipleChoice|Reward")
 _SILENT = ("device", "batch", "sharing", "allow_pickle", "remote_code")
 
 
@@ -61,7 +66,7 @@ class Causal(LanguageModel):
         self.policies = {
             "bos": "yes" if self.start is not None else "no",
             "eos": "yes" if self.end is not None else "no",
-            "dtype": next(name for name, dtype in _TYPES.items() if dtype == model.dtype),
+            "dtype": _SPELLED.get(model.dtype, str(model.dtype).removeprefix("torch.")),
             "boundary": "word" if self._borders else "token",
         }
         weights = hash_weights(model, tokenizer)
@@ -100,6 +105,7 @@ class Causal(LanguageModel):
         repeats = dict.fromkeys(distinct, 0)
         for text in texts:
             repeats[text] += 1
+        self._refuse_beyond(encoded)
         sequences = [self._sequence(encoded[text].ids) for text in distinct]
         asked = [index for index, sequence in enumerate(sequences) if sequence]
 
@@ -114,6 +120,16 @@ class Causal(LanguageModel):
             done(silent)
         for text in texts:
             yield answers[text]
+
+    def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
+        """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
+        for text, found in encoded.items():
+            if (highest := max([*found.ids, self._start or 0, self._end or 0])) >= self._forward.symbols:
+                raise ModelError(
+                    self.name, f"the token {self._symbol(self._tokenizer, highest)!r}, number {highest}, of {text!r}",
+                    f"numbers below {self._forward.symbols}, the model's rows",
+                    "Does the tokenizer belong to the model?",
+                )  # fmt: skip
 
     def _sequence(self, ids: Sequence[int]) -> list[int]:
         """What goes through the model: start symbol, tokens, end symbol, as far as its positions reach."""
@@ -145,7 +161,9 @@ class Causal(LanguageModel):
         for index, token in enumerate(tokens):
             begins = index == 0 or self._borders.begins[token]
             if begins and index + shift > 0:
-                bits[index] -= rows.first if index == 0 else rows.begin[index - 1 + shift]
+                # A text may begin with a blank; then its first word begins as any other.
+                opens = index == 0 and not self._borders.begins[token]
+                bits[index] -= rows.first if opens else rows.begin[index - 1 + shift]
             ends = index + 1 == len(ids) or (index + 1 < len(ids) and self._borders.begins[ids[index + 1]])
             if ends and index < len(ids) and index + shift < len(rows.begin):
                 bits[index] += rows.begin[index + shift]
@@ -174,7 +192,7 @@ def load(path: str, **options: str) -> Causal:
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     model, tokenizer = _from_pretrained(name, arguments, dtype, pickle)
     model = model.to(_device(options.get("device", "auto"))).eval()
-    return wrap(model, tokenizer, _label(name, at + revision, model, tokenizer), **options)
+    return Causal(model, tokenizer, _label(name, at + revision, model, tokenizer), options)
 
 
 def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
@@ -183,10 +201,14 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
     Arguments:
         model: a transformers model with a causal head, in evaluation mode. It is used where and as it is.
         label: what to call it in results.
+        options: those of the module that say how to ask: bos, eos, boundary, batch, sharing.
 
     Raises:
-        UsageError: an option can't be taken.
+        UsageError: an option can't be taken, or the model is in training mode.
     """
+    refuse_others("causal, around a live model", options, _OF_LIVE_MODELS)
+    if model.training:
+        raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
     return Causal(model, tokenizer, label, options)
 
 
@@ -212,6 +234,11 @@ def _from_pretrained(name: str, arguments: dict[str, Any], dtype: torch.dtype, p
                 f"causal:{name}", f"{len(lost)} weights missing or of another shape, among them {lost[0]}",
                 "all weights of a causal language model", "Is the checkpoint whole, and has it a language-model head?",
             )  # fmt: skip
+    if odd := [kind for kind in model.config.architectures or [] if _OTHER_HEADS.search(kind)]:
+        raise ModelError(
+            f"causal:{name}", f"weights of {odd[0]}", "those of a causal language model",
+            "Only the body was trained for that; its head would be another's.",
+        )  # fmt: skip
     if not tokenizer.is_fast:
         raise ModelError(
             f"causal:{name}", "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)"

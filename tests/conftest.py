@@ -1,0 +1,31 @@
+"""What all tests share: one thread, no network, a cache of their own."""
+
+import os
+from pathlib import Path
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYNTAGM_CACHE", str(tmp_path_factory.getbasetemp() / "answers.sqlite"))
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of published data beside the checkout; the test is skipped where there is none."""
+    if not SHARED.is_dir():
+        pytest.skip("no ../shared here")
+    return SHARED

@@ -1,0 +1,146 @@
+"""Tiny language models of many families, built on the spot with random weights, and their tokenizers."""
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from syntagm.models._model import LanguageModel
+from syntagm.models.causal import Causal, wrap
+
+TEXT = """\
+The old gardener watered the roses before the rain came.
+The gardeners near the gate were waiting for the baker's daughter.
+No one who has met the twins ever forgets their laughter, or so she said.
+What did the teacher say that the students had read in the library?
+Ten boats were tied to the wooden pier; none of them was new.
+The boat that the sailors had painted was sold to a farmer in Porto.
+She knows who the painter admired, but he does not know what she bought.
+The naïve café owner paid 12 euros for a crème brûlée.
+"""
+END = "<|endoftext|>"
+
+
+@cache
+def byte_level(size: int = 400) -> Any:
+    """Like GPT-2's: bytes, the blank belongs to the token after it, one symbol for start and end."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=[END], initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(TEXT.splitlines(), trainer)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=END, eos_token=END, unk_token=END)
+
+
+@cache
+def sentencepiece_like(size: int = 300) -> Any:
+    """Like Llama's: a blank is put before the first word, other characters are spelled in bytes, <s> is added."""
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=["<unk>", "<s>", "</s>"], show_progress=False)
+    # Pieces may not cross a blank, as in SentencePiece; the trained merges see one word at a time.
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never")
+    tokenizer.train_from_iterator(TEXT.splitlines(), trainer)
+    parts = json.loads(tokenizer.to_str())
+    vocabulary = parts["model"]["vocab"]
+    for byte in range(256):
+        vocabulary.setdefault(f"<0x{byte:02X}>", len(vocabulary))
+    parts["model"]["byte_fallback"] = True
+    parts["pre_tokenizer"] = None
+    tokenizer = Tokenizer.from_str(json.dumps(parts))
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", tokenizer.token_to_id("<s>"))]
+    )
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
+
+
+def words(normalizer: Any = None, bos: str | None = "<s>", unknown: str = "<unk>") -> Any:
+    """Whole words and punctuation marks; whatever is not in `TEXT` is unknown."""
+    tokenizer = Tokenizer(models.WordLevel(unk_token=unknown))
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = list(dict.fromkeys([unknown, *([bos] if bos else []), "</s>"]))
+    tokenizer.train_from_iterator(
+        TEXT.splitlines(), trainers.WordLevelTrainer(special_tokens=special, show_progress=False)
+    )
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token=bos, eos_token="</s>", unk_token=unknown
+    )
+
+
+def pieces(vocabulary: list[tuple[str, float]], normalizer: Any = None) -> Any:
+    """A unigram tokenizer whose vocabulary begins with <unk>, <s>, </s>."""
+    tokenizer = Tokenizer(models.Unigram([("<unk>", 0.0), ("<s>", 0.0), ("</s>", 0.0), *vocabulary], 0, False))
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in ("<unk>", "<s>", "</s>")])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
+
+
+def _config(kind: Any, tokenizer: Any, **more: Any) -> Any:
+    return kind(
+        vocab_size=more.pop("rows", len(tokenizer)),
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        **more,
+    )
+
+
+_WIDE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+
+
+def transformer(kind: str, tokenizer: Any, sharpen: float = 8.0, seed: int = 1, **more: Any) -> Any:
+    """A random model of the family `kind`; `sharpen` widens its weights, so that its numbers are far from uniform."""
+    t = transformers
+    shapes: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+        "gpt2": (t.GPT2LMHeadModel, t.GPT2Config, {"n_positions": 128, "n_embd": 32, "n_layer": 2, "n_head": 2}),
+        "llama": (t.LlamaForCausalLM, t.LlamaConfig, _WIDE | {"max_position_embeddings": 128}),
+        "neox": (t.GPTNeoXForCausalLM, t.GPTNeoXConfig, _WIDE | {"max_position_embeddings": 128}),
+        "mamba": (t.MambaForCausalLM, t.MambaConfig, {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}),
+        "bloom": (t.BloomForCausalLM, t.BloomConfig, {"hidden_size": 32, "n_layer": 2, "n_head": 2}),
+        "mpt": (t.MptForCausalLM, t.MptConfig, {"d_model": 32, "n_heads": 2, "n_layers": 2, "max_seq_len": 128}),
+        "gemma2": (
+            t.Gemma2ForCausalLM,
+            t.Gemma2Config,
+            _WIDE | {"num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 128, "sliding_window": 64},
+        ),
+        "bert": (t.BertLMHeadModel, t.BertConfig, _WIDE | {"max_position_embeddings": 128}),
+    }
+    model, config, shape = shapes[kind]
+    torch.manual_seed(seed)
+    made = model(_config(config, tokenizer, **(shape | more))).eval()
+    with torch.no_grad():
+        for weights in made.parameters():
+            if weights.dim() > 1:
+                weights.mul_(sharpen)
+    return made
+
+
+def causal(kind: str, tokenizer: Any = None, **options: str) -> Causal:
+    """A random causal model around a byte-level tokenizer, unless told otherwise."""
+    tokenizer = tokenizer or byte_level()
+    return wrap(transformer(kind, tokenizer), tokenizer, f"tiny-{kind}", **options)
+
+
+FAMILIES: dict[str, Callable[[], LanguageModel]] = {
+    "gpt2": lambda: causal("gpt2"),
+    "llama": lambda: causal("llama", sentencepiece_like()),
+    "neox": lambda: causal("neox"),
+    "mamba": lambda: causal("mamba"),
+    "bloom": lambda: causal("bloom", sentencepiece_like()),
+    "mpt": lambda: causal("mpt"),
+    "gemma2": lambda: causal("gemma2"),
+}

@@ -1,0 +1,335 @@
+"""Causal transformers: the numbers, however they are computed."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from models_for_tests import END, FAMILIES, byte_level, causal, sentencepiece_like, transformer, words
+from numpy.typing import NDArray
+
+from syntagm.errors import ModelError, UsageError
+from syntagm.models import _name
+from syntagm.models._forward import Forward
+from syntagm.models.causal import Causal, wrap
+from syntagm.question import Surprisals
+
+TEXTS = [
+    "The old gardener watered the roses.",
+    "The old gardener watered the boats.",
+    "The old gardeners near the gate were waiting.",
+    "The old gardeners near the gate was waiting.",
+    "What did the teacher say?",
+    "She knows who the painter admired, but he does not.",
+    "Ten",
+]
+
+
+def reference(model: Causal, text: str) -> NDArray[np.float64]:
+    """Bits of each token by one plain forward pass of the same model in float64."""
+    body, tokenizer = model._forward.model, model._tokenizer
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    whole = [*([] if model.start is None else [model._start]), *ids, *([] if model.end is None else [model._end])]
+    if len(whole) == 1:
+        return np.array([math.nan])
+    was = body.dtype
+    with torch.no_grad():
+        spread = body.double()(input_ids=torch.tensor([whole[:-1]])).logits[0].log_softmax(-1)
+    body.to(was)
+    bits = [-float(row[token]) / math.log(2) for row, token in zip(spread, whole[1:], strict=True)]
+    return np.array([math.nan, *bits] if model.start is None else bits)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("options", [{}, {"bos": "no"}, {"eos": "yes"}, {"sharing": "no"}, {"batch": "7"}], ids=str)
+def test_bits_are_those_of_one_sentence_at_a_time_in_float64(family: str, options: dict[str, str]) -> None:
+    tokenizer = FAMILIES[family]()._tokenizer
+    model = wrap(transformer(family, tokenizer), tokenizer, family, **options)
+    for text, answer in zip(TEXTS, model.score(TEXTS), strict=True):
+        np.testing.assert_allclose(answer.bits, reference(model, text), rtol=0, atol=1e-4)
+
+
+def test_what_the_probe_finds_out() -> None:
+    found = {name: (model._forward.tree, model._forward.direct_head) for name in FAMILIES for model in [causal(name)]}
+    # Are prefixes shared, and is the head applied outside? ALiBi and recurrence can't share; capping needs the model's own pass.
+    assert found == {
+        "gpt2": (True, True),
+        "llama": (True, True),
+        "neox": (True, True),
+        "mamba": (False, True),
+        "bloom": (False, True),
+        "mpt": (False, True),
+        "gemma2": (True, False),
+    }
+
+
+def test_sharing_computes_fewer_tokens_and_no_other_numbers() -> None:
+    shared, apart = causal("gpt2"), causal("gpt2", sharing="no")
+    for one, other in zip(shared.score(TEXTS), apart.score(TEXTS), strict=True):
+        np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-4)
+    assert shared._forward.evaluated < apart._forward.evaluated
+    assert shared.name == apart.name
+    assert shared.fingerprint == apart.fingerprint
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_probabilities_of_the_next_token_sum_to_one(family: str) -> None:
+    model = FAMILIES[family]()
+    context = model._tokenizer("The old", add_special_tokens=False)["input_ids"]
+    everything = range(model._forward.vocabulary)
+    rows = model._forward.surprisals([[model._start, *context, token] for token in everything], lambda _: None)
+    assert sum(2.0 ** -row.bits[-1] for row in rows) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_model_that_looks_ahead_is_refused(dtype: torch.dtype) -> None:
+    masked = transformer("bert", words()).to(dtype)
+    with pytest.raises(ModelError, match="changes with what follows it"):
+        wrap(masked, words(), "masked")
+
+
+@pytest.mark.parametrize("sharpen", [1.0, 8.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_capped_logits_are_seen_in_any_type(dtype: torch.dtype, sharpen: float) -> None:
+    model = wrap(transformer("gemma2", byte_level(), sharpen).to(dtype), byte_level(), "capped")
+    assert not model._forward.direct_head
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("sharpen", [1.0, 4.0])
+def test_layers_that_ignore_the_tree_mask_are_seen_in_any_type(dtype: torch.dtype, sharpen: float) -> None:
+    torch.manual_seed(0)
+    config = transformers.Lfm2Config(
+        vocab_size=len(byte_level()), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, layer_types=["conv", "full_attention"], block_ff_dim=64, bos_token_id=0, eos_token_id=0,
+    )  # fmt: skip
+    convolutional = transformers.Lfm2ForCausalLM(config).eval()
+    with torch.no_grad():
+        for weights in convolutional.parameters():
+            if weights.dim() > 1:
+                weights.mul_(sharpen)
+    model = wrap(convolutional.to(dtype), byte_level(), "convolutional")
+    assert not model._forward.tree
+    assert causal("gpt2")._forward.tree
+
+
+class TestOutOfMemory:
+    """A fake allocator: more than so many tokens at a time can't be held."""
+
+    @pytest.fixture
+    def limited(self, monkeypatch: pytest.MonkeyPatch) -> tuple[Causal, dict[str, int]]:
+        model = causal("gpt2", batch="64")
+        room = {"tokens": 20, "refused": 0, "calls": 0}
+        forward = type(model._forward.model).base_model.fget(model._forward.model).forward
+
+        def scarce(*arguments: Any, **inputs: Any) -> Any:
+            room["calls"] += 1
+            if inputs["input_ids"].numel() > room["tokens"]:
+                room["refused"] += 1
+                raise torch.OutOfMemoryError("not so much")
+            return forward(*arguments, **inputs)
+
+        monkeypatch.setattr(model._forward.model.base_model, "forward", scarce)
+        return model, room
+
+    def test_batches_are_halved_and_the_numbers_stay(self, limited: tuple[Causal, dict[str, int]]) -> None:
+        model, room = limited
+        plenty = list(causal("gpt2").score(TEXTS))
+        for one, other in zip(model.score(TEXTS), plenty, strict=True):
+            np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-4)
+        # 64 -> 32 -> 16: two refusals, one more at most where a batch was smaller than the budget.
+        assert 1 <= room["refused"] <= 3
+        assert model._forward.budget.tokens <= 20
+
+    def test_it_remembers(self, limited: tuple[Causal, dict[str, int]]) -> None:
+        model, room = limited
+        list(model.score(TEXTS))
+        refused = room["refused"]
+        list(model.score(TEXTS))
+        assert room["refused"] == refused
+
+    def test_each_text_is_reported_once(self, limited: tuple[Causal, dict[str, int]]) -> None:
+        told: list[int] = []
+        list(limited[0].score(TEXTS, told.append))
+        assert sum(told) == len(TEXTS)
+
+    def test_a_single_sentence_that_does_not_fit_is_an_error(self, limited: tuple[Causal, dict[str, int]]) -> None:
+        limited[1]["tokens"] = 3
+        with pytest.raises(ModelError, match="out of memory for a single sentence"):
+            list(limited[0].score(TEXTS))
+
+    def test_no_room_for_one_token_ends_too(self, limited: tuple[Causal, dict[str, int]]) -> None:
+        # Both texts need the start symbol only, so they are one tree of one token, which can't be halved.
+        limited[1]["tokens"] = 0
+        with pytest.raises(ModelError, match="out of memory"):
+            list(limited[0].score(["a", "b"]))
+
+    def test_other_errors_are_not_swallowed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        model = causal("gpt2")
+
+        def broken(*_: object, **__: object) -> None:
+            raise RuntimeError("a bug")
+
+        monkeypatch.setattr(model._forward.model.base_model, "forward", broken)
+        with pytest.raises(RuntimeError, match="a bug"):
+            list(model.score(TEXTS))
+
+
+def test_weights_that_are_not_numbers_give_answers_that_are_not() -> None:
+    broken = transformer("gpt2", byte_level())
+    with torch.no_grad():
+        broken.transformer.h[1].mlp.c_fc.weight.fill_(math.nan)
+    model = wrap(broken, byte_level(), "broken")
+    for answer in model.score(TEXTS):
+        assert np.isnan(answer.bits).all()
+
+
+@pytest.mark.parametrize("family", ["gpt2", "gemma2"])
+@pytest.mark.parametrize(("bos", "scored"), [("yes", 8), ("no", 9)])
+def test_beyond_its_positions_a_model_says_nan(family: str, bos: str, scored: int) -> None:
+    size = {"n_positions": 8} if family == "gpt2" else {"max_position_embeddings": 8}
+    model = wrap(transformer(family, byte_level(), **size), byte_level(), "short", bos=bos)
+    text = TEXTS[5]
+    short, long = model.score(["The old", text])
+    assert np.isfinite(short.bits[bos == "no" :]).all()
+    # 8 inputs foretell 8 tokens; under bos=no the first token is an input and has no surprisal itself.
+    assert len(long.bits) > 9
+    assert np.isfinite(long.bits[bos == "no" : scored]).all()
+    assert np.isnan(long.bits[scored:]).all()
+    np.testing.assert_allclose(long.bits[:scored], reference_of_beginning(model, text, scored), rtol=0, atol=1e-4)
+
+
+def reference_of_beginning(model: Causal, text: str, tokens: int) -> NDArray[np.float64]:
+    starts = model._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    return reference(model, text[: starts[tokens - 1][1]])
+
+
+def test_one_token_without_anything_before_it() -> None:
+    for sharing in ("auto", "no"):
+        model = causal("gpt2", bos="no", sharing=sharing)
+        for answer in model.score(["T", "h", "e"]):
+            assert answer.starts.tolist() == [0]
+            assert np.isnan(answer.bits).all()
+
+
+def test_a_long_text_goes_beside_short_ones() -> None:
+    model = causal("gpt2", batch="16")
+    long = " ".join(TEXTS[:2])
+    for text, answer in zip([*TEXTS, long], model.score([*TEXTS, long]), strict=True):
+        np.testing.assert_allclose(answer.bits, reference(model, text), rtol=0, atol=1e-4)
+
+
+def test_sequences_beyond_a_sliding_window_are_padded_not_packed() -> None:
+    tokenizer = sentencepiece_like()
+    made = transformers.MistralForCausalLM(
+        transformers.MistralConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            num_key_value_heads=2,
+            sliding_window=50,
+            bos_token_id=tokenizer.bos_token_id,
+        )
+    ).eval()
+    model = wrap(made, tokenizer, "windowed")
+    assert model._forward.tree
+    long = " ".join(TEXTS)
+    assert len(tokenizer(long)["input_ids"]) > 50
+    for text, answer in zip([long, *TEXTS], model.score([long, *TEXTS]), strict=True):
+        np.testing.assert_allclose(answer.bits, reference(model, text), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(("dtype", "close"), [("f64", 1e-9), ("f32", 1e-4), ("bf16", 0.5), ("f16", 0.05)])
+def test_types(dtype: str, close: float) -> None:
+    model = _name.load(f"demo?dtype={dtype}&device=cpu")
+    assert model.policies["dtype"] == dtype
+    exact = list(_name.load("demo?dtype=f64").score(TEXTS))
+    for one, other in zip(model.score(TEXTS), exact, strict=True):
+        np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=close)
+
+
+def test_rows_beyond_the_tokenizer_take_part_in_the_softmax() -> None:
+    wide = wrap(transformer("gpt2", byte_level(), rows=len(byte_level()) + 50), byte_level(), "wide")
+    assert wide._forward.vocabulary == len(byte_level()) + 50
+    for text, answer in zip(TEXTS, wide.score(TEXTS), strict=True):
+        np.testing.assert_allclose(answer.bits, reference(wide, text), rtol=0, atol=1e-4)
+
+
+def test_tokens_beyond_the_rows_are_refused() -> None:
+    narrow = wrap(transformer("gpt2", byte_level(), rows=300), byte_level(), "narrow")
+    assert list(narrow.score(["zz"]))
+    with pytest.raises(ModelError, match=r"number \d+, of 'The old gardener.*numbers below 300"):
+        list(narrow.score(TEXTS))
+
+
+class TestWrap:
+    """A live model."""
+
+    def test_it_follows_the_model_it_is_made_of(self) -> None:
+        live = transformer("gpt2", byte_level())
+        before: list[Surprisals] = list(wrap(live, byte_level(), "live").score(TEXTS))
+        with torch.no_grad():
+            live.transformer.wte.weight.mul_(0.5)
+        after = wrap(live, byte_level(), "live")
+        assert abs(next(after.score(TEXTS)).bits - before[0].bits).max() > 0.01
+
+    def test_a_model_in_training_is_refused(self) -> None:
+        with pytest.raises(UsageError, match="training mode"):
+            wrap(transformer("gpt2", byte_level()).train(), byte_level(), "live")
+
+    @pytest.mark.parametrize("option", ["dtype", "device", "remote_code", "allow_pickle", "boss"])
+    def test_options_that_would_do_nothing_are_refused(self, option: str) -> None:
+        with pytest.raises(UsageError, match=option):
+            wrap(transformer("gpt2", byte_level()), byte_level(), "live", **{option: "no"})
+
+    def test_the_fingerprint_is_of_weights_vocabulary_and_policies(self) -> None:
+        def made(seed: int = 1, **options: str) -> str:
+            return wrap(transformer("gpt2", byte_level(), seed=seed), byte_level(), "live", **options).fingerprint
+
+        assert made() == made() == made(batch="9") == made(sharing="no")
+        assert len({made(), made(seed=2), made(bos="no"), made(eos="yes"), made(boundary="word")}) == 5
+
+    def test_how_a_tokenizer_last_cut_or_padded_changes_nothing(self) -> None:
+        live, tokenizer = transformer("gpt2", byte_level()), byte_level()
+        backend = tokenizer.backend_tokenizer
+        backend.no_truncation()
+        plain = wrap(live, tokenizer, "live")
+        expected = [answer.bits for answer in plain.score(TEXTS)]
+        backend.enable_truncation(3)
+        backend.enable_padding(length=50)
+        again = wrap(live, tokenizer, "live")
+        assert again.fingerprint == plain.fingerprint
+        for bits, answer in zip(expected, again.score(TEXTS), strict=True):
+            np.testing.assert_array_equal(bits, answer.bits)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("bos", "maybe"), ("dtype", "f8"), ("batch", "0"), ("batch", "many"), ("device", "moon:3")]
+)
+def test_options_that_cannot_be_taken(option: str, value: str) -> None:
+    with pytest.raises(UsageError, match=option):
+        _name.load(f"demo?{option}={value}")
+
+
+def test_the_start_symbol() -> None:
+    assert _name.load("demo").start == END
+    assert _name.load("demo?bos=no").start is None
+    # A tokenizer without one: auto takes nothing, yes is refused; where model and tokenizer share the end symbol, that.
+    bare = words(bos=None)
+    model = transformer("llama", bare)
+    model.config.bos_token_id = None
+    assert wrap(model, bare, "bare").start is None
+    assert wrap(model, bare, "bare").policies["bos"] == "no"
+    with pytest.raises(UsageError, match="no start symbol"):
+        wrap(model, bare, "bare", bos="yes")
+    model.config.bos_token_id = model.config.eos_token_id
+    assert wrap(model, bare, "bare").start == "</s>"
+
+
+def test_the_probe_leaves_no_trace() -> None:
+    assert isinstance(causal("gpt2")._forward, Forward)
+    assert causal("gpt2")._forward.evaluated == 0
