@@ -125,7 +125,7 @@ def _label_of_nothing(suite: Suite) -> Iterator[Spot]:
     labels = [key.removeprefix("region.") for key in suite.tags if key.startswith("region.")]
     names = {region.name for _, _, sentence in _sentences(suite) for region in sentence.regions} if labels else set()
     for label in labels:
-        if label not in names:
+        if suite.items and label not in names:
             yield Spot(region=label)
 
 
@@ -388,4 +388,4 @@ def _differ_twice(item: Item, left: Reference, right: Reference) -> bool:
             return False
         words.add(sentence.text[slice(*span)])
         contexts.add(sentence.text[: span[0]].strip())
-    return len(words) == 2 and len(contexts) == 2
+    return len(words) == 2 and len(contexts) == 2 and "" not in words

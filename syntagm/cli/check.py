@@ -66,7 +66,10 @@ def _read(file: str) -> "tuple[list[Suite], list[Finding]]":
 def _show(findings: "Sequence[Finding]", args: argparse.Namespace, counts: Counter[str]) -> None:
     counts.update(finding.code[0] for finding in findings)
     for line in _lines([finding for finding in findings if finding.error or not args.no_warnings], args.all):
-        print("".join(character if character.isprintable() or character == "\n" else "?" for character in line))
+        # A hostile file must not steer the terminal.
+        print(
+            "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in line)
+        )
 
 
 def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:

@@ -1,0 +1,100 @@
+"""The command check: what it prints, and its exit codes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from syntagm.cli import main
+
+DATA = Path(__file__).parent / "data"
+CHECK = DATA / "check"
+
+
+def test_a_suite_without_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(CHECK / "fine-0.json")]) == 0
+    assert capsys.readouterr().out == "1 file, 1 suite, 2 items: 0 errors, 0 warnings\n"
+
+
+def test_warnings_are_shown_and_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
+    path = CHECK / "W203-0.json"
+    assert main(["check", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"{path}, item 2, condition b, region 2: W203 a compared region is empty")
+    assert lines[1] == "1 file, 1 suite, 2 items: 0 errors, 1 warning"
+    assert main(["check", "--no-warnings", str(path)]) == 0
+    assert capsys.readouterr().out == "1 file, 1 suite, 2 items: 0 errors, 1 warning\n"
+
+
+def test_an_unreadable_file_is_an_error_and_the_others_are_still_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    broken, good = CHECK / "E001-0.json", CHECK / "fine-0.json"
+    assert main(["check", str(broken), str(good)]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(f"{broken}: E001 prediction 0, formula, character 11: a region that can't be read")
+    # The caret stands under the place.
+    assert "\n  (2;%a%) < (2;%b%\n            ^\n" in out
+    assert out.endswith("2 files, 1 suite, 2 items: 1 error, 0 warnings\n")
+
+
+def test_one_name_in_two_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(CHECK / "E103-0.tsv"), str(CHECK / "E103-1.tsv")]) == 1
+    assert "E103-1.tsv: E103 a second suite called 'kites', the first is in " in capsys.readouterr().out
+
+
+def test_a_folder_and_what_is_left_out_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(DATA / "syntaxgym"), str(DATA / "others")]) == 0
+    captured = capsys.readouterr()
+    assert "lanterns.csv: its suite is in lanterns.json" in captured.err
+    assert "agreement-across_pp.txt: no format claims it" in captured.err
+    assert captured.out.splitlines()[-1].startswith("5 files, 7 suites,")
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        (
+            "nothing_here.json",
+            "nothing_here.json: no such thing; expected a file, a folder, a pattern or a bundled collection",
+        ),
+        (f"{CHECK / 'fine-0.json'}?joined=tight", "main or hub"),
+        (f"{CHECK / 'fine-0.json'}?colour=red", "no option 'colour'"),
+    ],
+)
+def test_arguments_that_mean_nothing(argument: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", argument]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_ten_findings_a_code_unless_all_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "blanks.tsv"
+    path.write_text("good\tbad\n" + "".join(f" The kites {number}.\tThe kite {number}.\n" for number in range(13)))
+    assert main(["check", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    # 10 shown, 1 line about the other 3, 1 line of counts.
+    assert (len(lines), lines[10]) == (12, f"{path}: 3 more of W302, shown by --all")
+    assert main(["check", "--all", str(path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 14
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = json.loads((CHECK / "fine-0.json").read_text())
+    whole["items"][0]["conditions"][0]["condition_name"] = "\x1b[2Jred"
+    whole["items"][0]["item_number"] = "\x9b31m"
+    (tmp_path / "hostile.json").write_text(json.dumps(whole))
+    assert main(["check", str(tmp_path / "hostile.json")]) == 1
+    out = capsys.readouterr().out
+    assert "\\x1b[2Jred" in out
+    assert all(character.isprintable() or character == "\n" for character in out)
+
+
+def test_it_loads_no_heavy_library() -> None:
+    code = (
+        "import sys; from syntagm.cli import main; main(['check', sys.argv[1]]); "
+        "print([name for name in ('torch', 'transformers', 'polars', 'altair', 'scipy') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(CHECK / "fine-0.json")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

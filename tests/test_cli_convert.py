@@ -1,0 +1,111 @@
+"""The command convert: exact where it can be, and never a silent loss."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from syntagm.cli import main
+
+DATA = Path(__file__).parent / "data"
+LANTERNS = DATA / "syntaxgym" / "lanterns.json"
+AGREEMENT = DATA / "blimp" / "lantern_agreement.jsonl"
+
+
+def test_to_the_same_format_byte_for_byte(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", str(LANTERNS), str(tmp_path / "out.json")]) == 0
+    assert (tmp_path / "out.json").read_bytes() == LANTERNS.read_bytes()
+    assert capsys.readouterr().out == f"{tmp_path / 'out.json'}: 1 suite, 2 items\n"
+    # Nothing else was left behind.
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_pairs_to_blimp_and_back(tmp_path: Path) -> None:
+    first, second, third = (tmp_path / name for name in ("a.tsv", "b.jsonl", "c.tsv"))
+    assert main(["convert", str(AGREEMENT), str(first)]) == 0
+    assert main(["convert", str(first), str(second)]) == 0
+    assert main(["convert", str(second), str(third)]) == 0
+    assert third.read_text() == first.read_text()
+
+
+def test_a_loss_is_listed_and_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "lanterns.csv"
+    assert main(["convert", str(LANTERNS), str(target)]) == 2
+    error = capsys.readouterr().err
+    assert "syntaxgym_csv can't hold everything" in error
+    assert "\n  predictions 0, 1\n  tag comment\n" in error
+    assert list(tmp_path.iterdir()) == []
+    assert main(["convert", "--lossy", str(LANTERNS), str(target)]) == 0
+    assert capsys.readouterr().out == f"lost: predictions 0, 1\nlost: tag comment\n{target}: 1 suite, 2 items\n"
+    assert target.read_bytes() == LANTERNS.with_suffix(".csv").read_bytes()
+
+
+def test_a_suite_that_no_format_of_the_ending_can_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", str(LANTERNS), str(tmp_path / "out.tsv")]) == 2
+    assert (
+        "pairs can't hold it: suite lanterns: the predictions 0, 1; expected those of minimal pairs"
+        in capsys.readouterr().err
+    )
+    assert main(["convert", str(AGREEMENT), str(tmp_path / "out.json")]) == 2
+    assert "syntaxgym can't hold it" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_csv_is_whichever_can_hold_the_suite(tmp_path: Path) -> None:
+    assert main(["convert", str(AGREEMENT), str(tmp_path / "pairs.csv")]) == 0
+    assert (tmp_path / "pairs.csv").read_text().startswith("suite,id,good,bad,")
+
+
+def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "out.json"
+    target.write_text("mine")
+    assert main(["convert", str(LANTERNS), str(target)]) == 2
+    assert "this file exists" in capsys.readouterr().err
+    assert target.read_text() == "mine"
+    # A failure leaves the old file in its place even then.
+    assert main(["convert", "--force", str(AGREEMENT), str(target)]) == 2
+    assert target.read_text() == "mine"
+    assert main(["convert", "--force", str(LANTERNS), str(target)]) == 0
+    assert target.read_bytes() == LANTERNS.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["IN", "OUT/none/out.json"], "no such folder"),
+        (["IN", "OUT/out.xml"], "the ending '.xml'; expected one of .json, .jsonl, .tsv, .csv"),
+        (
+            ["--as", "clams", "IN", "OUT/out.tsv"],
+            "--as: 'clams'; expected one of blimp, pairs, syntaxgym, syntaxgym_csv",
+        ),
+        (["DATA/blimp", "OUT/out.jsonl"], "files; expected one"),
+        (["--force", "IN", "OUT"], "the ending ''"),
+        (["--force", "--as", "syntaxgym", "IN", "OUT"], "can't be written"),
+        (["nothing_here", "OUT/out.json"], "no such thing"),
+    ],
+)
+def test_refusals(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "here").mkdir()
+    names = {"IN": str(LANTERNS), "OUT": str(tmp_path / "here"), "DATA": str(DATA)}
+    filled = [names.get(head, head) + slash + rest for head, slash, rest in (part.partition("/") for part in arguments)]
+    assert main(["convert", *filled]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_a_folder_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path.chmod(0o500)
+    assert main(["convert", str(LANTERNS), str(tmp_path / "out.json")]) == 2
+    assert "can't be written: Permission denied" in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["convert", str(LANTERNS), str(tmp_path / "out.json")]) == 2
+    assert "can't be written: No space left on device" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
