@@ -98,6 +98,7 @@ _CONFIG: Spec = {
     "lineBreak": "\n",
     "view": {"stroke": None},
     "axis": {
+        "aria": False,
         "labelColor": INK,
         "titleColor": INK,
         "tickColor": INK,
@@ -112,6 +113,7 @@ _CONFIG: Spec = {
         "labelLimit": 280,
     },
     "legend": {
+        "aria": False,
         "labelColor": INK,
         "labelFontSize": 12,
         "labelLimit": 420,

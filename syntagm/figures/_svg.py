@@ -33,7 +33,7 @@ def _prune(element: ElementTree.Element) -> None:
         elif name in ("d", "transform"):
             element.set(name, _LONG.sub(r"\1", value))
     for child in list(element):
-        if child.tag.removeprefix(_NAMESPACE) in ELEMENTS:
-            _prune(child)
-        else:
+        if child.tag.removeprefix(_NAMESPACE) not in ELEMENTS or child.get("d") == "":
             element.remove(child)
+        else:
+            _prune(child)

@@ -76,7 +76,8 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
 
 def _value(index: int, row: dict[str, object]) -> dict[str, object]:
     verdict = "holds" if row["holds"] else "fails"
-    said = f"{row['items']} items between {row['start']:g} and {row['end']:g} bits"
+    items = "1 item" if row["items"] == 1 else f"{row['items']} items"
+    said = f"{items} between {row['start']:g} and {row['end']:g} bits"
     return {
         "model": shown(str(row["model"])),
         "panel": index,
@@ -95,7 +96,13 @@ def _layers() -> list[Spec]:
         "legend": key,
     }
     bars: Spec = {
-        "x": {"field": "start", "type": "quantitative", "title": "margin (bits)"},
+        "x": {
+            "field": "start",
+            "type": "quantitative",
+            "bin": "binned",
+            "title": "margin (bits)",
+            "axis": {"grid": False},
+        },
         "x2": {"field": "end"},
         "y": {"field": "items", "type": "quantitative", "title": "items", "axis": {"tickMinStep": 1}},
         "color": colour,

@@ -63,7 +63,7 @@ def _layers(models: list[str], suites: list[str]) -> list[Spec]:
             "field": "suite",
             "type": "nominal",
             "scale": {"domain": suites},
-            "axis": {"title": None, "domain": False, "ticks": False},
+            "axis": {"title": None, "domain": False, "ticks": False, "offset": 6},
         }
     }
     axis = {"format": ".1f", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]}

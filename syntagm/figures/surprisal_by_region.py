@@ -150,7 +150,7 @@ def _layers(ticks: list[str], conditions: list[str], width: float) -> list[Spec]
         {"transform": full, "mark": line, "encoding": place | {"y": bits}},
         {"mark": {"type": "rule", "strokeWidth": 1.6, "aria": False}, "encoding": place | bounds},
         {"transform": full, "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1}, "encoding": points},
-        {"transform": hollow, "mark": {"type": "point", "filled": False, "size": 55}, "encoding": points},
+        {"transform": hollow, "mark": {"type": "point", "filled": False, "size": 55, "opacity": 1}, "encoding": points},
     ]
 
 

@@ -20,6 +20,7 @@ class Column:
     Arguments:
         name: the model's name; with the folder where two runs have the same.
         accuracies: (suite, measure) -> estimate; the measure "all" is the conjunction.
+        judged: suite -> how many of its items have a verdict, be it undefined.
     """
 
     run: Run
@@ -30,7 +31,7 @@ class Column:
     @property
     def missing(self) -> int:
         """How many items are not judged yet."""
-        return sum(suite.items - self.judged.get(suite.name, 0) for suite in self.run.suites)
+        return sum(suite.items - self.judged[suite.name] for suite in self.run.suites)
 
     @property
     def undefined(self) -> int:
@@ -103,8 +104,9 @@ def _column(run: Run, name: str) -> Column:
     accuracies = {(one.group["suite"], one.group["measure"]): one for one in reversed(found)}
     judged = {}
     for suite in run.suites:
-        if one := accuracies.get((suite.name, next(iter(suite.predictions), ""))):
-            judged[suite.name] = one.n + one.undefined
+        one = accuracies.get((suite.name, next(iter(suite.predictions), "")))
+        # Of a suite without predictions nothing is asked.
+        judged[suite.name] = (one.n + one.undefined if one else 0) if suite.predictions else suite.items
     return Column(run, name, accuracies, judged)
 
 

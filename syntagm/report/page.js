@@ -92,7 +92,7 @@ function drawItem(item, suite) {
     if (suite.columns.length > 1) article.append(element("h5", "", name));
     for (const verdict of item.verdicts.filter((one) => one[0] === column)) {
       const [kind, text] = said(verdict, suite);
-      article.append(element("p", `verdict ${kind}`, `${verdict[1]}: ${text}`));
+      article.append(element("p", `verdict ${kind}`, `prediction ${verdict[1]}: ${text}`));
     }
     for (const sentence of item.sentences.filter((one) => one[0] === column)) article.append(drawSentence(sentence, suite));
   });

@@ -15,6 +15,7 @@ from syntagm.figures import surprisal_by_region
 from syntagm.figures._figure import Figure
 from syntagm.figures._save import svg
 from syntagm.report import drawings, items, numbers
+from syntagm.report.items import Shown
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.policy import content_policy, embedded
 from syntagm.run import Run
@@ -27,14 +28,13 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One suite on the page: its figure as SVG ("" if left out), the numbers behind it, and items with tokens."""
+    """One suite on the page: its figure as SVG ("" if left out), the figure, its kind, and items with tokens."""
 
     subject: Subject
     svg: Markup
     figure: Figure
     kind: str
-    items: list[dict[str, Any]]
-    of: int
+    shown: Shown
 
     @property
     def empty(self) -> bool:
@@ -73,10 +73,7 @@ def _sections(subjects: Sequence[Subject], room: int) -> list[Section]:
         kind, drawn = drawings.suite(subject)
         picture = svg(drawn) if len(drawn.table) else ""
         room -= len(picture.encode())
-        judged = max(column.judged.get(subject.name, 0) for column in subject.columns)
-        sections.append(
-            Section(subject, Markup(picture if room > 0 else ""), drawn, kind, items.shown(subject), judged)
-        )
+        sections.append(Section(subject, Markup(picture if room > 0 else ""), drawn, kind, items.shown(subject)))
     return sections
 
 
@@ -92,10 +89,14 @@ def _page(context: Mapping[str, Any], sections: Sequence[Section], limit: int) -
 def _context(columns: Sequence[Column], sections: Sequence[Section]) -> dict[str, Any]:
     """What the page says apart from its items."""
     script, style = ((_HERE / name).read_text("utf-8") for name in ("page.js", "page.css"))
+    overall = numbers.overall(columns)
+    scored = [one for line in overall for one in line.cells if one]
     return {
         "columns": columns,
         "items": sum(section.subject.record.items for section in sections),
-        "overall": numbers.overall(columns),
+        "overall": overall,
+        "methods": list(dict.fromkeys(one.method for one in scored)),
+        "incomplete": any(one.value != one.value for one in scored),
         "groups": numbers.groups(columns),
         "picture": Markup(svg(drawings.accuracies([section.subject for section in sections])))
         if len(sections) > 1
@@ -118,6 +119,6 @@ def _items(section: Section, limit: int) -> dict[str, Any]:
         "columns": [column.name for column in subject.columns],
         "tolerances": [column.run.tolerance for column in subject.columns],
         "conditions": subject.record.conditions,
-        "regions": [f"{name} {labels.get(name, '')}".strip() for name in items.region_names(subject)],
-        "items": [item for item in section.items if item["rank"] < limit],
+        "regions": [f"{name} {labels.get(name, '')}".strip() for name in section.shown.regions],
+        "items": [item for item in section.shown.items if item["rank"] < limit],
     }

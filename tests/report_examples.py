@@ -1,0 +1,73 @@
+"""Suites and a hostile run for the tests of figures and reports."""
+
+from pathlib import Path
+from unittest.mock import patch
+
+from syntagm.formula import parse
+from syntagm.models._name import load
+from syntagm.recording import run
+from syntagm.run import Run
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+
+ATTACKS = (
+    "<script>document.title='pwned'</script>",
+    "</script><script>document.title='pwned'</script>",
+    "<img src=x onerror=\"document.title='pwned'\">",
+    "\"><svg onload=alert(1)>' onmouseover='alert(1)",
+    "{{ 7*7 }}${7*7}<%= 7*7 %>{% raw %}",
+    "a\u2028b\u2029c\u202ed",
+    "javascript:alert(1)",
+    "]]><!-- --!><style>*{display:none}</style>",
+    "datum['x'] || alert(1) \\u003cscript>",
+    '=HYPERLINK("http://example.invalid","x")',
+    "../../../etc/passwd\x07\x00",
+)
+
+
+def gaps() -> Suite:
+    """Two items; region 2 is empty throughout in `gap`, region 3 in one item of `full`."""
+
+    def made(*contents: str) -> Sentence:
+        text, regions = "", []
+        for number, content in enumerate(contents, 1):
+            text += " " if text and content else ""
+            regions.append(Region(str(number), len(text), len(text) + len(content)))
+            text += content
+        return Sentence(text, tuple(regions))
+
+    items = (
+        Item("1", {"full": made("The dog", "barks", "at the cat"), "gap": made("The dog", "", "barks")}),
+        Item("2", {"full": made("The cat", "sleeps", ""), "gap": made("The cat", "", "sleeps")}),
+    )
+    tags = {"region.1": "subject", "region.2": "verb", "chance": "0.25", "contrast": "With and without a verb."}
+    return Suite("gaps", items, (Prediction("0", parse("(1;%full%) < (2;%full%)")),), tags)
+
+
+def crossed() -> Suite:
+    """One item in which a token reaches over a border: everything is undefined."""
+    over = Sentence("dogs bark", (Region("1", 0, 2), Region("2", 2, 9)))
+    return Suite(
+        "crossed", (Item("1", {"good": over, "bad": over}),), (Prediction("0", parse("(1;%good%) < (1;%bad%)")),)
+    )
+
+
+def hostile(folder: Path) -> Run:
+    """A run in which every text that others write is an attack."""
+    suites = []
+    for number, attack in enumerate(ATTACKS):
+        regions = (Region(attack, 0, 7), Region(f"{attack} {number}", 8, 8 + len(attack)))
+        text = Sentence(f"The dog {attack}", regions)
+        conditions = {attack: text, f"{attack}2": Sentence(text.text, regions[:1])}
+        tags = dict.fromkeys(
+            ("circuit", "phenomenon", "comment", "contrast", attack, f"region.{attack}", "chance"), attack
+        )
+        suites.append(Suite(attack, (Item(attack, conditions, {attack: attack}),), (), tags))
+    formula = parse("(*;%good%) < (*;%bad%)")
+    pairs = [(Sentence(f"the dog {attack}"), Sentence(f"the dogs {attack}")) for attack in ATTACKS]
+    items = tuple(Item(attack, {"good": good, "bad": bad}) for attack, (good, bad) in zip(ATTACKS, pairs, strict=True))
+    names = tuple(Prediction(attack, formula) for attack in ATTACKS)
+    toy = load("toy")
+    toy.name = ATTACKS[1]
+    # `run` would refuse such names; but a run directory may come from anyone.
+    with patch("syntagm.recording.check", lambda suites: []):
+        return run(toy, [*suites, Suite("pairs", items, names, {"field": ATTACKS[0]})], folder)

@@ -1,0 +1,39 @@
+from math import inf, nan
+
+import polars as pl
+
+from syntagm.figures import margins
+from syntagm.figures._save import svg
+
+
+def results(*rows: tuple[float, float]) -> pl.DataFrame:
+    columns = {"suite": ["s"] * len(rows), "measure": ["0"] * len(rows)}
+    return pl.DataFrame(columns | {"value": [value for value, _ in rows], "margin": [margin for _, margin in rows]})
+
+
+def test_items_are_counted_by_margin_and_verdict() -> None:
+    # From -1 to 2 bits in at most 30 bins of a round width: 0.1 bits each.
+    table = margins.table(
+        results((0.0, -1.0), (0.0, 0.0), (0.0, 0.00005), (1.0, 0.05), (1.0, 0.04), (1.0, 2.0)), "s", "0", "m"
+    )
+    counted = {(row["start"], row["end"], row["holds"]): row["items"] for row in table.iter_rows(named=True)}
+    assert counted == {
+        (-1.1, -1.0, False): 1,  # open on the left
+        (-0.1, 0.0, False): 1,
+        (0.0, 0.1, False): 1,  # a tie
+        (0.0, 0.1, True): 2,
+        (1.9, 2.0, True): 1,
+    }
+
+
+def test_what_has_no_margin_is_left_out() -> None:
+    assert margins.table(results((1.0, 3.0), (nan, nan), (1.0, inf)), "s", "0")["items"].sum() == 1
+    assert len(margins.table(results((nan, nan)), "s", "0")) == 0
+    assert len(margins.table(results((1.0, 1.0)), "s", "another")) == 0
+
+
+def test_the_figure_has_a_bar_a_row() -> None:
+    table = margins.table(results((0.0, -4.0), (1.0, 4.1), (1.0, 4.2)), "s", "0", "m")
+    drawn = svg(margins.draw([table]))
+    assert drawn.count("aria-label") == 2
+    assert "2 items between 4 and 4.5 bits" in drawn

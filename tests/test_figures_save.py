@@ -1,0 +1,67 @@
+import csv
+import io
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from report_examples import ATTACKS
+
+from syntagm.errors import UsageError
+from syntagm.figures import scores, surprisal_by_region
+from syntagm.figures._figure import Figure
+from syntagm.figures._save import save, svg
+from syntagm.figures._svg import ATTRIBUTES, ELEMENTS
+from syntagm.result import Estimate
+
+
+def hostile_scores() -> Figure:
+    found = [Estimate({"model": a, "suite": b}, 0.5, 0.4, 0.6, 9, a) for a in ATTACKS[:2] for b in ATTACKS]
+    return scores.draw(found, {}, ATTACKS[0])
+
+
+def hostile_regions() -> Figure:
+    rows = [(a, a, a, b, a, at, 1.0, 0.5, 1.5, 9, 0, a == b) for a in ATTACKS for at, b in enumerate(ATTACKS)]
+    return surprisal_by_region.draw([pl.DataFrame(rows, schema=surprisal_by_region.SCHEMA, orient="row")], ATTACKS[2])
+
+
+@pytest.mark.parametrize("figure", [hostile_scores(), hostile_regions()], ids=["scores", "regions"])
+def test_hostile_names_are_text(figure: Figure) -> None:
+    root = ElementTree.fromstring(svg(figure))
+    for element in root.iter():
+        assert element.tag.removeprefix("{http://www.w3.org/2000/svg}") in ELEMENTS
+        assert set(element.attrib) <= ATTRIBUTES
+    texts = "".join(root.itertext())
+    assert "document.title='pwned'" in texts
+    assert "{{ 7*7 }}${7*7}" in texts
+
+
+def test_specifications_hold_names_only_as_values() -> None:
+    spec = {key: value for key, value in hostile_regions().spec.items() if key not in ("data", "title")}
+
+    def fields(part: object) -> set[str]:
+        if isinstance(part, list):
+            return set().union(*map(fields, part), set())
+        if not isinstance(part, dict):
+            return set()
+        assert not {"expr", "signal", "href", "url", "calculate"} & part.keys()
+        return set().union(*map(fields, part.values()), {part["field"]} if "field" in part else set())
+
+    assert fields(spec) == {"model", "panel", "condition", "region", "bits", "low", "high", "empty", "said"}
+
+
+def test_all_formats_and_the_numbers(tmp_path: Path) -> None:
+    paths = save(hostile_scores(), tmp_path / "figure")
+    assert [path.name for path in paths] == ["figure.png", "figure.svg", "figure.pdf", "figure.csv"]
+    heads = {path.suffix: path.read_bytes()[:4] for path in paths}
+    assert (heads[".png"], heads[".pdf"]) == (b"\x89PNG", b"%PDF")
+    rows = list(csv.reader(io.StringIO(paths[3].read_text("utf-8"), newline="")))
+    assert rows[0] == list(scores.SCHEMA)
+    assert [row[1] for row in rows[1:]] == [*ATTACKS, *ATTACKS]
+    assert rows[1][3:6] == ["0.5", "0.4", "0.6"]
+
+
+def test_other_formats_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="one of png, svg, pdf"):
+        save(hostile_scores(), tmp_path / "figure", ["gif"])
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,42 @@
+from math import nan
+
+from syntagm.figures import scores
+from syntagm.figures._save import svg
+from syntagm.result import Estimate
+
+
+def estimate(model: str, suite: str, value: float, low: float, high: float) -> Estimate:
+    return Estimate({"model": model, "suite": suite, "measure": "0"}, value, low, high, 24, "made up", 1, 2)
+
+
+def test_a_dot_a_model_and_suite() -> None:
+    found = [estimate("m", "s", 0.75, 0.5, 1.0), estimate("n", "s", 0.5, 0.25, 0.75), estimate("m", "t", 1.0, 1.0, 1.0)]
+    figure = scores.draw(found, {"s": 0.25})
+    values = figure.spec["data"]["values"]
+    dots = [(value["model"], value["suite"], value["value"]) for value in values]
+    assert dots == [
+        ("m", "s", 0.75),
+        ("n", "s", 0.5),
+        ("m", "t", 1.0),
+    ]
+    assert [value["chance"] for value in values] == [0.25, 0.25, None]
+    assert values[0]["said"] == "m, s: 0.750 [0.500, 1.000], n=24"
+    assert figure.table.row(0) == ("m", "s", "0", 0.75, 0.5, 1.0, 24, 1, 2, 0.25, "made up")
+    assert svg(figure).count("aria-label") == 3
+
+
+def test_undefined_scores_have_a_row_and_no_dot() -> None:
+    figure = scores.draw([estimate("m", "s", nan, nan, nan), estimate("m", "one item", 1.0, nan, nan)])
+    drawn = svg(figure)
+    assert ">s<" in drawn
+    assert drawn.count("aria-label") == 1
+    assert "m, one item: 1.000, n=24" in drawn
+
+
+def test_names_that_look_the_same_stay_apart() -> None:
+    figure = scores.draw([estimate("m", "a b", 0.5, 0.4, 0.6), estimate("m", "a\nb", 0.5, 0.4, 0.6)])
+    assert [value["suite"] for value in figure.spec["data"]["values"]] == ["a b", "a b (2)"]
+
+
+def test_no_estimates_make_an_empty_figure() -> None:
+    assert "<svg" in svg(scores.draw([]))

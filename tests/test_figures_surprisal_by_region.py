@@ -1,0 +1,91 @@
+from math import isnan, log2
+from pathlib import Path
+
+import pytest
+from report_examples import crossed, gaps
+from toy_runs import agreement, pairs, toy_run
+
+from syntagm.analysis import interval
+from syntagm.figures import surprisal_by_region
+from syntagm.figures._save import svg
+
+# The toy model's bigrams: log2((12 + 24) / (8 + 1)), ...
+THE = log2(36 / 9)
+DOG, CAT = log2(39 / 5), log2(39 / 5)
+BARKS, SLEEPS = log2(29 / 3), log2(28 / 3)
+
+
+def rows(table):
+    return {(row["condition"], row["region"]): row for row in table.iter_rows(named=True)}
+
+
+def test_means_by_hand(tmp_path: Path) -> None:
+    found = rows(surprisal_by_region.table(toy_run(tmp_path, gaps()), "gaps"))
+    assert found["full", "1"]["bits"] == pytest.approx(((THE + DOG) + (THE + CAT)) / 2)
+    assert found["full", "2"]["bits"] == pytest.approx((BARKS + SLEEPS) / 2)
+    assert [found["full", "2"][key] for key in ("label", "position", "n", "undefined", "empty")] == [
+        "verb",
+        1,
+        2,
+        0,
+        False,
+    ]
+
+
+def test_intervals_are_those_of_the_analysis(tmp_path: Path) -> None:
+    found = rows(surprisal_by_region.table(toy_run(tmp_path, gaps()), "gaps"))["full", "2"]
+    expected = interval.interval(interval.redrawn_means([BARKS, SLEEPS], "gaps", surprisal_by_region.DRAWS))
+    assert (found["low"], found["high"]) == pytest.approx(expected)
+    # Two items: the ends are the items themselves.
+    assert (found["low"], found["high"]) == pytest.approx(sorted((BARKS, SLEEPS)))
+
+
+def test_empty_regions_cost_nothing_and_are_marked(tmp_path: Path) -> None:
+    found = rows(surprisal_by_region.table(toy_run(tmp_path, gaps()), "gaps"))
+    assert (found["gap", "2"]["bits"], found["gap", "2"]["empty"]) == (0.0, True)
+    # Empty in one item of two: half the other's bits, and not marked.
+    at_the_cat = toy_run(tmp_path / "other", gaps()).regions("gaps")["bits"][2]
+    assert found["full", "3"]["bits"] == pytest.approx(at_the_cat / 2)
+    assert not found["full", "3"]["empty"]
+
+
+def test_the_figure_holds_the_numbers_of_the_table(tmp_path: Path) -> None:
+    table = surprisal_by_region.table(toy_run(tmp_path, gaps()), "gaps")
+    figure = surprisal_by_region.draw([table])
+    drawn = {(value["condition"], value["region"]): value["bits"] for value in figure.spec["data"]["values"]}
+    assert drawn["full", "2\nverb"] == rows(table)["full", "2"]["bits"]
+    assert len(drawn) == len(table) == 6
+    assert figure.table.equals(table)
+    assert svg(figure).count("aria-label") == 6
+
+
+def test_undefined_items_are_counted_and_not_drawn(tmp_path: Path) -> None:
+    table = surprisal_by_region.table(toy_run(tmp_path, crossed()), "crossed")
+    assert table["n"].to_list() == [0, 0, 0, 0]
+    assert table["undefined"].to_list() == [1, 1, 1, 1]
+    assert all(isnan(bits) for bits in table["bits"])
+    assert surprisal_by_region.draw([table]).spec["data"]["values"] == []
+
+
+def test_one_item_has_no_interval(tmp_path: Path) -> None:
+    table = surprisal_by_region.table(toy_run(tmp_path, agreement(nouns=("dog",))), "agreement")
+    row = rows(table)["good", "2"]
+    assert row["bits"] == pytest.approx(BARKS)
+    assert isnan(row["low"])
+    assert isnan(row["high"])
+
+
+def test_sentences_without_regions_make_no_rows(tmp_path: Path) -> None:
+    run = toy_run(tmp_path, pairs("plain", ("the dog barks", "the dog bark")))
+    assert len(surprisal_by_region.table(run, "plain")) == 0
+    assert "<svg" in svg(surprisal_by_region.draw([]))
+
+
+def test_a_panel_a_model(tmp_path: Path) -> None:
+    run = toy_run(tmp_path, gaps())
+    tables = [surprisal_by_region.table(run, "gaps", name) for name in ("b", "a")]
+    figure = surprisal_by_region.draw(tables, "Gaps")
+    assert [value["model"] for value in figure.spec["data"]["values"]] == ["b"] * 6 + ["a"] * 6
+    drawn = svg(figure)
+    assert drawn.index(">b<") < drawn.index(">a<")
+    assert ">Gaps<" in drawn

@@ -1,0 +1,140 @@
+"""The report in a real browser: nothing of the materials runs, nothing is loaded, and what the page offers works."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_examples import ATTACKS, gaps, hostile
+from toy_runs import agreement, pairs, toy_run
+
+from syntagm.report.page import report
+
+sync_api = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+QUIET = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")
+NOTE_VIOLATIONS = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  violations.push(event.violatedDirective + " " + event.blockedURI);
+});
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield opened
+        opened.close()
+
+
+class Visit:
+    """A page opened in the browser, and everything that should not have happened there."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        self.page = browser.new_page(**options)
+        self.events: list[str] = []
+        self.page.add_init_script(NOTE_VIOLATIONS)
+        self.page.on("console", lambda message: self.events.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.events.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: (self.events.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.events.append(f"request: {request.url}"))
+        self.page.goto(path.as_uri())
+        self.requested = self.events.pop(0)
+
+    def happened(self) -> list[str]:
+        return [*self.events, *self.page.evaluate("violations")]
+
+
+def test_hostile_texts_do_nothing(browser: Any, tmp_path: Path) -> None:
+    visit = Visit(browser, report([hostile(tmp_path)], tmp_path / "report.html"))
+    page = visit.page
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    page.wait_for_selector("#items-12 >> xpath=.. >> .item", state="attached")
+    for mark in page.query_selector_all("svg [aria-label]")[:3]:
+        mark.scroll_into_view_if_needed()
+        mark.hover(force=True)
+    for heading in page.query_selector_all("th button"):
+        heading.click()
+    page.wait_for_timeout(100)
+    assert visit.happened() == []
+    assert page.title() == "Targeted syntactic evaluation"
+    assert page.evaluate("document.querySelectorAll('img, iframe, object, link').length") == 0
+    assert page.evaluate("[...document.querySelectorAll('script:not([type])')].length") == 1
+    shown = page.evaluate("[...document.querySelectorAll('.item h4 bdi')].map((one) => one.textContent)")
+    assert set(shown) == set(ATTACKS)
+    page.close()
+
+
+def test_the_policy_stops_what_would_slip_through(browser: Any, tmp_path: Path) -> None:
+    path = report([toy_run(tmp_path, agreement())], tmp_path / "report.html")
+    content = path.read_text("utf-8")
+    attack = (
+        "<script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\"><p style='color:red'>"
+    )
+    path.write_text(content.replace("</header>", attack + "</header>"), "utf-8")
+    visit = Visit(browser, path)
+    visit.page.wait_for_timeout(100)
+    assert visit.page.title() == "Targeted syntactic evaluation"
+    stopped = {violation.split()[0] for violation in visit.page.evaluate("violations")}
+    assert {"script-src-elem", "img-src", "style-src-attr"} <= stopped
+    visit.page.close()
+
+
+def test_items_sorting_tips_and_filters(browser: Any, tmp_path: Path) -> None:
+    plain = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
+    visit = Visit(browser, report([toy_run(tmp_path, agreement(), gaps(), plain)], tmp_path / "report.html"))
+    page = visit.page
+
+    page.click("#suite-1 details.items summary")
+    assert page.inner_text("#suite-1 .item >> nth=0").split("\n")[:3] == [
+        "item 1",
+        "prediction verb: ✓ holds by 1.58 bits",
+        "prediction full_sentence: ✓ holds by 1.58 bits",
+    ]
+    sentence = "#suite-1 .item:nth-of-type(1) .sentence:first-of-type"
+    texts = "all => all.map((one) => one.innerText.replace(/\\s+/g, ' '))"
+    assert page.eval_on_selector_all(f"{sentence} .token", texts) == ["The 2.00", "dog 2.96", "barks 3.27"]
+    assert page.eval_on_selector_all(f"{sentence} .region-name", texts) == ["1 subject", "2"]
+
+    page.select_option("#suite-1 select", "ties")
+    assert page.locator("#suite-1 .item:visible").count() == 1
+
+    heading = page.locator("#suites th").nth(2)
+    heading.locator("button").click()
+    assert heading.get_attribute("aria-sort") == "descending"
+    first = page.locator("#suites tbody tr").first
+    assert first.locator("td b").inner_text() == "1.000"
+    heading.locator("button").press("Enter")
+    assert heading.get_attribute("aria-sort") == "ascending"
+
+    page.locator("#suite-1 svg [aria-label]").first.hover(force=True)
+    assert "bits, n=3" in page.inner_text("#tip")
+    assert visit.happened() == []
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_needs_no_sideways_scrolling(browser: Any, tmp_path: Path, scheme: str) -> None:
+    path = report([toy_run(tmp_path, agreement(), gaps())], tmp_path / "report.html")
+    visit = Visit(browser, path, viewport={"width": 360, "height": 700}, color_scheme=scheme)
+    visit.page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == 360
+    paper = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == {"light": "rgb(255, 254, 252)", "dark": "rgb(23, 24, 26)"}[scheme]
+    assert visit.happened() == []
+    visit.page.close()
+
+
+def test_without_scripts_the_numbers_are_there(browser: Any, tmp_path: Path) -> None:
+    path = report([toy_run(tmp_path, agreement())], tmp_path / "report.html")
+    visit = Visit(browser, path, java_script_enabled=False)
+    assert "0.333" in visit.page.inner_text("#suites")
+    assert "need JavaScript" in visit.page.inner_text("main")
+    visit.page.close()

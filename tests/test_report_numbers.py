@@ -1,0 +1,77 @@
+import json
+from dataclasses import replace
+from math import nan
+from pathlib import Path
+
+from report_examples import gaps
+from toy_runs import agreement, pairs, toy_run
+
+from syntagm.report import numbers
+from syntagm.result import Estimate
+from syntagm.run import open_run
+
+PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
+
+
+def test_overall_scores_by_rule(tmp_path: Path) -> None:
+    # agreement: 1 of 3 by "verb", and by both; plain: 2 of 2. full_sentence: 1/3 and 1.
+    columns = numbers.columns([toy_run(tmp_path, agreement(), PLAIN)])
+    lines = {line.label: line for line in numbers.overall(columns)}
+    assert list(lines) == [numbers.RULES["first"], numbers.RULES["all"], "full_sentence"]
+    assert [line.cells[0].value for line in lines.values()] == [(1 / 3 + 1) / 2] * 3
+    assert lines["full_sentence"].suites == 2
+
+
+def test_groups_by_tag(tmp_path: Path) -> None:
+    tagged = replace(PLAIN, tags={"circuit": "Licensing", "field": "syntax"})
+    groups = numbers.groups(numbers.columns([toy_run(tmp_path, agreement(), tagged)]))
+    assert {tag: [(line.label, line.cells[0].value) for line in lines] for tag, lines in groups.items()} == {
+        "circuit": [("Agreement", 1 / 3), ("Licensing", 1.0)],
+        "field": [("syntax", 1.0)],
+    }
+
+
+def test_runs_on_different_suites_and_contents(tmp_path: Path) -> None:
+    other = agreement(nouns=("dog", "cat"))
+    runs = [toy_run(tmp_path / "one", agreement(), PLAIN), toy_run(tmp_path / "two", other, gaps())]
+    columns = numbers.columns(runs)
+    assert [column.name for column in columns] == ["toy:12-sentences (one)", "toy:12-sentences (two)"]
+    subjects = numbers.subjects(columns)
+    assert [len(subject.columns) for subject in subjects] == [1, 1, 1, 1]
+    same = [subject.title for subject in subjects if subject.name == "agreement"]
+    assert same == [f"agreement @{run.suite('agreement').hash[:8]}" for run in runs]
+
+
+def test_shared_suites_have_a_column_each(tmp_path: Path) -> None:
+    runs = [toy_run(tmp_path / "a" / "run", PLAIN), toy_run(tmp_path / "b" / "run", PLAIN)]
+    columns = numbers.columns(runs)
+    assert [column.name for column in columns] == ["toy:12-sentences (run) #1", "toy:12-sentences (run) #2"]
+    [subject] = numbers.subjects(columns)
+    assert len(subject.columns) == 2
+
+
+def test_missing_items_are_counted(tmp_path: Path) -> None:
+    toy_run(tmp_path, agreement(), PLAIN)
+    ledger = tmp_path / "ledger.jsonl"
+    ledger.write_text(ledger.read_text().splitlines()[0] + "\n")
+    record = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps(record | {"status": "running"}))
+    [column] = numbers.columns([open_run(tmp_path)])
+    assert (column.missing, column.ties) == (2, 2)
+
+
+def test_chance_is_a_number_from_0_to_1(tmp_path: Path) -> None:
+    suites = [replace(PLAIN, name=name, tags={"chance": name}) for name in ("0.5", "half", "7")]
+    assert numbers.chance(toy_run(tmp_path, *suites).suites) == {"0.5": 0.5}
+
+
+def test_citations_hold_signature_and_number(tmp_path: Path) -> None:
+    run = toy_run(tmp_path, agreement())
+    [column] = numbers.columns([run])
+    one = column.accuracies["agreement", "verb"]
+    expected = f"{run.signature('agreement', 'verb')} = 0.333 [{one.low:.3f}, {one.high:.3f}] n=3 ties=1 {one.method}"
+    assert numbers.citation(column, "agreement", "verb") == expected
+
+
+def test_no_interval_is_said() -> None:
+    assert numbers.between(Estimate({}, 1.0, nan, nan, 1, "")) == "no interval"

@@ -1,0 +1,162 @@
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from math import log2
+from pathlib import Path
+
+import pytest
+from report_examples import ATTACKS, crossed, gaps, hostile
+from toy_runs import agreement, pairs, toy_run
+
+from syntagm.errors import UsageError
+from syntagm.report.page import report
+from syntagm.run import Run, open_run
+
+PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, the text outside scripts and styles, and the content of those."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text, self.raw, self._in = "", {"script": [], "style": []}, ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._in = tag if tag in self.raw else self._in
+
+    def handle_endtag(self, tag):
+        self._in = "" if tag == self._in else self._in
+
+    def handle_data(self, data):
+        if self._in:
+            self.raw[self._in].append(data)
+        else:
+            self.text += data
+
+
+def written(path: Path, *runs: Run) -> Reader:
+    return Reader(report(runs, path / "report.html").read_text("utf-8"))
+
+
+def test_the_numbers_are_there(tmp_path: Path) -> None:
+    run = toy_run(tmp_path, agreement(), gaps())
+    page = written(tmp_path, run)
+    for expected in (
+        "toy:12-sentences on 2 suites, 5 items",
+        "0.333 [0.000, 1.000]n=3, 1 tie",
+        run.signature("agreement", "verb"),
+        "By circuit",
+        "With and without a verb.",
+        "(2;%good%) < (2;%bad%)",
+        "first prediction of each suite",
+        f"{(log2(29 / 3) + log2(28 / 3)) / 2:.3f}",  # barks and sleeps, the mean of region 2 of `full`
+        "2 verb (empty)0.000",
+    ):
+        assert expected in page.text, expected
+
+
+def test_tokens_are_embedded(tmp_path: Path) -> None:
+    page = written(tmp_path, toy_run(tmp_path, agreement()))
+    [items] = [json.loads(script) for script in page.raw["script"] if script.startswith("{")]
+    assert items["regions"] == ["1 subject", "2"]
+    assert [item["id"] for item in items["items"]] == ["1", "2", "3"]
+    assert items["items"][0]["sentences"][1][3] == ["The", " dog", " bark"]
+
+
+def test_undefined_ties_and_unfinished_runs_are_loud(tmp_path: Path) -> None:
+    run = toy_run(tmp_path / "run", agreement(), crossed())
+    text = written(tmp_path, run).text
+    assert "1 undefined verdict for toy:12-sentences" in text
+    assert "'dogs' reaches over the region border" in text
+    assert "2 ties for toy:12-sentences" in text
+    assert "Unfinished" not in text
+    record = json.loads((run.folder / "run.json").read_text())
+    (run.folder / "run.json").write_text(json.dumps(record | {"status": "interrupted"}))
+    (run.folder / "ledger.jsonl").write_text("")
+    text = written(tmp_path, open_run(run.folder)).text
+    assert "Unfinished. The run of toy:12-sentences has the status “interrupted”; 4 of 4 items are not judged." in text
+
+
+def test_suites_of_different_runs_stand_side_by_side(tmp_path: Path) -> None:
+    page = written(tmp_path, toy_run(tmp_path / "one", agreement(), PLAIN), toy_run(tmp_path / "two", PLAIN))
+    assert "not run" in page.text
+    assert sum(tag == "article" for tag, _ in page.elements) == 2
+    assert "where a prediction fails" in "".join(page.raw["script"])
+
+
+def test_a_suite_without_predictions_or_with_one_item(tmp_path: Path) -> None:
+    bare = type(PLAIN)("bare", PLAIN.items, ())
+    page = written(tmp_path, toy_run(tmp_path, bare, pairs("single", ("the dog barks", "the dog bark"))))
+    assert "no prediction" in page.text
+    assert "1.000 no interval" in page.text
+    assert "All 2 items, token by token" in page.text
+
+
+def test_the_policy_names_exactly_the_scripts_and_styles(tmp_path: Path) -> None:
+    page = written(tmp_path, toy_run(tmp_path, agreement()))
+    [policy] = [
+        found["content"] for tag, found in page.elements if found.get("http-equiv") == "Content-Security-Policy"
+    ]
+    run_scripts = [script for script in page.raw["script"] if not script.startswith("{")]
+
+    def source(content: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+    [script], [style] = run_scripts, page.raw["style"]
+    assert policy == (
+        f"default-src 'none'; script-src {source(script)}; style-src {source(style)}; base-uri 'none'; form-action 'none'"
+    )
+    assert not [name for _, found in page.elements for name in found if name == "style" or name.startswith("on")]
+
+
+@pytest.mark.parametrize("suites", ["ours", "hostile"])
+def test_nothing_is_loaded(tmp_path: Path, suites: str) -> None:
+    run = hostile(tmp_path) if suites == "hostile" else toy_run(tmp_path, agreement(), gaps(), PLAIN)
+    page = written(tmp_path, run)
+    for tag, attributes in page.elements:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form", "use", "image", "foreignObject")
+        assert not {"src", "srcset", "xlink:href", "action", "data", "background"} & attributes.keys()
+        assert attributes.get("href", "#").startswith("#")
+    if suites == "ours":
+        content = (tmp_path / "report.html").read_text("utf-8")
+        assert set(re.findall(r"\w+://[^\s\"'<]+", content)) == {"http://www.w3.org/2000/svg"}
+        assert "url(" not in content.replace("url(#", "")
+
+
+def test_hostile_texts_stand_as_text(tmp_path: Path) -> None:
+    page = written(tmp_path, hostile(tmp_path))
+    tags = [tag for tag, _ in page.elements]
+    assert (tags.count("style"), tags.count("title"), tags.count("img")) == (1, 1, 0)
+    # One script that runs; the others are data, one a suite.
+    kinds = [found.get("type") for tag, found in page.elements if tag == "script"]
+    assert kinds.count(None) == 1
+    assert kinds.count("application/json") == len(ATTACKS) + 1
+    for attack in ATTACKS:
+        assert attack.rstrip("\x00") in page.text
+    data = [json.loads(script) for script in page.raw["script"] if script.startswith("{")]
+    assert [item["id"] for item in data[-1]["items"]] == list(ATTACKS)
+
+
+def test_a_small_ceiling_leaves_items_then_figures_out_and_says_so(tmp_path: Path) -> None:
+    texts = [(f"the dog barks {'loudly ' * (k % 7)}at {k}", f"the dogs barks at {k}") for k in range(60)]
+    run = toy_run(tmp_path, *(pairs(f"suite{number}", *texts) for number in range(4)))
+    whole = report([run], tmp_path / "whole.html")
+    assert "50 of 60 items, token by token" in whole.read_text("utf-8")
+    small = report([run], tmp_path / "small.html", ceiling=75_000)
+    content = small.read_text("utf-8")
+    assert small.stat().st_size <= 75_000 < whole.stat().st_size
+    assert re.search(r"\b(25|12|6|3) of 60 items, token by token|Items are left out to keep this page small", content)
+    with pytest.raises(UsageError, match="at most 20,000"):
+        report([run], tmp_path / "none.html", ceiling=20_000)
+    assert not (tmp_path / "none.html").exists()
+
+
+def test_no_runs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="at least one run"):
+        report([], tmp_path / "report.html")
