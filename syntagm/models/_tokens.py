@@ -66,11 +66,14 @@ def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded
     backend.no_padding()
     unknown = tokenizer.unk_token_id
     special = {number: tokenizer.convert_ids_to_tokens(number) for number in tokenizer.all_special_ids}
+    special |= {number: token.content for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    _refuse_surrogates(texts, model)
     for text, encoding in zip(texts, backend.encode_batch(list(texts), add_special_tokens=False), strict=True):
         ids, offsets = encoding.ids, encoding.offsets
         known = np.array([number != unknown for number in ids], bool)
         for number, (start, end) in zip(ids, offsets, strict=True):
-            if number in special and text[start:end].strip() == special[number]:
+            # The unknown word's number stands for other words too; one symbol may serve as it and as start symbol.
+            if number in special and (number != unknown or text[start:end].strip() == special[number]):
                 raise ModelError(
                     model, f"the special symbol {special[number]!r} inside {text!r}", "plain text",
                     "Start and end symbols are set by bos= and eos=, never by the text.",
@@ -94,6 +97,12 @@ def _starts(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDArra
     if end < len(text) and not text[end:].isspace():
         _refuse_gap(text, end, len(text), model)
     return starts
+
+
+def _refuse_surrogates(texts: Sequence[str], model: str) -> None:
+    for text in texts:
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            raise ModelError(model, f"half a character (a lone surrogate) in {text!r}", "whole characters")
 
 
 def _refuse_gap(text: str, left: int, right: int, model: str) -> None:
