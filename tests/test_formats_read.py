@@ -59,6 +59,24 @@ class TestFormat:
         ):
             _read.read(LANTERNS)
 
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("cut.json", b'{"meta": {"name": "x"', "line 1, column 22: not JSON here"),
+            ("cut.jsonl", b'{"a": 1}\n{"b"', "line 2, column 5: not JSON here"),
+            ("picture.json", b"\x89PNG\r\n\0\0", "a NUL character"),
+            ("packed.csv", b"\x1f\x8b\x08\xff", "not UTF-8"),
+            ("notes.txt", b"notes", "no format claims it. Say which, as in notes.txt?format=NAME"),
+        ],
+    )
+    def test_a_file_that_no_format_claims_is_looked_into(
+        self, tmp_path: Path, name: str, content: bytes, message: str
+    ) -> None:
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as caught:
+            _read.read(tmp_path / name)
+        assert message in str(caught.value)
+
     def test_not_a_file(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
         for path, message in [
@@ -279,6 +297,28 @@ class TestLimits:
         assert seconds < 5
         # The bytes, the text, and in the case of digits two copies of them.
         assert peak < 4.1 * len(hostile)
+
+    def test_nothing_takes_quadratic_time(self, tmp_path: Path) -> None:
+        whole = json.loads(LANTERNS.read_text())
+        whole["items"][0]["conditions"][0]["regions"] = [
+            {"region_number": n, "content": "word"} for n in range(1, 200_001)
+        ]
+        keys = ", ".join(f'"{number}": 0' for number in range(200_000))
+        hostile = {
+            "regions.json?joined=hub": json.dumps(whole),
+            "keys.json?format=syntaxgym": f'{{{keys}, "199999": 1}}',
+            "columns.csv?format=pairs": "good,bad," + ",".join(map(str, range(300_000))) + ",299999\n",
+            "commas.csv?format=pairs": "good,bad" + "," * 10_000_000,
+            "blanks.json?joined=hub": LANTERNS.read_text().replace("softly", " " * 5000 + ".,"),
+        }
+        for name, text in hostile.items():
+            (tmp_path / name.partition("?")[0]).write_text(text)
+            begin = time.process_time()
+            try:
+                _read.read(f"{tmp_path / name}")
+            except InputError as refusal:
+                assert str(refusal)
+            assert time.process_time() - begin < 3, name
 
     @pytest.mark.slow
     @pytest.mark.parametrize("unit", [b"[", b'{"a":', b"[],", b'"\\"\\"', b'"a","', b"0,", b'"\\u0041'])

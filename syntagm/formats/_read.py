@@ -78,9 +78,20 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
     names = ", ".join(_name(module) for module in found)
     cure = f"Say which, as in {file.name}?format=NAME; there are {', '.join(folder.names('formats'))}."
     if not found:
+        _refuse_damaged(file)
         cure += f" For a table of pairs name the columns, {file.name}?good=COLUMN&bad=COLUMN."
     shown = f"more than one format claims it: {names}" if found else "no format claims it"
-    raise InputError(str(file), shown, "one that does", cure)
+    raise InputError(str(file), shown, "", cure)
+
+
+def _refuse_damaged(file: Path) -> None:
+    """Say what is wrong with a file that no format recognises because it is no text or no JSON."""
+    content = _strict.text(file)
+    if file.suffix == ".json":
+        _strict.json_text(content, file)
+    elif file.suffix == ".jsonl":
+        for _ in _strict.json_lines(file, content):
+            pass
 
 
 def claimed(file: Path) -> list[ModuleType]:

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -19,6 +20,7 @@ from syntagm.errors import InputError
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 64
 MAX_VALUES = 2_000_000
+MAX_CELLS = 10_000_000
 MAX_ITEMS = 1_000_000
 MAX_SENTENCE = 10_000
 MAX_DIGITS = 18
@@ -132,8 +134,11 @@ def cells(content: str, path: Path, delimiter: str, quote: bool = True) -> Itera
         quote: do quotation marks enclose cells? If not they are ordinary characters.
 
     Raises:
-        InputError: quotation marks that don't match, or a cell of more than 131,072 characters.
+        InputError: quotation marks that don't match, a cell of more than 131,072 characters, or more than ten million
+            cells.
     """
+    if content.count(delimiter) > MAX_CELLS:
+        raise InputError(str(path), f"more than {MAX_CELLS:,} cells", "fewer", "Split it into several files.")
     source = io.StringIO(content, newline="")
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
     table = csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)
@@ -247,8 +252,7 @@ def _refuse_escapes(content: str) -> None:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        keys = [key for key, _ in pairs]
-        key = next(key for at, key in enumerate(keys) if key in keys[:at])
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
         raise _Problem(f"the key {kind(key)} twice in one object", "each key once", "Rename or delete one.")
     return made
 

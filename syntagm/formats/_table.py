@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,10 +121,10 @@ def _character(delimiter: str) -> str:
 
 
 def _refuse_repeated(names: Sequence[str], path: Path) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            shown = f"the column {name!r} twice" if name else "two columns without a name"
-            raise InputError(f"{path}, line 1", shown, "each name once", "Rename or delete one.")
+    if len(set(names)) < len(names):
+        ((name, _),) = Counter(names).most_common(1)
+        shown = f"the column {name!r} twice" if name else "two columns without a name"
+        raise InputError(f"{path}, line 1", shown, "each name once", "Rename or delete one.")
 
 
 def _texts(row: dict[str, object]) -> dict[str, str]:

@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -107,12 +108,12 @@ def contents(sentence: Sentence, place: str) -> list[str]:
 
 
 def _as_hub(sentence: Sentence) -> Sentence:
-    cuts = [match.span() for match in _BEFORE_STOP.finditer(sentence.text)]
-
-    def moved(place: int) -> int:
-        return place - sum(min(max(place - start, 0), end - start) for start, end in cuts)
-
-    regions = (Region(region.name, moved(region.start), moved(region.end)) for region in sentence.regions)
+    kept = bytearray(b"\1") * len(sentence.text)
+    for gone in _BEFORE_STOP.finditer(sentence.text):
+        kept[gone.start() : gone.end()] = bytes(gone.end() - gone.start())
+    # The new place of each character: how many before it are kept.
+    moved = [0, *accumulate(kept)]
+    regions = (Region(region.name, moved[region.start], moved[region.end]) for region in sentence.regions)
     return Sentence(_BEFORE_STOP.sub("", sentence.text), tuple(regions))
 
 
@@ -145,9 +146,8 @@ def _sentence(condition: dict[str, Any], place: str, joined: str) -> Sentence:
             cure = "Number the regions 1, 2, 3 ... in the order of the sentence."
             raise InputError(f"{place}, region {index}", f"region_number {number}", str(index), cure)
         parts.append(_shape.field(region, "content", str, f"{place}, region {index}"))
-    sentence = assemble(parts, joined)
-    _strict.sentence(sentence.text, place)
-    return sentence
+    _strict.sentence(" ".join(parts), place)
+    return assemble(parts, joined)
 
 
 def _predictions(listed: list[Any], path: Path) -> Iterator[Prediction]:
