@@ -3,12 +3,13 @@ import io
 from pathlib import Path
 from xml.etree import ElementTree
 
+import altair
 import polars as pl
 import pytest
 from report_examples import ATTACKS
 
 from syntagm.errors import UsageError
-from syntagm.figures import scores, surprisal_by_region
+from syntagm.figures import margins, scores, surprisal_by_region
 from syntagm.figures._figure import Figure
 from syntagm.figures._save import save, svg
 from syntagm.figures._svg import ATTRIBUTES, ELEMENTS
@@ -48,6 +49,13 @@ def test_specifications_hold_names_only_as_values() -> None:
         return set().union(*map(fields, part.values()), {part["field"]} if "field" in part else set())
 
     assert fields(spec) == {"model", "panel", "condition", "region", "bits", "low", "high", "empty", "said"}
+
+
+def test_specifications_are_valid_vega_lite() -> None:
+    counts = pl.DataFrame({"suite": ["s"] * 2, "measure": ["0"] * 2, "value": [0.0, 1.0], "margin": [-1.0, 2.0]})
+    bars = margins.draw([margins.table(counts, "s", "0", model) for model in "ab"], "Margins")
+    for figure in (hostile_scores(), hostile_regions(), bars):
+        altair.Chart.from_dict(dict(figure.spec), validate=True)
 
 
 def test_all_formats_and_the_numbers(tmp_path: Path) -> None:

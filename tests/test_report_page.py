@@ -5,13 +5,14 @@ import re
 from html.parser import HTMLParser
 from math import log2
 from pathlib import Path
+from random import Random
 
 import pytest
 from report_examples import ATTACKS, crossed, gaps, hostile
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.errors import UsageError
-from syntagm.report.page import report
+from syntagm.report.page import CEILING, report
 from syntagm.run import Run, open_run
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
@@ -155,6 +156,21 @@ def test_a_small_ceiling_leaves_items_then_figures_out_and_says_so(tmp_path: Pat
     with pytest.raises(UsageError, match="at most 20,000"):
         report([run], tmp_path / "none.html", ceiling=20_000)
     assert not (tmp_path / "none.html").exists()
+
+
+@pytest.mark.slow
+def test_67_suites_of_1000_pairs_stay_under_the_ceiling(tmp_path: Path) -> None:
+    words = ["the", "dog", "dogs", "cat", "cats", "bark", "barks", "at", "near", "sleep", "sleeps", "no", "ever"]
+    random = Random(5)
+
+    def text() -> str:
+        return " ".join(random.choices(words, k=10))
+
+    suites = [pairs(f"paradigm{number:02}", *((text(), text()) for _ in range(1000))) for number in range(67)]
+    path = report([toy_run(tmp_path / "run", *suites)], tmp_path / "report.html")
+    content = path.read_text("utf-8")
+    assert path.stat().st_size < CEILING
+    assert content.count("50 of 1,000 items, token by token") == 67
 
 
 def test_no_runs_are_refused(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def finish(spec: Spec, title: str = "", subtitle: str = "") -> Spec:
     heading = {"text": shown(title), "subtitle": shown(subtitle)} if title else {}
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "background": None,
+        "background": "transparent",
         "padding": 4,
         **({"title": heading} if heading else {}),
         **spec,

@@ -68,7 +68,7 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     values = [_value(index, row) for index, row in enumerate(rows.iter_rows(named=True))]
-    panel: Spec = {"width": 480, "height": 150, "layer": _layers()}
+    panel: Spec = {"width": 480, "height": 150, "layer": _layers(_ticks(rows))}
     facet = {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": {"title": None}}
     panels = panel if len(tables) < 2 else {"facet": {"row": facet}, "spec": panel}
     return Figure(finish({"data": {"values": values}, **panels}, title, "items by margin in bits"), rows)
@@ -87,7 +87,13 @@ def _value(index: int, row: dict[str, object]) -> dict[str, object]:
     }
 
 
-def _layers() -> list[Spec]:
+def _ticks(rows: pl.DataFrame) -> Spec:
+    """Whole numbers of items where a scale would also mark halves."""
+    most = max(rows.group_by("model", "start").agg(pl.col("items").sum())["items"].to_list(), default=0)
+    return {"values": list(range(most + 1))} if most < 10 else {}
+
+
+def _layers(ticks: Spec) -> list[Spec]:
     key = {"orient": "top", "title": None}
     colour = {
         "field": "verdict",
@@ -104,7 +110,7 @@ def _layers() -> list[Spec]:
             "axis": {"grid": False},
         },
         "x2": {"field": "end"},
-        "y": {"field": "items", "type": "quantitative", "title": "items", "axis": {"tickMinStep": 1}},
+        "y": {"field": "items", "type": "quantitative", "title": "items", "axis": ticks},
         "color": colour,
         "description": {"field": "said"},
     }

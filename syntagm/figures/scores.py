@@ -22,6 +22,8 @@ SCHEMA = {
     "method": pl.String,
 }
 WIDTH = 480
+# With more suites than this the scale stands above them, where the eye begins.
+MANY = 25
 
 
 def draw(estimates: Sequence[Estimate], chance: Mapping[str, float] | None = None, title: str = "") -> Figure:
@@ -66,7 +68,7 @@ def _layers(models: list[str], suites: list[str]) -> list[Spec]:
             "axis": {"title": None, "domain": False, "ticks": False, "offset": 6},
         }
     }
-    axis = {"format": ".1f", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]}
+    axis = {"format": ".1f", "values": [0, 0.2, 0.4, 0.6, 0.8, 1], "orient": "top" if len(suites) > MANY else "bottom"}
     accuracy: Spec = {
         "field": "value",
         "type": "quantitative",
