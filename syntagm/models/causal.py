@@ -243,6 +243,9 @@ def _from_pretrained(name: str, arguments: dict[str, Any], dtype: torch.dtype, p
         raise ModelError(
             f"causal:{name}", "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)"
         )
+    if set(tokenizer.get_vocab().values()) <= set(tokenizer.added_tokens_decoder):
+        # Where no tokenizer is found, some families are given an empty one without a word.
+        raise ModelError(f"causal:{name}", "a tokenizer without words", "tokenizer.json beside the weights")
     return model, tokenizer
 
 

@@ -62,16 +62,9 @@ def load(path: str, **options: str) -> Recorded:
     bos = choose(options, "bos", ["yes", "no"], "yes") == "yes"
     try:
         content = Path(path).read_bytes()
-        rows = _rows(path, content.decode("utf-8"), options.get("model"))
+        answers = _answers(path, _rows(path, content.decode("utf-8"), options.get("model")))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ModelError(f"recorded:{path}", f"can't be read ({error})", "a CSV of tokens, UTF-8") from error
-    answers: dict[str, Surprisals] = {}
-    for line, answer in _sentences(path, rows):
-        earlier = answers.setdefault(answer.text, answer)
-        if earlier is not answer and not np.allclose(earlier.bits, answer.bits, rtol=0, atol=1e-4, equal_nan=True):
-            raise ModelError(
-                f"recorded:{path}, line {line}", f"other bits for {answer.text!r} than before", "one answer a text"
-            )
     unscored = sum(len(answer.bits) > 0 and math.isnan(answer.bits[0]) for answer in answers.values())
     if bos and answers and unscored == len(answers):
         raise ModelError(
@@ -82,6 +75,24 @@ def load(path: str, **options: str) -> Recorded:
     name = canonical("recorded", f"{Path(path).name}@{digest[:8]}", options)
     return Recorded(
         answers, name, hashlib.sha256(f"recorded 1|{sorted(options.items())}|{digest}".encode()).hexdigest(), bos
+    )
+
+
+def _answers(path: str, rows: Iterator[tuple[int, dict[str, str]]]) -> dict[str, Surprisals]:
+    answers: dict[str, Surprisals] = {}
+    for line, answer in _sentences(path, rows):
+        earlier = answers.setdefault(answer.text, answer)
+        if earlier is not answer and not _same(earlier, answer):
+            raise ModelError(
+                f"recorded:{path}, line {line}", f"other tokens or bits for {answer.text!r} than before",
+                "one answer a text",
+            )  # fmt: skip
+    return answers
+
+
+def _same(one: Surprisals, other: Surprisals) -> bool:
+    return np.array_equal(one.starts, other.starts) and np.allclose(
+        one.bits, other.bits, rtol=0, atol=1e-4, equal_nan=True
     )
 
 

@@ -1,0 +1,234 @@
+"""What is loaded from disk or the hub, and what is refused with a reason."""
+
+import json
+import shutil
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from models_for_tests import byte_level, transformer, words
+from safetensors.torch import load_file, save_file
+
+from syntagm.errors import ModelError, UsageError
+from syntagm.models import _name
+from syntagm.models._name import BUNDLED, Name
+from syntagm.models.causal import wrap
+
+TEXTS = ["The old gardener watered the roses.", "Ten boats"]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("saved") / "tiny"
+    transformer("gpt2", byte_level()).save_pretrained(folder)
+    byte_level().save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(saved: Path, tmp_path: Path) -> Path:
+    """A copy of the checkpoint, to spoil."""
+    return Path(shutil.copytree(saved, tmp_path / "tiny"))
+
+
+def refused(folder: Path, match: str, options: str = "") -> str:
+    with pytest.raises(ModelError, match=match) as error:
+        _name.load(f"causal:{folder}{options}")
+    assert "Traceback" not in str(error.value)
+    return str(error.value)
+
+
+def settings(folder: Path, **changes: Any) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_a_folder_gives_the_numbers_of_the_model_that_was_saved(saved: Path) -> None:
+    live = wrap(transformer("gpt2", byte_level()), byte_level(), "live")
+    loaded = _name.load(f"causal:{saved}?device=cpu")
+    for one, other in zip(live.score(TEXTS), loaded.score(TEXTS), strict=True):
+        np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-6)
+
+
+def test_a_name_is_folder_and_content_and_no_path(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = _name.load(f"causal:{saved}")
+    shutil.copytree(saved, tmp_path / "elsewhere" / "tiny")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for spelled in ("causal:./tiny", "./tiny", "causal:tiny", "tiny"):
+        other = _name.load(spelled)
+        assert (other.name, other.fingerprint) == (one.name, one.fingerprint)
+    assert one.name.startswith("causal:tiny@")
+
+
+def test_shards_give_the_same_fingerprint(saved: Path, tmp_path: Path) -> None:
+    parts = tmp_path / "tiny"
+    transformer("gpt2", byte_level()).save_pretrained(parts, max_shard_size="20KB")
+    byte_level().save_pretrained(parts)
+    assert len(list(parts.glob("*.safetensors"))) > 1
+    assert _name.load(f"causal:{parts}").fingerprint == _name.load(f"causal:{saved}").fingerprint
+
+
+def test_settings_saved_with_a_tokenizer_do_not_cut_texts(folder: Path) -> None:
+    expected = [answer.bits for answer in _name.load(f"causal:{folder}").score(TEXTS)]
+    path = folder / "tokenizer.json"
+    cut = {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0}
+    pad = {
+        "strategy": {"Fixed": 30}, "direction": "Right", "pad_to_multiple_of": None,
+        "pad_id": 0, "pad_type_id": 0, "pad_token": "<|endoftext|>",
+    }  # fmt: skip
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"truncation": cut, "padding": pad}))
+    for bits, answer in zip(expected, _name.load(f"causal:{folder}").score(TEXTS), strict=True):
+        np.testing.assert_array_equal(bits, answer.bits)
+
+
+def test_no_such_folder() -> None:
+    refused(Path("/nowhere/at/all"), "no such folder")
+    with pytest.raises(ModelError, match="no such folder"):
+        _name.load("./nowhere")
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    refused(tmp_path, "no config.json")
+
+
+def test_missing_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    assert "safetensors" in refused(folder, "causal:")
+
+
+def test_a_missing_tensor(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["transformer.h.1.mlp.c_fc.weight"]
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    refused(folder, r"1 weights missing or of another shape, among them transformer\.h\.1\.mlp\.c_fc\.weight")
+
+
+def test_a_tensor_of_another_shape(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    tensors["transformer.ln_f.weight"] = torch.ones(7)
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    refused(folder, "ln_f.weight|shape|mismatch")
+
+
+@pytest.mark.parametrize("kept", [0, 4, 8, 200, 5_000])
+def test_weights_cut_short(folder: Path, kept: int) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:kept])
+    refused(folder, "safetensors|header|cut short|[Ii]ncomplete")
+
+
+def test_two_tensors_of_one_name(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    content = path.read_bytes()
+    [size] = struct.unpack("<Q", content[:8])
+    head = content[8 : 8 + size].decode().rstrip()
+    entry = head[head.index('"transformer.ln_f.bias"') : head.index("}", head.index('"transformer.ln_f.bias"')) + 1]
+    doubled = (head[:-1] + "," + entry + "}").encode()
+    path.write_bytes(struct.pack("<Q", len(doubled)) + doubled + content[8 + size :])
+    refused(folder, "'transformer.ln_f.bias' twice")
+
+
+def test_pickles_are_not_opened(folder: Path) -> None:
+    canary = folder / "canary"
+
+    class Malicious:
+        def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+            return Path.touch, (canary,)
+
+    (folder / "model.safetensors").unlink()
+    torch.save({"x": Malicious()}, folder / "pytorch_model.bin")
+    refused(folder, r"weights only as a pickle \(pytorch_model.bin\)")
+    # Even when they are allowed, only tensors are unpickled.
+    refused(folder, "causal:", "?allow_pickle=yes")
+    assert not canary.exists()
+
+
+def test_pickled_tensors_load_when_allowed(folder: Path, saved: Path) -> None:
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    allowed = _name.load(f"causal:{folder}?allow_pickle=yes")
+    for one, other in zip(allowed.score(TEXTS), _name.load(f"causal:{saved}").score(TEXTS), strict=True):
+        np.testing.assert_array_equal(one.bits, other.bits)
+
+
+def test_code_of_its_own_is_not_run(folder: Path) -> None:
+    canary = folder / "canary"
+    (folder / "modeling.py").write_text(f"open({str(canary)!r}, 'w')\nclass Mine: pass\n")
+    settings(folder, auto_map={"AutoModelForCausalLM": "modeling.Mine"}, model_type="mine")
+    refused(folder, "auto_map")
+    assert not canary.exists()
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", "[1]", '{"model_type": "nonsense"}', "{}"])
+def test_a_spoiled_configuration(folder: Path, content: str) -> None:
+    (folder / "config.json").write_text(content)
+    refused(folder, "config.json|causal:")
+
+
+def test_a_missing_tokenizer(folder: Path) -> None:
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+    refused(folder, "a tokenizer without words")
+
+
+def test_another_head(tmp_path: Path) -> None:
+    config = transformers.GPT2Config(
+        vocab_size=len(byte_level()), n_positions=32, n_embd=16, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0
+    )
+    transformers.GPT2ForSequenceClassification(config).save_pretrained(tmp_path / "judge")
+    byte_level().save_pretrained(tmp_path / "judge")
+    refused(tmp_path / "judge", "GPT2ForSequenceClassification")
+
+
+def test_a_masked_model(tmp_path: Path) -> None:
+    tokenizer = words()
+    transformer("bert", tokenizer).save_pretrained(tmp_path / "masked")
+    tokenizer.save_pretrained(tmp_path / "masked")
+    refused(tmp_path / "masked", "changes with what follows it")
+
+
+def test_a_model_that_is_not_on_the_hub_here() -> None:
+    before = time.monotonic()
+    for name in ("causal:nobody/nothing-at-all", "nobody/nothing-at-all@main", "no-such-model"):
+        with pytest.raises(ModelError, match=r"nothing|no-such") as error:
+            _name.load(name)
+        assert "Give a folder" in str(error.value)
+    # Nothing waits for a network that isn't there.
+    assert time.monotonic() - before < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("gpt2", Name("causal", "gpt2", {})),
+        ("org/name@main?bos=no", Name("causal", "org/name@main", {"bos": "no"})),
+        ("causal:./a folder?bos=no&dtype=bf16", Name("causal", "./a folder", {"bos": "no", "dtype": "bf16"})),
+        ("demo", Name(*BUNDLED["demo"], {})),
+        ("causal:demo?eos=yes", Name(*BUNDLED["demo"], {"eos": "yes"})),
+        ("toy", Name("toy", "", {})),
+        ("toy:lines.txt", Name("toy", "lines.txt", {})),
+        ("recorded:a:b.csv", Name("recorded", "a:b.csv", {})),
+        ("strange:thing", Name("causal", "strange:thing", {})),
+    ],
+)
+def test_names(text: str, expected: Name) -> None:
+    assert _name.parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["demo?bos", "demo?bos=no&bos=yes", "demo?=", "demo?bos=no&&", "causal:", "demo?bso=no"]
+)
+def test_names_that_cannot_be_read(text: str) -> None:
+    with pytest.raises((UsageError, ModelError)):
+        _name.load(text)
+
+
+def test_names_of_results_say_what_changes_numbers_and_nothing_else() -> None:
+    model = _name.load("demo?device=cpu&batch=99&sharing=no&eos=yes&bos=no")
+    assert model.name == "causal:demo?bos=no&eos=yes"

@@ -1,0 +1,121 @@
+"""Answers replayed from a file."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from syntagm import table
+from syntagm.errors import ModelError, UsageError
+from syntagm.models import _name
+from syntagm.models.recorded import Recorded
+
+HEADER = "index,start,token,bits,known\n"
+DOG = "0,0,the,2.5,1\n1,3, dog,3,1\n"
+
+
+def written(folder: Path, text: str, name: str = "tokens.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def load(folder: Path, text: str, options: str = "") -> Recorded:
+    model = _name.load(f"recorded:{written(folder, text)}{options}")
+    assert isinstance(model, Recorded)
+    return model
+
+
+def test_tokens_make_the_text(tmp_path: Path) -> None:
+    [answer] = load(tmp_path, HEADER + DOG).score(["the dog"])
+    assert answer.starts.tolist() == [0, 3]
+    assert answer.bits.tolist() == [2.5, 3.0]
+    assert answer.known.all()
+
+
+def test_unknown_words_and_end_symbols_and_shared_characters(tmp_path: Path) -> None:
+    rows = "0,0,,1,1\n1,0,é,2,1\n2,1, zq,9,0\n3,4,,0.5,1\n"
+    [answer] = load(tmp_path, HEADER + rows).score(["é zq"])
+    assert answer.starts.tolist() == [0, 0, 1, 4]
+    assert answer.known.tolist() == [True, True, False, True]
+
+
+@pytest.mark.parametrize(
+    "token", ['a"b', "a,b", "a\nb", "a\r\nb", "a\u2028b", "a\x0cb", "a\x85b", "=1+1", " \tx", "雪\U0001f600"]
+)
+def test_whatever_the_export_writes_comes_back(tmp_path: Path, token: str) -> None:
+    rows = [(0, 0, "x", 1.25, True), (1, 1, token, 0.1, False)]
+    text = "".join(table.lines(["index", "start", "token", "bits", "known"], rows))
+    [answer] = load(tmp_path, text).score([f"x{token}"])
+    assert answer.bits.tolist() == [1.25, 0.1]
+
+
+def test_a_text_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="nothing recorded for 'the cat'"):
+        list(load(tmp_path, HEADER + DOG).score(["the dog", "the cat"]))
+
+
+def test_the_same_sentence_twice(tmp_path: Path) -> None:
+    assert len(list(load(tmp_path, HEADER + DOG + DOG).score(["the dog"]))) == 1
+    with pytest.raises(ModelError, match="line 5: other tokens or bits for 'the dog'"):
+        load(tmp_path, HEADER + DOG + DOG.replace("2.5", "2.6"))
+    with pytest.raises(ModelError, match="other tokens or bits"):
+        load(tmp_path, HEADER + DOG + "0,0,the dog,5.5,1\n")
+
+
+def test_first_tokens_that_were_not_scored(tmp_path: Path) -> None:
+    rows = HEADER + DOG.replace("2.5", "nan")
+    with pytest.raises(ModelError, match="bos=no"):
+        load(tmp_path, rows)
+    model = load(tmp_path, rows, "?bos=no")
+    assert model.start is None
+    assert np.isnan(next(model.score(["the dog"])).bits[0])
+    assert model.fingerprint != load(tmp_path, HEADER + DOG).fingerprint
+
+
+def test_several_models_in_one_file(tmp_path: Path) -> None:
+    text = "model,index,start,token,bits\na,0,0,x,1\nb,0,0,x,2\n"
+    with pytest.raises(ModelError, match="2 models"):
+        load(tmp_path, text)
+    for name, bits in (("a", 1.0), ("b", 2.0)):
+        assert next(load(tmp_path, text, f"?model={name}").score(["x"])).bits.tolist() == [bits]
+    with pytest.raises(ModelError, match="no tokens of model 'c'"):
+        load(tmp_path, text, "?model=c")
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("", "no column"),
+        ("index,start,token\n", "no column 'bits'"),
+        (HEADER, "no tokens"),
+        (HEADER + "0,0,the,2.5\n", "line 2: a row of another length"),
+        (HEADER + "0,0,the,2.5,1,9\n", "line 2: a row of another length"),
+        (HEADER + "0,0,the,many,1\n", "line 2"),
+        (HEADER + "zero,0,the,1,1\n", "line 2"),
+        (HEADER + "1,0,the,1,1\n", "index 1; expected 0"),
+        (HEADER + "0,0,the,1,1\n2,3, dog,1,1\n", "index 2; expected 1"),
+        (HEADER + "0,1,the,1,1\n", "starts"),
+        (HEADER + "0,0,the,1,1\n1,4,dog,1,1\n", "starts"),
+        (HEADER + "0,99999999999999999999,the,1,1\n", "starts"),
+        (HEADER + '0,0,"the,1,1\n', "can't be read"),
+        (HEADER + '0,0,"the"x,1,1\n', "can't be read"),
+        (HEADER + f"0,0,{'x' * 200_000},1,1\n", "can't be read"),
+    ],
+    ids=range(15),
+)
+def test_files_that_are_not_what_they_should_be(tmp_path: Path, text: str, match: str) -> None:
+    with pytest.raises(ModelError, match=match):
+        load(tmp_path, text)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "latin.csv").write_bytes(b"caf\xe9")
+    for path in (tmp_path / "absent.csv", tmp_path / "latin.csv", tmp_path):
+        with pytest.raises(ModelError, match="can't be read"):
+            _name.load(f"recorded:{path}")
+
+
+def test_options_that_it_does_not_have(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="dtype"):
+        load(tmp_path, HEADER + DOG, "?dtype=f32")
