@@ -90,7 +90,7 @@ def _value(index: int, row: dict[str, object]) -> dict[str, object]:
 def _ticks(rows: pl.DataFrame) -> Spec:
     """Whole numbers of items where a scale would also mark halves."""
     most = max(rows.group_by("model", "start").agg(pl.col("items").sum())["items"].to_list(), default=0)
-    return {"values": list(range(most + 1))} if most < 10 else {}
+    return {"values": list(range(most + 1)), "format": "d"} if most < 10 else {}
 
 
 def _layers(ticks: Spec) -> list[Spec]:
