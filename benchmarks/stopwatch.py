@@ -1,0 +1,42 @@
+"""What each timed program has in common. Standard library only: it also runs in the peers' environment.
+
+A timed program is started with a file {"model", "dtype", "sentences"}, loads its model, warms up on the first sentences,
+scores all of them, and prints one line of JSON: {"cpu", "wall", "tokens", "scores"}.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+WARM_UP = 64
+
+
+def measure(sentences: Sequence[str], score: Callable[[Sequence[str]], list[float]], model: Any) -> None:
+    """Time `score`, which gives a log-probability in nats a sentence, and count what it sends through the model."""
+    counter = Counter(model)
+    score(sentences[:WARM_UP])
+    before = counter.tokens
+    wall, cpu = time.perf_counter(), time.process_time()
+    scores = score(sentences)
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    print(json.dumps({"cpu": cpu, "wall": wall, "tokens": counter.tokens - before, "scores": scores}))
+
+
+def task() -> tuple[str, str, list[str]]:
+    """Model folder, dtype and sentences, from the file named on the command line."""
+    with open(sys.argv[1], encoding="utf-8") as file:
+        asked = json.load(file)
+    return asked["model"], asked["dtype"], asked["sentences"]
+
+
+class Counter:
+    """Counts the tokens, padding included, that go through a transformers model."""
+
+    def __init__(self, model: Any) -> None:
+        self.tokens = 0
+        model.get_input_embeddings().register_forward_pre_hook(self._count)
+
+    def _count(self, _: object, arguments: Sequence[Any]) -> None:
+        self.tokens += arguments[0].numel()

@@ -1,0 +1,24 @@
+"""lm-eval's Hugging Face model, asked for log-likelihoods only: no tasks, no request building; batches of 16."""
+
+from collections.abc import Sequence
+
+import stopwatch
+from lm_eval.api.instance import Instance
+from lm_eval.models.huggingface import HFLM
+
+BATCH = 16
+
+
+def main() -> None:
+    path, dtype, sentences = stopwatch.task()
+    model = HFLM(path, device="cpu", dtype=dtype, batch_size=BATCH)
+
+    def score(texts: Sequence[str]) -> list[float]:
+        requests = [Instance("loglikelihood", {}, ("", text), index) for index, text in enumerate(texts)]
+        return [total for total, _ in model.loglikelihood(requests, disable_tqdm=True)]
+
+    stopwatch.measure(sentences, score, model.model)
+
+
+if __name__ == "__main__":
+    main()

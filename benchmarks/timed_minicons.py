@@ -1,0 +1,27 @@
+"""minicons as its documentation shows it: `sequence_score` over batches of 32 in the order of the list, with a start symbol."""
+
+from collections.abc import Sequence
+
+import stopwatch
+import torch
+from minicons import scorer
+
+BATCH = 32
+
+
+def main() -> None:
+    path, dtype, sentences = stopwatch.task()
+    model = scorer.IncrementalLMScorer(path, "cpu", torch_dtype=getattr(torch, dtype))
+
+    def score(texts: Sequence[str]) -> list[float]:
+        scores = []
+        for first in range(0, len(texts), BATCH):
+            batch = list(texts[first : first + BATCH])
+            scores += model.sequence_score(batch, reduction=lambda row: row.sum(0).item(), bos_token=True)
+        return scores
+
+    stopwatch.measure(sentences, score, model.model)
+
+
+if __name__ == "__main__":
+    main()
