@@ -1,0 +1,161 @@
+"""The same numbers and verdicts as a plain second opinion, on suites and minimal pairs in their published formats.
+
+The files of our own run everywhere; those of the papers where they lie beside the checkout.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+import transformers
+from models_for_tests import sentencepiece_like, transformer
+from reference_for_tests import Reference, conditions, pairs, verdict
+
+import syntagm
+from syntagm import evaluate
+from syntagm.formats._read import read
+from syntagm.measures.prediction import Reading
+from syntagm.models._model import LanguageModel
+from syntagm.models._name import BUNDLED, load
+from syntagm.models.causal import wrap
+from syntagm.result import Result
+from syntagm.suite import Suite
+
+HERE = Path(__file__).parent
+SHARED = HERE.parents[1] / "shared" / "data"
+OWN_SUITES = [
+    *sorted((Path(syntagm.__file__).parent / "materials" / "hu2020").glob("*.json")),
+    HERE / "data" / "syntaxgym" / "lanterns.json",
+]
+OWN_PAIRS = [HERE / "data" / "blimp" / f"{name}.jsonl" for name in ("lantern_agreement", "kite_subjects", "gate_order")]
+SUITES = sorted((SHARED / "syntaxgym").glob("*.json"))
+PARADIGMS = sorted((SHARED / "blimp").glob("*.jsonl"))
+FEW = [("anaphor_gender_agreement", "no"), ("existential_there_object_raising", "yes"), ("passive_1", "yes")]
+CLOSE = 1e-3
+SETTINGS = [("demo", "no"), ("demo", "yes"), ("llama", "no"), ("llama", "yes")]
+
+
+@cache
+def opinions(kind: str, bos: str) -> tuple[LanguageModel, Reference]:
+    """Our model, and the same weights read by the reference."""
+    if kind == "demo":
+        folder = BUNDLED["demo"][1]
+        theirs = transformers.AutoModelForCausalLM.from_pretrained(folder)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        return load(f"demo?bos={bos}&device=cpu"), Reference(theirs, tokenizer, bos == "yes")
+    tokenizer = sentencepiece_like()
+    ours, theirs = (transformer("llama", tokenizer, 4.0, max_position_embeddings=512) for _ in range(2))
+    return wrap(ours, tokenizer, "llama", bos=bos), Reference(theirs, tokenizer, bos == "yes")
+
+
+def judged(suite: Suite, model: LanguageModel) -> dict[tuple[str, str], Result]:
+    """Our results, under SyntaxGym's rule for tokens over borders."""
+    found = evaluate.evaluate(suite.items, suite, model, evaluate.predictions(suite, model, "start", 1e-4))
+    return {(row.item, row.measure): row for row in found.results}
+
+
+def check_suite(path: Path, kind: str, bos: str, limit: int | None = None) -> None:
+    model, reference = opinions(kind, bos)
+    [suite] = read(path)
+    suite = Suite(suite.name, suite.items[:limit], suite.predictions, suite.tags, suite.aggregate)
+    published = json.loads(path.read_text(encoding="utf-8"))
+    results = judged(suite, model)
+    reading = Reading("sum", "start", model.start is not None)
+    near = 0
+    for item, given in zip(suite.items, published["items"][:limit], strict=True):
+        values: dict[tuple[str, str], float] = {}
+        for name, contents in conditions(given).items():
+            sentence = item.sentences[name]
+            [answer] = model.score([sentence.text])
+            expected = reference.regions(contents)
+            assert reading.regions(sentence, answer).tolist() == pytest.approx(expected, abs=CLOSE), sentence.text
+            values |= {(str(number), name): bits for number, bits in enumerate(expected, 1)}
+        for index, prediction in enumerate(published["predictions"]):
+            holds, distance = verdict(prediction["formula"], values)
+            row = results[str(given["item_number"]), str(index)]
+            near += distance <= CLOSE
+            assert row.value == holds or distance <= CLOSE, (row, prediction["formula"])
+            assert (row.margin > 0) == holds or distance <= CLOSE
+    # Ties are few; where all were ties, nothing would be tested.
+    assert near <= len(results) // 2
+
+
+def check_pairs(path: Path, kind: str, bos: str, limit: int | None) -> None:
+    model, reference = opinions(kind, bos)
+    [suite] = read(path)
+    suite = Suite(suite.name, suite.items[:limit], suite.predictions, suite.tags)
+    results = judged(suite, model)
+    seen = 0
+    for item, pair in zip(suite.items, pairs(path, limit), strict=True):
+        expected = {"full_sentence": reference.total(pair["sentence_bad"]) - reference.total(pair["sentence_good"])}
+        if pair.get("one_prefix_method"):
+            costs = (reference.conditional(pair["one_prefix_prefix"], pair[f"one_prefix_word_{end}"]) for end in ENDS)
+            expected["one_prefix"] = -sum(sign * cost for sign, cost in zip((1, -1), costs, strict=True))
+        if pair.get("two_prefix_method"):
+            costs = (reference.conditional(pair[f"two_prefix_prefix_{end}"], pair["two_prefix_word"]) for end in ENDS)
+            expected["two_prefix"] = -sum(sign * cost for sign, cost in zip((1, -1), costs, strict=True))
+        for name, margin in expected.items():
+            row = results[item.id, name]
+            seen += 1
+            assert row.margin == pytest.approx(margin, abs=CLOSE), (row, pair)
+            assert row.value == (margin > 0) or abs(margin) <= CLOSE
+    assert seen == len(results)
+
+
+ENDS = ("good", "bad")
+
+
+@pytest.mark.parametrize(("kind", "bos"), SETTINGS)
+@pytest.mark.parametrize("path", OWN_SUITES, ids=lambda path: path.stem)
+def test_suites_of_our_own(path: Path, kind: str, bos: str) -> None:
+    check_suite(path, kind, bos, 3)
+
+
+@pytest.mark.parametrize(("kind", "bos"), SETTINGS)
+@pytest.mark.parametrize("path", OWN_PAIRS, ids=lambda path: path.stem)
+def test_pairs_of_our_own(path: Path, kind: str, bos: str) -> None:
+    check_pairs(path, kind, bos, None)
+
+
+@pytest.mark.skipif(not SUITES, reason="no ../shared here")
+@pytest.mark.parametrize(("kind", "bos"), SETTINGS)
+@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
+def test_published_suites(path: Path, kind: str, bos: str) -> None:
+    check_suite(path, kind, bos, 5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SUITES, reason="no ../shared here")
+@pytest.mark.parametrize(("kind", "bos"), SETTINGS)
+@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
+def test_published_suites_whole(path: Path, kind: str, bos: str) -> None:
+    check_suite(path, kind, bos)
+
+
+@pytest.mark.skipif(not PARADIGMS, reason="no ../shared here")
+@pytest.mark.parametrize(("name", "bos"), FEW)
+def test_published_paradigms(name: str, bos: str) -> None:
+    check_pairs(SHARED / "blimp" / f"{name}.jsonl", "demo", bos, 200)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PARADIGMS, reason="no ../shared here")
+@pytest.mark.parametrize(("kind", "bos"), SETTINGS)
+@pytest.mark.parametrize(
+    "path", [path for path in PARADIGMS if path.stem != "models_summary"], ids=lambda path: path.stem
+)
+def test_published_paradigms_whole(path: Path, kind: str, bos: str) -> None:
+    check_pairs(path, kind, bos, None)
+
+
+@pytest.mark.parametrize(
+    ("formula", "holds", "nearest"),
+    [
+        ("(1;%a%) < (2;%a%)", True, 1.0),
+        ("[(1;%a%) > (2;%a%)] | [(*;%a%) = 3]", True, 1e-3 + 3e-5),
+        ("[(1;%a%) < (2;%a%)] & [(2;%a%) - (1;%a%) > 1.5]", False, 0.5),
+    ],
+)
+def test_the_reference_itself(formula: str, holds: bool, nearest: float) -> None:
+    assert verdict(formula, {("1", "a"): 1.0, ("2", "a"): 2.0}) == (holds, pytest.approx(nearest))
