@@ -1,0 +1,49 @@
+"""Every example in the documentation and in docstrings runs."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import syntagm
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = sorted(
+    found.name
+    for found in pkgutil.walk_packages(syntagm.__path__, "syntagm.")
+    if not found.name.endswith("__main__") and ".materials" not in found.name
+)
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(name)
+    assert module.__doc__, f"{name} does not say what it is"
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    if "runs/demo" in text:
+        # Pages look at the run that the README's first command makes.
+        syntagm.run_suites(syntagm.load_model("toy"), syntagm.read_suites("hu2020"), "runs/demo")
+    space: dict[str, object] = {"__name__": page.stem}
+    for found in BLOCK.finditer(text):
+        line = text[: found.start(1)].count("\n")
+        # Empty lines before the code make a traceback show the line of the page.
+        exec(compile("\n" * line + found[1], str(page), "exec"), space)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
