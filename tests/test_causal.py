@@ -201,6 +201,14 @@ def test_beyond_its_positions_a_model_says_nan(family: str, bos: str, scored: in
     np.testing.assert_allclose(long.bits[:scored], reference_of_beginning(model, text, scored), rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("positions", [1, 2, 3])
+def test_hardly_any_positions(positions: int) -> None:
+    model = wrap(transformer("gpt2", byte_level(), n_positions=positions), byte_level(), "tiny")
+    for answer in model.score(TEXTS[:2]):
+        assert np.isfinite(answer.bits[:positions]).all()
+        assert np.isnan(answer.bits[positions:]).all()
+
+
 def reference_of_beginning(model: Causal, text: str, tokens: int) -> NDArray[np.float64]:
     starts = model._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     return reference(model, text[: starts[tokens - 1][1]])

@@ -270,7 +270,7 @@ class Forward:
 
     def _refuse_looking_ahead(self, sequences: Sequence[Sequence[int]], plain: list[NDArray[np.float64]]) -> None:
         """A masked model loaded as a causal one sees the words it should foretell; its beginnings then score otherwise."""
-        halves = [len(bits) // 2 for bits in plain]
+        halves = [(len(bits) + 1) // 2 for bits in plain]
         alone = [self._plain(sequence[: half + 1]) for sequence, half in zip(sequences, halves, strict=True)]
         if not self._same(alone, [bits[:half] for bits, half in zip(plain, halves, strict=True)]):
             raise ModelError(
@@ -339,7 +339,9 @@ def _probe_sequences(vocabulary: int, length: int) -> list[list[int]]:
     stem = draw.integers(0, vocabulary, length).tolist()
     sequences = []
     for shared, total in ((length // 4, length), (length // 4, length // 2), (length // 2, length), (1, length // 3)):
-        total = max(total, shared + 2)
+        # The last token is a target only, so one more than the positions fits.
+        total = min(max(total, shared + 2), length + 1)
+        shared = min(shared, total - 1)
         sequences.append([*stem[:shared], *draw.integers(0, vocabulary, total - shared).tolist()])
     return sequences
 
