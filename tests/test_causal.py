@@ -78,7 +78,7 @@ def test_sharing_computes_fewer_tokens_and_no_other_numbers() -> None:
 def test_probabilities_of_the_next_token_sum_to_one(family: str) -> None:
     model = FAMILIES[family]()
     context = model._tokenizer("The old", add_special_tokens=False)["input_ids"]
-    everything = range(model._forward.vocabulary)
+    everything = range(model._forward.head.vocabulary)
     rows = model._forward.surprisals([[model._start, *context, token] for token in everything], lambda _: None)
     assert sum(2.0 ** -row.bits[-1] for row in rows) == pytest.approx(1, abs=1e-5)
 
@@ -262,7 +262,7 @@ def test_types(dtype: str, close: float) -> None:
 
 def test_rows_beyond_the_tokenizer_take_part_in_the_softmax() -> None:
     wide = wrap(transformer("gpt2", byte_level(), rows=len(byte_level()) + 50), byte_level(), "wide")
-    assert wide._forward.vocabulary == len(byte_level()) + 50
+    assert wide._forward.head.vocabulary == len(byte_level()) + 50
     for text, answer in zip(TEXTS, wide.score(TEXTS), strict=True):
         np.testing.assert_allclose(answer.bits, reference(wide, text), rtol=0, atol=1e-4)
 

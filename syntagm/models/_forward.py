@@ -12,7 +12,7 @@ No tensor of [batch, length, vocabulary] is ever made.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,12 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
+from syntagm.models._head import Head
 from syntagm.models._prefix_tree import Budget, Pack, batches, plan
+from syntagm.models._probe import probe
 from syntagm.models._tokens import Borders
 
-# Logits held at a time, in numbers: 64 MiB of float32.
-_LOGITS = 1 << 24
 _PACK = 192
-_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,29 +50,23 @@ class Forward:
         tree: are shared prefixes computed once?
         direct_head: is the head applied to chosen rows outside the model's own forward pass?
         noise: the largest difference in bits of a sentence between batched and single computation, measured.
-        vocabulary: rows of the head, the softmax runs over all of them; and `symbols`: token numbers that may be asked.
+        symbols: token numbers below it may be asked; the softmax runs over all rows of the head.
         evaluated: how many tokens went through the body so far, padding included; and how many of them were real.
     """
 
     def __init__(self, model: Any, budget: int, share: bool, borders: Borders | None) -> None:
         self.model, self.budget = model, Budget(budget)
         self.device, self.dtype = model.device, model.dtype
-        self.vocabulary = int(model.get_output_embeddings().weight.shape[0])
-        self.symbols = min(self.vocabulary, int(model.get_input_embeddings().weight.shape[0]))
+        self.head = Head(model.get_output_embeddings(), self.device, self.dtype)
+        self.symbols = min(self.head.vocabulary, int(model.get_input_embeddings().weight.shape[0]))
         self.limit = _limit(model.config)
         self.window = _window(model.config)
         self.evaluated = self.padded = 0
-        self._sets: torch.Tensor | None = None
         self.direct_head, self.tree, self.noise = True, False, 0.0
-        self._probe(share)
+        probe(self, share)
+        self.evaluated = self.padded = 0
         if borders is not None:
-            sets = np.stack([borders.begins, borders.first], axis=1)
-            self._sets = torch.tensor(sets, device=self.device, dtype=self._wide)
-
-    @property
-    def _wide(self) -> torch.dtype:
-        """The type of the log-sum-exp: float32 at least."""
-        return torch.float64 if self.dtype == torch.float64 else torch.float32
+            self.head.watch(borders)
 
     @torch.inference_mode()
     def surprisals(self, sequences: Sequence[Sequence[int]], done: Callable[[Sequence[int]], None]) -> list[Rows]:
@@ -87,11 +80,11 @@ class Forward:
         short = [index for index, sequence in enumerate(sequences) if self.tree and len(sequence) <= self.window]
         kept = set(short)
         long = [index for index in range(len(sequences)) if index not in kept]
-        self._run(sequences, short, True, found, done)
-        self._run(sequences, long, False, found, done)
+        self.run(sequences, short, True, found, done)
+        self.run(sequences, long, False, found, done)
         return [rows for rows in found if rows is not None]
 
-    def _run(
+    def run(
         self,
         sequences: Sequence[Sequence[int]],
         chosen: Sequence[int],
@@ -103,7 +96,7 @@ class Forward:
         while remaining:
             for batch in batches(self._packs(sequences, remaining, tree), self.budget):
                 try:
-                    answers = self._batch(sequences, batch, tree)
+                    answers = self.batch(sequences, batch, tree)
                 except (RuntimeError, MemoryError) as error:
                     self._halve(batch, error)
                     break
@@ -127,14 +120,16 @@ class Forward:
         _free(self.device)
 
     def _packs(self, sequences: Sequence[Sequence[int]], chosen: Sequence[int], tree: bool) -> Iterator[Pack]:
-        last = self._sets is not None
+        last = self.head.borders is not None
         if tree:
-            yield from plan(sequences, min(_PACK, self.budget.tokens), last, chosen)
+            # Packs of one size make batches without padding.
+            packs = plan(sequences, min(_PACK, self.budget.tokens), last, chosen)
+            yield from sorted(packs, key=lambda pack: len(pack.tokens))
             return
         for index in sorted(chosen, key=lambda index: (len(sequences[index]), tuple(sequences[index]))):
             yield from plan(sequences, 1, last, [index])
 
-    def _batch(self, sequences: Sequence[Sequence[int]], batch: Sequence[Pack], tree: bool) -> list[list[Rows]]:
+    def batch(self, sequences: Sequence[Sequence[int]], batch: Sequence[Pack], tree: bool) -> list[list[Rows]]:
         """The rows of each sequence of each pack."""
         width = max(1, max(len(pack.tokens) for pack in batch))
         tokens = np.zeros((len(batch), width), np.int64)
@@ -153,11 +148,13 @@ class Forward:
                 targets.append(np.array(sequence[1:], np.int64))
                 lengths.append(len(sequence) - 1)
         asked = np.concatenate(nodes)
-        if self._sets is not None:
+        if self.head.borders is not None:
             needed = np.concatenate([row * width + np.arange(len(pack.tokens)) for row, pack in enumerate(batch)])
         else:
             needed = np.unique(asked)
-        bits, sets = self._head(inputs, needed, asked, np.concatenate(targets))
+        logits = self._logits(inputs, needed, self.head.rows)
+        places = np.searchsorted(needed, asked)
+        bits, sets = self.head.read(logits, len(needed), places, np.concatenate(targets))
         return self._split(batch, bits, sets, lengths)
 
     def _split(
@@ -194,41 +191,16 @@ class Forward:
             real[row, : len(pack.tokens)] = 1
         return {"attention_mask": torch.from_numpy(real).to(self.device)} if not real.all() else {}
 
-    def _head(
-        self, inputs: dict[str, Any], needed: NDArray[np.int64], asked: NDArray[np.int64], targets: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Bits of each (asked, target), and of the border sets after each needed row, shape (needed, 2)."""
-        order = np.argsort(asked, kind="stable")
-        places = np.searchsorted(needed, asked[order])
-        bits = np.empty(len(asked))
-        sets = np.empty((len(needed) if self._sets is not None else 0, 2))
-        step = max(1, _LOGITS // self.vocabulary)
-        for first, logits in self._logits(inputs, needed, step):
-            low, high = np.searchsorted(places, [first, first + len(logits)])
-            rows = torch.from_numpy(places[low:high] - first).to(self.device)
-            columns = torch.from_numpy(targets[order[low:high]]).to(self.device)
-            wide = logits.to(self._wide)
-            wide = wide - wide.amax(-1, keepdim=True)
-            picked = wide[rows, columns]
-            masses = wide.exp_()
-            total = masses.sum(-1)
-            bits[order[low:high]] = ((total.log()[rows] - picked).double() / math.log(2)).cpu().numpy()
-            if self._sets is not None:
-                shares = (masses @ self._sets).double() / total.double()[:, None]
-                sets[first : first + len(logits)] = -shares.log2().cpu().numpy()
-        return bits, sets
-
     def _logits(
         self, inputs: dict[str, Any], needed: NDArray[np.int64], step: int
     ) -> Iterator[tuple[int, torch.Tensor]]:
         """The logits of the needed rows, at most `step` at a time, each with the index of its first row."""
         rows = torch.from_numpy(needed).to(self.device)
-        head = self.model.get_output_embeddings()
         if self.direct_head:
             hidden = self.model.base_model(**inputs)[0]
             hidden = hidden.reshape(-1, hidden.shape[-1])
             for first in range(0, len(needed), step):
-                yield first, head(hidden[rows[first : first + step]])
+                yield first, self.head.logits(hidden[rows[first : first + step]])
             return
         for first in range(0, len(needed), step):
             chosen = rows[first : first + step]
@@ -237,113 +209,11 @@ class Forward:
                 hidden = arguments[0]
                 return (hidden.reshape(-1, hidden.shape[-1])[chosen][None],)
 
-            hook = head.register_forward_pre_hook(cut)
+            hook = self.head.layer.register_forward_pre_hook(cut)
             try:
                 yield first, self.model(**inputs).logits[0]
             finally:
                 hook.remove()
-
-    # The probe.
-
-    def _probe(self, share: bool) -> None:
-        """Find out what this model can take, by asking the same in several ways."""
-        sequences = _probe_sequences(self.symbols, min(self.limit, 48))
-        with torch.inference_mode():
-            plain = [self._plain(sequence) for sequence in sequences]
-            self._refuse_looking_ahead(sequences, plain)
-            self.direct_head = self._reaches_head(sequences[0])
-            used = self._attempt(sequences, False)
-            if self.direct_head and not self._same(used, plain):
-                self.direct_head = False
-                used = self._attempt(sequences, False)
-            if not self._same(used, plain):
-                raise ModelError(
-                    str(self.model.config.model_type), "batched scoring differs from scoring one sentence at a time",
-                    "the same numbers", "This architecture can't be scored exactly here.",
-                )  # fmt: skip
-            packed = self._attempt(sequences, True) if share else None
-            if self._same(packed, plain) and self._keeps_apart(sequences):
-                self.tree, used = True, packed
-        worst = max(abs(float((one - other).sum())) for one, other in zip(used or plain, plain, strict=True))
-        self.noise = _round_up(worst)
-        self.evaluated = self.padded = 0
-
-    def _refuse_looking_ahead(self, sequences: Sequence[Sequence[int]], plain: list[NDArray[np.float64]]) -> None:
-        """A masked model loaded as a causal one sees the words it should foretell; its beginnings then score otherwise."""
-        halves = [(len(bits) + 1) // 2 for bits in plain]
-        alone = [self._plain(sequence[: half + 1]) for sequence, half in zip(sequences, halves, strict=True)]
-        if not self._same(alone, [bits[:half] for bits, half in zip(plain, halves, strict=True)]):
-            raise ModelError(
-                str(self.model.config.model_type), "the surprisal of a token changes with what follows it",
-                "a left-to-right model", "Is it a masked model? Those can't be scored as causal ones.",
-            )  # fmt: skip
-
-    def _reaches_head(self, sequence: Sequence[int]) -> bool:
-        """Is the head applied to the body's output the whole way to the logits, with no scaling or capping after it?
-
-        The same operations on the same shapes give the same bits, so in any type the least difference says no.
-        """
-        inputs = {"input_ids": torch.tensor([sequence[:-1]], device=self.device), "use_cache": False}
-        try:
-            direct = self.model.get_output_embeddings()(self.model.base_model(**inputs)[0])
-        except Exception:  # whatever fails, this way is not open to this architecture
-            return False
-        own = self.model(**inputs).logits
-        return direct.shape == own.shape and torch.equal(direct.to(own.dtype).nan_to_num(), own.nan_to_num())
-
-    def _keeps_apart(self, sequences: Sequence[Sequence[int]]) -> bool:
-        """Do other branches of a tree leave the last one alone? Recurrent and convolutional layers ignore the mask.
-
-        The same operations on the same shapes, so in any type nothing may change; comparing with separate sentences is
-        too blunt for that in types of low precision.
-        """
-        [pack] = plan(sequences, sum(map(len, sequences)))
-        other = np.ones(len(pack.tokens), bool)
-        other[pack.paths[-1]] = False
-        changed = replace(pack, tokens=np.where(other, (pack.tokens + 1) % self.symbols, pack.tokens))
-        one, two = (self._batch(sequences, [each], True)[0][-1].bits for each in (pack, changed))
-        return bool(np.allclose(one, two, rtol=0, atol=1e-6, equal_nan=True))
-
-    def _plain(self, sequence: Sequence[int]) -> NDArray[np.float64]:
-        """Bits of a sequence by the model's own forward pass, alone, without mask."""
-        logits = self.model(input_ids=torch.tensor([sequence[:-1]], device=self.device), use_cache=False).logits[0]
-        spread = torch.log_softmax(logits.to(self._wide), -1)
-        return np.array([-float(row[token]) / math.log(2) for row, token in zip(spread, sequence[1:], strict=True)])
-
-    def _attempt(self, sequences: Sequence[Sequence[int]], tree: bool) -> list[NDArray[np.float64]] | None:
-        try:
-            found: list[Rows | None] = [None] * len(sequences)
-            self._run(sequences, range(len(sequences)), tree, found, lambda _: None)
-        except Exception:  # any failure means that this way is not open to this architecture
-            return None
-        return [rows.bits for rows in found if rows is not None]
-
-    def _same(self, found: list[NDArray[np.float64]] | None, plain: list[NDArray[np.float64]]) -> bool:
-        """Equal up to rounding; in types of low precision, up to a tenth of a bit a token on average."""
-        if found is None:
-            return False
-        one, other = np.concatenate(found), np.concatenate(plain)
-        if (np.isnan(one) != np.isnan(other)).any():
-            return False
-        difference = np.abs(one - other)[~np.isnan(one)]
-        if not len(difference):
-            return True
-        if self.dtype in (torch.float32, torch.float64):
-            return bool(difference.max() < _TOLERANCE * max(1.0, np.nanmax(other) / 16))
-        return bool(difference.mean() < 0.1)
-
-
-def _probe_sequences(vocabulary: int, length: int) -> list[list[int]]:
-    """Random sequences of several lengths that branch from shared prefixes."""
-    draw = np.random.default_rng(20)
-    stem = draw.integers(0, vocabulary, length).tolist()
-    sequences = []
-    for shared, total in ((length // 4, length), (length // 4, length // 2), (length // 2, length), (1, length // 3)):
-        # The last token is a target only, so one more than the positions fits.
-        total = min(max(total, shared + 2), length + 1)
-        shared = min(shared, total - 1)
-        sequences.append([*stem[:shared], *draw.integers(0, vocabulary, total - shared).tolist()])
-    return sequences
 
 
 def _limit(config: Any) -> int:
@@ -363,14 +233,6 @@ def _window(config: Any) -> int:
         for name in ("sliding_window", "window_size", "attention_window", "sliding_window_size", "attention_chunk_size")
     ]
     return min([size for size in found if isinstance(size, int) and size > 0], default=1 << 30)
-
-
-def _round_up(value: float) -> float:
-    """To one significant digit, upwards: what is measured anew on each load must not read as another number."""
-    if not value > 0:
-        return 0.0
-    unit = 10.0 ** math.floor(math.log10(value))
-    return float(f"{math.ceil(value / unit) * unit:.0e}")
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

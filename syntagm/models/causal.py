@@ -191,7 +191,7 @@ def load(path: str, **options: str) -> Causal:
         raise ModelError(f"causal:{path}", "no such folder", "a folder with config.json and model.safetensors")
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     model, tokenizer = _from_pretrained(name, arguments, dtype, pickle)
-    model = model.to(_device(options.get("device", "auto"))).eval()
+    model = _fuse(model.to(_device(options.get("device", "auto"))).eval())
     return Causal(model, tokenizer, _label(name, at + revision, model, tokenizer), options)
 
 
@@ -247,6 +247,15 @@ def _from_pretrained(name: str, arguments: dict[str, Any], dtype: torch.dtype, p
         # Where no tokenizer is found, some families are given an empty one without a word.
         raise ModelError(f"causal:{name}", "a tokenizer without words", "tokenizer.json beside the weights")
     return model, tokenizer
+
+
+def _fuse(model: Any) -> Any:
+    """GPT-2's GELU in one operation instead of seven: the same formula, a tenth of the time."""
+    for module in list(model.modules()):
+        for name, child in module.named_children():
+            if type(child) is transformers.activations.NewGELUActivation:
+                setattr(module, name, torch.nn.GELU(approximate="tanh"))
+    return model
 
 
 def _label(name: str, revision: str, model: Any, tokenizer: Any) -> str:
