@@ -41,6 +41,10 @@ class Reference:
         """-log2 p(word | prefix): the tokens of the joined string that end after the prefix."""
         return sum(bits for _, end, bits in self.tokens(f"{prefix} {word.strip()}") if end > len(prefix))
 
+    def crosses(self, text: str, border: int) -> bool:
+        """Does a token have characters on both sides of the border?"""
+        return any(start < border < end for start, end, _ in self.tokens(text))
+
     def regions(self, contents: list[str]) -> list[float]:
         """SyntaxGym 0.8a1's offset alignment: a token goes to the last region whose left edge it has reached.
 

@@ -4,6 +4,7 @@ The files of our own run everywhere; those of the papers where they lie beside t
 """
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from reference_for_tests import Reference, conditions, pairs, verdict
 
 import syntagm
 from syntagm import evaluate
+from syntagm.align import Rule
 from syntagm.formats._read import read
 from syntagm.measures.prediction import Reading
 from syntagm.models._model import LanguageModel
@@ -33,6 +35,7 @@ SUITES = sorted((SHARED / "syntaxgym").glob("*.json"))
 PARADIGMS = sorted((SHARED / "blimp").glob("*.jsonl"))
 FEW = [("anaphor_gender_agreement", "no"), ("existential_there_object_raising", "yes"), ("passive_1", "yes")]
 CLOSE = 1e-3
+ENDS = ("good", "bad")
 SETTINGS = [("demo", "no"), ("demo", "yes"), ("llama", "no"), ("llama", "yes")]
 
 
@@ -49,9 +52,8 @@ def opinions(kind: str, bos: str) -> tuple[LanguageModel, Reference]:
     return wrap(ours, tokenizer, "llama", bos=bos), Reference(theirs, tokenizer, bos == "yes")
 
 
-def judged(suite: Suite, model: LanguageModel) -> dict[tuple[str, str], Result]:
-    """Our results, under SyntaxGym's rule for tokens over borders."""
-    found = evaluate.evaluate(suite.items, suite, model, evaluate.predictions(suite, model, "start", 1e-4))
+def judged(suite: Suite, model: LanguageModel, rule: Rule) -> dict[tuple[str, str], Result]:
+    found = evaluate.evaluate(suite.items, suite, model, evaluate.predictions(suite, model, rule, 1e-4))
     return {(row.item, row.measure): row for row in found.results}
 
 
@@ -60,7 +62,8 @@ def check_suite(path: Path, kind: str, bos: str, limit: int | None = None) -> No
     [suite] = read(path)
     suite = Suite(suite.name, suite.items[:limit], suite.predictions, suite.tags, suite.aggregate)
     published = json.loads(path.read_text(encoding="utf-8"))
-    results = judged(suite, model)
+    # SyntaxGym's rule for tokens over borders.
+    results = judged(suite, model, "start")
     reading = Reading("sum", "start", model.start is not None)
     near = 0
     for item, given in zip(suite.items, published["items"][:limit], strict=True):
@@ -85,7 +88,7 @@ def check_pairs(path: Path, kind: str, bos: str, limit: int | None) -> None:
     model, reference = opinions(kind, bos)
     [suite] = read(path)
     suite = Suite(suite.name, suite.items[:limit], suite.predictions, suite.tags)
-    results = judged(suite, model)
+    results = judged(suite, model, "strict")
     seen = 0
     for item, pair in zip(suite.items, pairs(path, limit), strict=True):
         expected = {"full_sentence": reference.total(pair["sentence_bad"]) - reference.total(pair["sentence_good"])}
@@ -98,12 +101,21 @@ def check_pairs(path: Path, kind: str, bos: str, limit: int | None) -> None:
         for name, margin in expected.items():
             row = results[item.id, name]
             seen += 1
+            if name != "full_sentence" and math.isnan(row.value):
+                # Pieces such as "e." cross the end of the word, so the word has no bits of its own; bytes never do.
+                assert kind == "llama"
+                assert any(reference.crosses(item.sentences[end].text, border_of(pair, name, end)) for end in ENDS)
+                continue
             assert row.margin == pytest.approx(margin, abs=CLOSE), (row, pair)
             assert row.value == (margin > 0) or abs(margin) <= CLOSE
     assert seen == len(results)
 
 
-ENDS = ("good", "bad")
+def border_of(pair: dict[str, str], method: str, end: str) -> int:
+    """Where the critical word ends."""
+    prefix = pair["one_prefix_prefix"] if method == "one_prefix" else pair[f"two_prefix_prefix_{end}"]
+    word = pair[f"one_prefix_word_{end}"] if method == "one_prefix" else pair["two_prefix_word"]
+    return len(prefix) + 1 + len(word.strip())
 
 
 @pytest.mark.parametrize(("kind", "bos"), SETTINGS)

@@ -46,6 +46,7 @@ def test_the_whole_sentence_under_mean_is_the_sum_of_regions_and_the_end_symbol(
     full = Sentence(TEXT, (REGIONS[0], REGIONS[1], REGIONS[3]))
     assert Reading("mean").region(full, answer(), "*") == 8 + 2.5 + 2 + 32
     assert Reading("mean").region(full, answer(BITS[:-1], STARTS[:-1]), "*") == 8 + 2.5 + 2
+    assert Reading("mean").region(Sentence(""), answer([], [], ""), "*") == 0
 
 
 def test_a_first_token_that_nothing_stands_before_counts_nothing() -> None:
@@ -106,6 +107,8 @@ def test_a_margin_within_the_tolerance_does_not_hold(b: float, value: float) -> 
 def test_a_coarser_model_ties_more() -> None:
     assert judged("(1;%a%) < (1;%b%)", a=1.0, b=1.4, tolerance=0.3)[0] == 1
     assert judged("(1;%a%) < (1;%b%)", a=1.0, b=1.4, tolerance=0.5)[0] == 0
+    # On the tolerance is still within it: 1.5 - 1 = 0.5.
+    assert judged("(1;%a%) < (1;%b%)", a=1.0, b=1.5, tolerance=0.5)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,11 @@ def test_a_token_over_a_border_makes_the_item_undefined_with_a_reason() -> None:
     model = Told(**{"ab": 1.0, TEXT: 1.0})
     found = evaluate.evaluate(suite.items, suite, model, evaluate.predictions(suite, model, "strict", 1e-4))
     assert math.isnan(found.results[0].value)
-    assert [reason for reason in found.undefined if "reaches over a region border" in reason and "'ab'" in reason]
+    [(reason, count)] = found.undefined.items()
+    assert "reaches over a region border" in reason
+    assert "'ab'" in reason
+    assert count == 1
+    assert found.results[0].n == 0
     # The whole sentence has no borders inside.
     assert found.results[1].value == 1
     loose = evaluate.evaluate(suite.items, suite, model, evaluate.predictions(suite, model, "start", 1e-4))
