@@ -52,9 +52,18 @@ def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDAr
 
 def _first_visible(text: str) -> NDArray[np.int64]:
     """For each position, that of the first character at or after it that is not white space. Shape (len(text) + 1,)."""
-    visible = np.array([not character.isspace() for character in text] + [True])
+    visible = np.append(_visible(text), True)
     places = np.where(visible, np.arange(len(text) + 1), len(text))
     return np.minimum.accumulate(places[::-1])[::-1].copy()
+
+
+def _visible(text: str) -> NDArray[np.bool_]:
+    """Which characters are not white space. Shape (len(text),)."""
+    if not text.isascii():
+        return np.array([not character.isspace() for character in text], bool)
+    codes = np.frombuffer(text.encode(), np.uint8)
+    blank: NDArray[np.bool_] = (codes == 32) | ((codes >= 9) & (codes <= 13)) | ((codes >= 28) & (codes <= 31))
+    return ~blank
 
 
 def _refuse_crossing(
@@ -68,14 +77,14 @@ def _refuse_crossing(
     shown = np.flatnonzero(first[:-1] == np.arange(len(text)))
     if not len(shown):
         return
+    changes = np.append(0, np.cumsum(np.diff(owner[shown]) != 0))
     begin, stop = np.searchsorted(shown, starts), np.searchsorted(shown, ends)
-    for token in np.flatnonzero(stop - begin > 1):
-        characters = shown[begin[token] : stop[token]]
-        if (owner[characters] != owner[characters[0]]).any():
-            border = characters[np.flatnonzero(owner[characters] != owner[characters[0]])[0]]
-            raise AlignmentError(
-                f"sentence {text!r}",
-                f"token {text[starts[token] : ends[token]].strip()!r} reaches over the region border at character {border}",
-                "each token inside one region",
-                "Move the border, or choose align=start to give the token to the region where it begins.",
-            )
+    crossing = (stop > begin) & (changes[np.maximum(stop, 1) - 1] > changes[np.minimum(begin, len(shown) - 1)])
+    for token in np.flatnonzero(crossing):
+        border = shown[np.searchsorted(changes, changes[begin[token]], side="right")]
+        raise AlignmentError(
+            f"sentence {text!r}",
+            f"token {text[starts[token] : ends[token]].strip()!r} reaches over the region border at character {border}",
+            "each token inside one region",
+            "Move the border, or choose align=start to give the token to the region where it begins.",
+        )
