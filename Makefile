@@ -11,10 +11,10 @@ run: $(READY)
 	$(BIN)/syntagm run demo --suite hu2020 -o runs/demo
 
 test: $(READY) lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n auto -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .
