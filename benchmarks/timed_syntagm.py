@@ -4,21 +4,18 @@ import math
 from collections.abc import Sequence
 
 import stopwatch
-import torch
-import transformers
 
-from syntagm.models.causal import wrap
+from syntagm.models.causal import load
 
 
 def main() -> None:
     path, dtype, sentences = stopwatch.task()
-    live = transformers.AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype)).eval()
-    model = wrap(live, transformers.AutoTokenizer.from_pretrained(path), "benchmark")
+    model = load(path, dtype={"float32": "f32", "bfloat16": "bf16"}[dtype])
 
     def score(texts: Sequence[str]) -> list[float]:
         return [-float(answer.bits.sum()) * math.log(2) for answer in model.score(texts)]
 
-    stopwatch.measure(sentences, score, live)
+    stopwatch.measure(sentences, score, model.live)
 
 
 if __name__ == "__main__":

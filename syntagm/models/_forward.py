@@ -26,6 +26,8 @@ from syntagm.models._probe import probe
 from syntagm.models._tokens import Borders
 
 _PACK = 192
+# Longer sequences share little, and the mask of a tree grows with the square.
+_LONGEST = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +79,11 @@ class Forward:
             done: called with the indices of the sequences that a batch finished.
         """
         found: list[Rows | None] = [None] * len(sequences)
-        short = [index for index, sequence in enumerate(sequences) if self.tree and len(sequence) <= self.window]
+        short = [
+            index
+            for index, sequence in enumerate(sequences)
+            if self.tree and len(sequence) <= min(self.window, _LONGEST)
+        ]
         kept = set(short)
         long = [index for index in range(len(sequences)) if index not in kept]
         self.run(sequences, short, True, found, done)

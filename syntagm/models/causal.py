@@ -86,6 +86,11 @@ class Causal(LanguageModel):
             "transformers": transformers.__version__,
         }
 
+    @property
+    def live(self) -> Any:
+        """The transformers model itself."""
+        return self._forward.model
+
     @staticmethod
     def _symbol(tokenizer: Any, number: int | None) -> str | None:
         return None if number is None else str(tokenizer.convert_ids_to_tokens(number))
