@@ -16,6 +16,8 @@ from syntagm.question import Surprisals
 from syntagm.result import Result
 from syntagm.suite import Item, Suite
 
+_CROSSING = "a token reaches over a region border"
+
 
 class Cache(Protocol):
     """Answers kept from earlier runs; see `syntagm.cache`."""
@@ -90,6 +92,8 @@ def _judge(
         if np.isnan(judgement.value):
             undefined["a surprisal or a region value is not a number"] += 1
     except AlignmentError as error:
-        undefined[f"a token reaches over a region border, for example in {error}"[:400]] += 1
+        # One example is enough; a reason for each sentence would be no summary.
+        known = next((reason for reason in undefined if reason.startswith(_CROSSING)), None)
+        undefined[known or f"{_CROSSING}, for example in {error}"[:400]] += 1
         judgement = Judgement(np.nan, 0, np.nan)
     return Result(model.name, suite.name, item.id, str(measure), judgement.value, judgement.n, judgement.margin)

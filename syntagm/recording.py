@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,8 @@ from syntagm.run import VERSION, Run, SuiteRecord, open_run, read_ledger, read_r
 from syntagm.shard import Shard
 from syntagm.suite import Suite
 
+# The temporary files that a killed run leaves behind; any other file in the folder is not ours to delete.
+_LEFT = re.compile(r"\.(run\.json|results\.(csv|parquet)|[0-9a-f]{32}\.(results\.)?parquet)\.\d+\.tmp")
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 
 
@@ -72,7 +75,7 @@ def run(
         command: the command line, for the record.
 
     Raises:
-        InputError: a suite is malformed; see `syntagm.check`.
+        InputError: a suite is malformed, see `syntagm.check`; or its file changed between the two times it was read.
         UsageError: two suites have one name, or there is none.
         RunError: the folder is in use, can't be written, or holds another run.
         Interrupted: `progress` said so; the same call goes on.
@@ -86,7 +89,7 @@ def run(
         progress.planned(total, sum(one.sentences for one in shards if one.name in finished), len(record["suites"]))
         if len(finished) < len(shards) or record["status"] != "done":
             try:
-                _compute(folder, model, suites, shards, finished, record["options"], cache, progress)
+                _compute(folder, model, suites, shards, finished, record, cache, progress)
             except (Interrupted, KeyboardInterrupt):
                 _write_record(folder, record | {"status": "interrupted"})
                 raise
@@ -114,8 +117,9 @@ def claim(folder: Path) -> Iterator[None]:
             raise RunError(
                 str(folder), f"in use by {holder}", "a free folder", "Wait for it, or choose another."
             ) from None
-        for left in folder.rglob(".*.tmp"):
-            left.unlink()
+        for left in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
+            if _LEFT.fullmatch(left.name):
+                left.unlink(missing_ok=True)
         _sign(folder, lock)
         yield
         os.ftruncate(lock, 0)
@@ -248,7 +252,7 @@ def _compute(
     suites: Iterable[Suite],
     shards: Sequence[Shard],
     finished: set[str],
-    options: dict[str, Any],
+    record: dict[str, Any],
     cache: evaluate.Cache | None,
     progress: Progress,
 ) -> None:
@@ -256,9 +260,13 @@ def _compute(
     for one in shards:
         if one.name not in finished:
             missing.setdefault(one.suite, []).append(one)
+    options, hashes = record["options"], {suite["name"]: suite["hash"] for suite in record["suites"]}
     for suite in suites if missing else ():
+        parts = missing.pop(suite.name, [])
+        if parts and shard.plan(suite, "")[0] != hashes[suite.name]:
+            raise _changed(suite.name, "it has changed since the run began")
         measures = evaluate.predictions(suite, model, options["align"], options["tolerance"])
-        for one in missing.get(suite.name, ()):
+        for one in parts:
             items = suite.items[one.first : one.last]
             answered = 0
 
@@ -278,6 +286,15 @@ def _compute(
             entry = {"shard": one.name, "suite": one.suite, "files": digests, "undefined": dict(found.undefined)}
             durable.append(folder / "ledger.jsonl", json.dumps(entry | {"cached": found.cached}))
             progress.answered(suite.name, one.sentences - answered)
+    for name in missing:
+        raise _changed(name, "it is gone since the run began")
+
+
+def _changed(suite: str, found: str) -> InputError:
+    return InputError(
+        f"suite {suite}", found, "files that stay as they are while a run goes on",
+        "Put back what it was and give the same command again, or choose another folder.",
+    )  # fmt: skip
 
 
 def _finish(folder: Path, record: dict[str, Any]) -> None:

@@ -95,7 +95,8 @@ class Run:
         """A row an item and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""
         chosen = self.suites if suite is None else (self.suite(suite),)
         tables = [self._table(name, "results.parquet") for one in chosen for name in one.shards if name in self._ledger]
-        return pl.concat(tables) if tables else pl.DataFrame(schema=shard.RESULTS)
+        # A run that was stopped may go on under another spelling of the model's name (`bos=yes` for `bos=auto`).
+        return pl.concat([pl.DataFrame(schema=shard.RESULTS), *tables]).with_columns(model=pl.lit(self.model))
 
     def sentences(self, suite: str) -> pl.DataFrame:
         """A row a sentence of one suite, with text, regions and tokens as lists; columns as in `shard.SENTENCES`."""
@@ -212,7 +213,8 @@ def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:
     for line in path.read_bytes().splitlines() if path.exists() else []:
         try:
             entry = json.loads(line)
-            entries[entry["shard"]] = {"files": dict(entry["files"]), "undefined": dict(entry["undefined"])}
+            files = {kind: entry["files"][kind] for kind in shard.KINDS}
+            entries[entry["shard"]] = {"files": files, "undefined": dict(entry["undefined"])}
         except (ValueError, KeyError, TypeError):
             continue
     return entries

@@ -14,6 +14,7 @@ from syntagm.suite import Item, Suite
 
 MAX_SENTENCES = 8192
 VERSION = 1
+KINDS = ("parquet", "results.parquet")
 
 SENTENCES: dict[str, pl.DataType] = {
     "item": pl.String(),

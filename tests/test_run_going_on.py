@@ -1,0 +1,86 @@
+"""A run that goes on under other circumstances: other files in its folder, suites that change, a model called otherwise."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from models_for_tests import byte_level, transformer
+from toy_runs import agreement, pairs, sentence, toy_run
+
+from syntagm.errors import InputError, Interrupted
+from syntagm.models._name import load
+from syntagm.models.causal import wrap
+from syntagm.recording import Silence, run
+from syntagm.suite import Item, Region, Sentence, Suite
+
+
+class Twice:
+    """Suites that are others when they are read again."""
+
+    def __init__(self, first: list[Suite], second: list[Suite]) -> None:
+        self._passes = iter([first, second])
+
+    def __iter__(self) -> Iterator[Suite]:
+        return iter(next(self._passes))
+
+
+class StopAtSecond(Silence):
+    """Interrupts when the suite `second` is answered."""
+
+    def answered(self, suite: str, sentences: int) -> None:
+        if suite == "second":
+            raise Interrupted("enough")
+
+
+def test_only_what_a_killed_run_left_is_deleted(tmp_path: Path) -> None:
+    ours = [tmp_path / ".run.json.7.tmp", tmp_path / "shards" / f".{'0' * 32}.results.parquet.7.tmp"]
+    others = [tmp_path / ".mine.tmp", tmp_path / "deep" / ".run.json.7.tmp", tmp_path / ".report.html.7.tmp"]
+    for path in (*ours, *others):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("something")
+    toy_run(tmp_path, agreement())
+    assert [path.exists() for path in (*ours, *others)] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("second", "found"),
+    [([pairs("p", ("The cat barks", "The cat bark"))], "has changed"), ([agreement()], "is gone")],
+    ids=["changed", "gone"],
+)
+def test_a_suite_that_changes_while_the_run_goes_on_is_refused(tmp_path: Path, second: list[Suite], found: str) -> None:
+    with pytest.raises(InputError, match=f"suite p: .*{found}"):
+        run(load("toy"), Twice([pairs("p", ("The dog barks", "The dog bark"))], second), tmp_path)
+    assert json.loads((tmp_path / "run.json").read_text())["status"] != "done"
+
+
+def test_a_run_that_goes_on_under_another_spelling_has_one_model(tmp_path: Path) -> None:
+    # The tokenizer has a start symbol, so bos=auto and bos=yes are the same numbers under two names.
+    made, suites = (
+        transformer("gpt2", byte_level()),
+        [pairs(name, ("Ten boats", "Ten boat")) for name in ("first", "second")],
+    )
+    with pytest.raises(Interrupted):
+        run(wrap(made, byte_level(), "tiny"), suites, tmp_path, progress=StopAtSecond())
+    done = run(wrap(made, byte_level(), "tiny", bos="yes"), suites, tmp_path)
+    assert done.results()["model"].to_list() == ["causal:tiny", "causal:tiny"]
+    assert "bos=yes" not in (tmp_path / "results.csv").read_text()
+
+
+def test_a_ledger_entry_without_files_is_no_entry(tmp_path: Path) -> None:
+    toy_run(tmp_path, agreement())
+    ledger = tmp_path / "ledger.jsonl"
+    ledger.write_text(json.dumps(json.loads(ledger.read_text()) | {"files": {}}) + "\n")
+    assert toy_run(tmp_path, agreement()).results().height == 6
+
+
+def test_tokens_over_borders_are_one_reason_with_an_example(tmp_path: Path) -> None:
+    def split(word: str) -> Sentence:
+        text = f"The dog {word}"
+        return Sentence(text, (Region("1", 0, 2), Region("2", 2, len(text))))
+
+    items = tuple(Item(str(k), {"good": split("barks"), "bad": sentence("The dog", f"bark{k}")}) for k in range(5))
+    found = toy_run(tmp_path, Suite("s", items, agreement().predictions[:1]))
+    [(reason, count)] = found.undefined.items()
+    assert count == 5
+    assert "'The' reaches over the region border" in reason
