@@ -11,6 +11,7 @@ No tensor of [batch, length, vocabulary] is ever made.
 """
 
 import math
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,7 @@ from syntagm.models._prefix_tree import Budget, Pack, batches, plan
 from syntagm.models._probe import probe
 from syntagm.models._tokens import Borders
 
-_PACK = 192
+_PACK = 128
 # Longer sequences share little, and the mask of a tree grows with the square.
 _LONGEST = 1024
 
@@ -65,7 +66,12 @@ class Forward:
         self.window = _window(model.config)
         self.evaluated = self.padded = 0
         self.direct_head, self.tree, self.noise = True, False, 0.0
+        # Batches share the head's buffer and, while they run, its hook.
+        self._alone = threading.RLock()
         probe(self, share)
+        if not self.direct_head:
+            # The whole model runs anew for each portion of rows, so a batch should have no more of them.
+            self.budget.tokens = min(self.budget.tokens, self._portion)
         self.evaluated = self.padded = 0
         if borders is not None:
             self.head.watch(borders)
@@ -86,8 +92,9 @@ class Forward:
         ]
         kept = set(short)
         long = [index for index in range(len(sequences)) if index not in kept]
-        self.run(sequences, short, True, found, done)
-        self.run(sequences, long, False, found, done)
+        with self._alone:
+            self.run(sequences, short, True, found, done)
+            self.run(sequences, long, False, found, done)
         return [rows for rows in found if rows is not None]
 
     def run(
@@ -128,8 +135,10 @@ class Forward:
     def _packs(self, sequences: Sequence[Sequence[int]], chosen: Sequence[int], tree: bool) -> Iterator[Pack]:
         last = self.head.borders is not None
         if tree:
+            # Layers may limit the places of a pack, not only the depth: by a window, or by a table of their positions.
+            size = min(_PACK, self.budget.tokens, self.window, self.limit)
+            packs = plan(sequences, size, last, chosen)
             # Packs of one size make batches without padding.
-            packs = plan(sequences, min(_PACK, self.budget.tokens), last, chosen)
             yield from sorted(packs, key=lambda pack: len(pack.tokens))
             return
         for index in sorted(chosen, key=lambda index: (len(sequences[index]), tuple(sequences[index]))):
@@ -158,7 +167,7 @@ class Forward:
             needed = np.concatenate([row * width + np.arange(len(pack.tokens)) for row, pack in enumerate(batch)])
         else:
             needed = np.unique(asked)
-        logits = self._logits(inputs, needed, self.head.rows)
+        logits = self._logits(inputs, needed)
         places = np.searchsorted(needed, asked)
         bits, sets = self.head.read(logits, len(needed), places, np.concatenate(targets))
         return self._split(batch, bits, sets, lengths)
@@ -197,11 +206,14 @@ class Forward:
             real[row, : len(pack.tokens)] = 1
         return {"attention_mask": torch.from_numpy(real).to(self.device)} if not real.all() else {}
 
-    def _logits(
-        self, inputs: dict[str, Any], needed: NDArray[np.int64], step: int
-    ) -> Iterator[tuple[int, torch.Tensor]]:
-        """The logits of the needed rows, at most `step` at a time, each with the index of its first row."""
-        rows = torch.from_numpy(needed).to(self.device)
+    @property
+    def _portion(self) -> int:
+        """How many rows of logits are held at a time; of a large vocabulary a pack's, if each portion costs a pass."""
+        return self.head.rows if self.direct_head else max(self.head.rows, _PACK)
+
+    def _logits(self, inputs: dict[str, Any], needed: NDArray[np.int64]) -> Iterator[tuple[int, torch.Tensor]]:
+        """The logits of the needed rows, a portion at a time, each with the index of its first row."""
+        rows, step = torch.from_numpy(needed).to(self.device), self._portion
         if self.direct_head:
             hidden = self.model.base_model(**inputs)[0]
             hidden = hidden.reshape(-1, hidden.shape[-1])
@@ -217,9 +229,10 @@ class Forward:
 
             hook = self.head.layer.register_forward_pre_hook(cut)
             try:
-                yield first, self.model(**inputs).logits[0]
+                logits = self.model(**inputs).logits[0]
             finally:
                 hook.remove()
+            yield first, logits
 
 
 def _limit(config: Any) -> int:
@@ -244,7 +257,8 @@ def _window(config: Any) -> int:
 def _is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
-    return any(sign in str(error) for sign in ("can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED"))
+    signs = ("can't allocate memory", "out of memory", "not enough memory", "bad_alloc", "cublas_status_alloc_failed")
+    return any(sign in str(error).lower() for sign in signs)
 
 
 def _free(device: torch.device) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from syntagm.models._forward import Forward, Rows
 
 _TOLERANCE = 1e-4
+# A symbol of so many bits is masked.
+_NEVER = 1e4
 
 
 def probe(forward: "Forward", share: bool) -> None:
@@ -37,8 +39,7 @@ def probe(forward: "Forward", share: bool) -> None:
         packed = _attempt(forward, sequences, True) if share else None
         if _same(forward, packed, plain) and _keeps_apart(forward, sequences):
             forward.tree, used = True, packed
-    worst = max(abs(float((one - other).sum())) for one, other in zip(used or plain, plain, strict=True))
-    forward.noise = _round_up(worst)
+    forward.noise = _round_up(max(_distance(one, other) for one, other in zip(used or plain, plain, strict=True)))
 
 
 def _refuse_looking_ahead(
@@ -103,14 +104,24 @@ def _same(forward: "Forward", found: list[NDArray[np.float64]] | None, plain: li
     if found is None:
         return False
     one, other = np.concatenate(found), np.concatenate(plain)
-    if (np.isnan(one) != np.isnan(other)).any():
-        return False
-    difference = np.abs(one - other)[~np.isnan(one)]
-    if not len(difference):
+    # Symbols that a model never says have infinitely many bits, or as many as the type holds.
+    differing = (one != other) & ~(np.isnan(one) & np.isnan(other))
+    if not differing.any():
         return True
+    if not np.isfinite(one[differing]).all() or not np.isfinite(other[differing]).all():
+        return False
+    large = np.maximum(np.abs(other), np.nanmedian(np.abs(other)))
+    difference = np.where(differing, np.abs(np.subtract(one, other, where=differing, out=np.zeros_like(one))), 0.0)
+    difference /= np.maximum(1.0, np.nan_to_num(large) / 16)
     if forward.dtype in (torch.float32, torch.float64):
-        return bool(difference.max() < _TOLERANCE * max(1.0, np.nanmax(other) / 16))
-    return bool(difference.mean() < 0.1)
+        return bool(difference.max() < _TOLERANCE)
+    return bool(difference[~np.isnan(other)].mean() < 0.1)
+
+
+def _distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """By how many bits two answers to one sequence differ in sum, symbols that the model never says left out."""
+    said = np.abs(other) < _NEVER
+    return abs(float((one[said] - other[said]).sum()))
 
 
 def _probe_sequences(vocabulary: int, length: int) -> list[list[int]]:
