@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from syntagm.models._forward import Forward, Rows
 
 _TOLERANCE = 1e-4
-# A symbol of so many bits is masked.
-_NEVER = 1e4
+# No symbol has more bits, unless the model masks it.
+_MASKED = 1e4
 
 
 def probe(forward: "Forward", share: bool) -> None:
@@ -104,23 +104,26 @@ def _same(forward: "Forward", found: list[NDArray[np.float64]] | None, plain: li
     if found is None:
         return False
     one, other = np.concatenate(found), np.concatenate(plain)
-    # Symbols that a model never says have infinitely many bits, or as many as the type holds.
-    differing = (one != other) & ~(np.isnan(one) & np.isnan(other))
-    if not differing.any():
-        return True
-    if not np.isfinite(one[differing]).all() or not np.isfinite(other[differing]).all():
+    if (np.isnan(one) != np.isnan(other)).any():
         return False
-    large = np.maximum(np.abs(other), np.nanmedian(np.abs(other)))
-    difference = np.where(differing, np.abs(np.subtract(one, other, where=differing, out=np.zeros_like(one))), 0.0)
-    difference /= np.maximum(1.0, np.nan_to_num(large) / 16)
+    said = _said(one, other)
+    difference = np.abs(one[said] - other[said])
+    if not len(difference):
+        return True
     if forward.dtype in (torch.float32, torch.float64):
-        return bool(difference.max() < _TOLERANCE)
-    return bool(difference[~np.isnan(other)].mean() < 0.1)
+        return bool(difference.max() < _TOLERANCE * max(1.0, other[said].max() / 16))
+    return bool(difference.mean() < 0.1)
+
+
+def _said(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which tokens can be compared. Those that a model masks have infinitely many bits, or as many as its type holds."""
+    defined = ~np.isnan(one) & ~np.isnan(other)
+    return defined & ~((one > _MASKED) & (other > _MASKED))
 
 
 def _distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """By how many bits two answers to one sequence differ in sum, symbols that the model never says left out."""
-    said = np.abs(other) < _NEVER
+    """By how many bits two answers to one sequence differ in sum."""
+    said = _said(one, other)
     return abs(float((one[said] - other[said]).sum()))
 
 

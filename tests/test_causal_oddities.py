@@ -1,0 +1,136 @@
+"""Causal models with an odd habit each: what they do must be seen, and no number may be wrong without a word."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from models_for_tests import byte_level, causal, transformer
+
+from syntagm.models import _forward
+from syntagm.models._head import Head
+from syntagm.models.causal import wrap
+from syntagm.question import Surprisals
+
+DRAW = np.random.default_rng(7)
+WORDS = ["gardener", "watered", "roses", "boats", "near", "the", "gate", "waiting", "No", "one"]
+TEXTS = ["The old gardener " + " ".join(DRAW.choice(WORDS, 12)) for _ in range(40)]
+
+
+def furthest(one: list[Surprisals], other: list[Surprisals]) -> float:
+    return max(float(np.abs(a.bits - b.bits).max()) for a, b in zip(one, other, strict=True))
+
+
+def local(attention: list[str], window: int, positions: int) -> Any:
+    """GPT-Neo, whose layers look back a window counted in places, whatever mask they are given."""
+    torch.manual_seed(1)
+    made = transformers.GPTNeoForCausalLM(
+        transformers.GPTNeoConfig(
+            vocab_size=len(byte_level()),
+            hidden_size=32,
+            num_layers=2,
+            num_heads=2,
+            attention_types=[[attention, 1]],
+            window_size=window,
+            max_position_embeddings=positions,
+            intermediate_size=64,
+            bos_token_id=0,
+            eos_token_id=0,
+        )
+    ).eval()
+    with torch.no_grad():
+        for weights in made.parameters():
+            if weights.dim() > 1:
+                weights.mul_(8)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("attention", "window", "positions"),
+    [(["global", "local"], 112, 512), (["global", "global"], 256, 112)],
+    ids=["window", "table of positions"],
+)
+def test_packs_are_no_wider_than_what_layers_reach(attention: list[str], window: int, positions: int) -> None:
+    made = local(attention, window, positions)
+    shared, apart = (wrap(made, byte_level(), "local", sharing=choice) for choice in ("auto", "no"))
+    assert shared._forward.tree
+    assert furthest(list(shared.score(TEXTS)), list(apart.score(TEXTS))) < 1e-3
+
+
+@pytest.mark.parametrize("masked", [-float("inf"), torch.finfo(torch.float32).min, -1e9])
+def test_rows_that_a_model_masks(masked: float) -> None:
+    """Rows beyond the tokenizer, which the model itself never says: the probe meets them, the texts don't."""
+    size = len(byte_level())
+    made = transformer("gpt2", byte_level(), rows=size + 50)
+    plain = made.lm_head
+
+    def head(hidden: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.linear(hidden, plain.weight).index_fill_(-1, torch.arange(size, size + 50), masked)
+
+    expected = list(wrap(made, byte_level(), "plain", sharing="no").score(TEXTS))
+    made.lm_head.forward = head
+    model = wrap(made, byte_level(), "masked")
+    answers = list(model.score(TEXTS))
+    assert model.noise < 1e-3
+    # Fewer rows share the probability, so no token has more bits than before.
+    assert all((a.bits < b.bits + 1e-4).all() for a, b in zip(answers, expected, strict=True))
+
+
+@pytest.mark.parametrize("family", ["gpt2", "gemma2"])
+def test_threads_do_not_disturb_each_other(family: str) -> None:
+    model = causal(family)
+    expected, found = list(model.score(TEXTS)), []
+
+    def work() -> None:
+        found.extend(furthest(expected, list(model.score(TEXTS))) for _ in range(3))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 9
+    assert max(found) == 0.0
+
+
+def test_an_interrupt_leaves_no_hook_on_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(_self: Head, chunks: Any, *_: Any) -> Any:
+        next(chunks)
+        raise KeyboardInterrupt
+
+    model = causal("gemma2")
+    assert not model._forward.direct_head
+    monkeypatch.setattr(Head, "read", read)
+    # The exception is held on to, as an interactive session does: what it refers to is not cleared away.
+    with pytest.raises(KeyboardInterrupt) as _held:
+        list(model.score(TEXTS))
+    assert not model._forward.head.layer._forward_pre_hooks
+
+
+def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 400 rows of the head and room for 80,000 numbers: 200 tokens at a time, though a batch may have 1536.
+    monkeypatch.setattr("syntagm.models._head._HELD", 80_000)
+    model = causal("gemma2", sharing="no")
+    calls, batches = [], []
+    model.live.register_forward_hook(lambda *_: calls.append(1))
+    batch = model._forward.batch
+    monkeypatch.setattr(_forward.Forward, "batch", lambda _, *given: (batches.append(1), batch(*given))[1])
+    assert list(model.score(TEXTS))
+    assert len(calls) == len(batches) > 1
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("MPS backend out of memory (MPS allocated: 9 GB)", True),
+        ("CUDA error: out of memory", True),
+        ("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes", True),
+        ("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes", True),
+        ("std::bad_alloc", True),
+        ("The size of tensor a (128) must match the size of tensor b (189)", False),
+    ],
+)
+def test_what_is_out_of_memory(message: str, expected: bool) -> None:
+    assert _forward._is_out_of_memory(RuntimeError(message)) is expected
