@@ -16,11 +16,8 @@ With nothing before it (`bos=no`, or no start symbol), the first token has no su
 Tokens beyond the positions that a model has are nan: undefined, and counted.
 """
 
-import contextlib
 import hashlib
 import json
-import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +27,7 @@ import torch
 import transformers
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.models._checkpoint import first_line, fuse_gelu, read_checkpoint
 from syntagm.models._forward import Forward, Rows
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import BUNDLED, canonical, choose, refuse_others
@@ -42,8 +40,6 @@ _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
 _OPTIONS = ("bos", "eos", "dtype", "boundary", "device", "batch", "sharing", "allow_pickle", "remote_code")
 _OF_LIVE_MODELS = ("bos", "eos", "boundary", "batch", "sharing")
-# Such checkpoints have no head for words; where embeddings are tied, one would be made up without a word.
-_OTHER_HEADS = re.compile("For(Sequence|Token|Image|Audio)Classification|ForQuestionAnswering|ForMultipleChoice|Reward")
 _SILENT = ("device", "batch", "sharing", "allow_pickle", "remote_code")
 
 
@@ -194,9 +190,8 @@ def load(path: str, **options: str) -> Causal:
         refuse_unsafe(Path(name), pickle, code)
     elif name.startswith((".", "/", "~")):
         raise ModelError(f"causal:{path}", "no such folder", "a folder with config.json and model.safetensors")
-    arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
-    model, tokenizer = _from_pretrained(name, arguments, dtype, pickle)
-    model = _fuse(model.to(_device(options.get("device", "auto"))).eval())
+    model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code)
+    model = fuse_gelu(model.to(_device(options.get("device", "auto"))).eval())
     return Causal(model, tokenizer, _label(name, at + revision, model, tokenizer), options)
 
 
@@ -217,52 +212,6 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
     return Causal(model, tokenizer, label, options)
 
 
-def _from_pretrained(name: str, arguments: dict[str, Any], dtype: torch.dtype, pickle: bool) -> tuple[Any, Any]:
-    with warnings.catch_warnings(), _quiet():
-        warnings.simplefilter("ignore")
-        try:
-            loader: Any = transformers.AutoModelForCausalLM
-            model, loading = loader.from_pretrained(
-                name, dtype=dtype, use_safetensors=None if pickle else True, output_loading_info=True, **arguments
-            )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **arguments)
-        except (
-            Exception
-        ) as error:  # transformers raises whatever it meets: OSError, ValueError, KeyError, SafetensorError, ...
-            raise ModelError(
-                f"causal:{name}", _first_line(error), "a causal model in safetensors, with a fast tokenizer",
-                "Give a folder with config.json, model.safetensors and tokenizer.json, or a name the hub cache holds.",
-            ) from error  # fmt: skip
-    for kind in ("missing_keys", "mismatched_keys"):
-        if lost := sorted(map(str, loading[kind])):
-            raise ModelError(
-                f"causal:{name}", f"{len(lost)} weights missing or of another shape, among them {lost[0]}",
-                "all weights of a causal language model", "Is the checkpoint whole, and has it a language-model head?",
-            )  # fmt: skip
-    if odd := [kind for kind in model.config.architectures or [] if _OTHER_HEADS.search(kind)]:
-        raise ModelError(
-            f"causal:{name}", f"weights of {odd[0]}", "those of a causal language model",
-            "Only the body was trained for that; its head would be another's.",
-        )  # fmt: skip
-    if not tokenizer.is_fast:
-        raise ModelError(
-            f"causal:{name}", "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)"
-        )
-    if set(tokenizer.get_vocab().values()) <= set(tokenizer.added_tokens_decoder):
-        # Where no tokenizer is found, some families are given an empty one without a word.
-        raise ModelError(f"causal:{name}", "a tokenizer without words", "tokenizer.json beside the weights")
-    return model, tokenizer
-
-
-def _fuse(model: Any) -> Any:
-    """GPT-2's GELU in one operation instead of seven: the same formula, a tenth of the time."""
-    for module in list(model.modules()):
-        for name, child in module.named_children():
-            if type(child) is transformers.activations.NewGELUActivation:
-                setattr(module, name, torch.nn.GELU(approximate="tanh"))
-    return model
-
-
 def _label(name: str, revision: str, model: Any, tokenizer: Any) -> str:
     if name == BUNDLED["demo"][1]:
         return "demo"
@@ -278,7 +227,7 @@ def _device(choice: str) -> torch.device:
         device = torch.device(choice)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise UsageError("model option device", repr(choice), "a device of this machine", _first_line(error)) from error
+        raise UsageError("model option device", repr(choice), "a device of this machine", first_line(error)) from error
     return device
 
 
@@ -288,21 +237,3 @@ def _batch_tokens(options: Mapping[str, str], device: torch.device) -> int:
     if not choice.isdecimal() or int(choice) < 1:
         raise UsageError("model option batch", repr(choice), "a number of tokens, at least 1")
     return int(choice)
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Silences the progress bars and notes of transformers while a model is loaded; its errors still come through."""
-    notes: Any = transformers.utils.logging
-    level = notes.get_verbosity()
-    notes.set_verbosity_error()
-    notes.disable_progress_bar()
-    try:
-        yield
-    finally:
-        notes.set_verbosity(level)
-        notes.enable_progress_bar()
