@@ -198,7 +198,7 @@ def test_a_model_that_is_not_on_the_hub_here() -> None:
     for name in ("causal:nobody/nothing-at-all", "nobody/nothing-at-all@main", "no-such-model"):
         with pytest.raises(ModelError, match=r"nothing|no-such") as error:
             _name.load(name)
-        assert "Give a folder" in str(error.value)
+        assert "Put these files in a folder" in str(error.value)
     # Nothing waits for a network that isn't there.
     assert time.monotonic() - before < 5
 
