@@ -116,7 +116,8 @@ class AnswerCache:
 
 
 def _key(model: LanguageModel, text: str) -> bytes:
-    return hashlib.sha256(f"{model.fingerprint}\0{text}".encode()).digest()
+    # Half a character is a key as well; it is for the model to refuse it.
+    return hashlib.sha256(f"{model.fingerprint}\0{text}".encode(errors="surrogatepass")).digest()
 
 
 def _pack(answer: Surprisals) -> bytes:

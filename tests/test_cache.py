@@ -43,6 +43,10 @@ def test_what_is_put_is_got(filled: Path) -> None:
             assert getattr(found[text], part).dtype == getattr(answer, part).dtype
 
 
+def test_half_a_character_is_left_to_the_model(filled: Path) -> None:
+    assert AnswerCache(filled, pytest.fail).get(cached_toy(), ["The \ud800 dog"]) == {}
+
+
 def test_another_model_gets_nothing(filled: Path, tmp_path: Path) -> None:
     """One difference of policy or of content makes another fingerprint."""
     corpus = tmp_path / "corpus.txt"

@@ -285,6 +285,15 @@ class TestWrap:
         after = wrap(live, byte_level(), "live")
         assert abs(next(after.score(TEXTS)).bits - before[0].bits).max() > 0.01
 
+    def test_a_model_that_was_trained_on_is_refused(self) -> None:
+        live = transformer("gpt2", byte_level())
+        model = wrap(live, byte_level(), "live")
+        assert list(model.score(TEXTS))
+        live(input_ids=torch.arange(9)[None], labels=torch.arange(9)[None]).loss.backward()
+        torch.optim.AdamW(live.parameters(), lr=1e-3, fused=True).step()
+        with pytest.raises(ModelError, match="weights that have changed"):
+            list(model.score(TEXTS))
+
     def test_a_model_in_training_is_refused(self) -> None:
         with pytest.raises(UsageError, match="training mode"):
             wrap(transformer("gpt2", byte_level()).train(), byte_level(), "live")

@@ -3,6 +3,7 @@
 import json
 import shutil
 import struct
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -163,6 +164,23 @@ def test_code_of_its_own_is_not_run(folder: Path) -> None:
     settings(folder, auto_map={"AutoModelForCausalLM": "modeling.Mine"}, model_type="mine")
     refused(folder, "auto_map")
     assert not canary.exists()
+
+
+def test_other_code_is_another_fingerprint(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    settings(folder, auto_map={"AutoModelForCausalLM": "modeling.Mine"}, architectures=["Mine"])
+    found = []
+    for scale in (1.0, 0.5):
+        (folder / "modeling.py").write_text(
+            "from transformers import GPT2LMHeadModel\n\n\nclass Mine(GPT2LMHeadModel):\n"
+            "    def forward(self, *args, **kwargs):\n        found = super().forward(*args, **kwargs)\n"
+            f"        found.logits = {scale} * found.logits\n        return found\n"
+        )
+        model = _name.load(f"causal:{folder}?remote_code=yes")
+        found.append((model.fingerprint, next(model.score(TEXTS)).bits))
+    assert abs(found[0][1] - found[1][1]).max() > 0.1
+    assert found[0][0] != found[1][0]
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", "[1]", '{"model_type": "nonsense"}', "{}"])

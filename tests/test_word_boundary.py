@@ -6,6 +6,7 @@ B(x) is the probability that a token which begins a word, or the end symbol, com
 denominator is B0(x), the probability of a token that can begin a text.
 """
 
+import copy
 import math
 from typing import Any
 
@@ -13,8 +14,10 @@ import numpy as np
 import pytest
 import torch
 from models_for_tests import byte_level, sentencepiece_like, transformer, words
+from tokenizers import AddedToken
 
 from syntagm.errors import UsageError
+from syntagm.models._tokens import word_borders
 from syntagm.models.causal import Causal, wrap
 
 TEXTS = [
@@ -22,6 +25,7 @@ TEXTS = [
     "The gardeners near the gate were waiting for the baker's daughter.",
     "What did the teacher say?",
     "Zyzzyva",
+    "one line\nand another",
     "  two  blanks",
     " one blank before",
 ]
@@ -40,6 +44,7 @@ def by_definition(model: Causal, kind: str, text: str, end: bool) -> list[tuple[
     special = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id}
     begins = {number for number, piece in enumerate(pieces) if piece[0] == mark and number not in special}
     begins |= {number for number, piece in enumerate(pieces) if piece in ("Ċ", "ĉ", "č", "\n", "\t", "\r")}
+    begins |= {number for number, piece in enumerate(pieces) if piece in ("<0x20>", "<0x0A>", "<0x09>", "<0x0D>")}
     others = {number for number in range(len(pieces)) if number not in begins | special}
     after = begins | {tokenizer.eos_token_id}
     first = after if kind == "sentencepiece-like" else others | {tokenizer.eos_token_id}
@@ -137,3 +142,21 @@ def test_a_tokenizer_without_blanks_is_refused() -> None:
     tokenizer: Any = words()
     with pytest.raises(UsageError, match="does not mark word starts"):
         wrap(transformer("gpt2", tokenizer), tokenizer, "words", boundary="word")
+
+
+def test_white_space_among_added_tokens_begins_words() -> None:
+    tokenizer = copy.deepcopy(byte_level())
+    tokenizer.add_tokens([AddedToken("    ", normalized=False, special=False)])
+    number = tokenizer.convert_tokens_to_ids("    ")
+    borders = word_borders(tokenizer, len(tokenizer), tokenizer.eos_token_id)
+    assert borders.begins[number]
+    assert not borders.first[number]
+
+
+def test_another_end_of_words_is_another_fingerprint() -> None:
+    # Which symbol ends a text stands beside the vocabulary, not in it; without eos=yes only the correction uses it.
+    other, made = copy.deepcopy(byte_level()), transformer("gpt2", byte_level())
+    other.eos_token = other.convert_ids_to_tokens(5)
+    one, two = (wrap(made, tokenizer, "m", boundary="word") for tokenizer in (byte_level(), other))
+    assert abs(next(one.score(TEXTS)).bits - next(two.score(TEXTS)).bits).max() > 1e-3
+    assert one.fingerprint != two.fingerprint

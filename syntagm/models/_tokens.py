@@ -1,5 +1,6 @@
 """From texts to token numbers and back to characters, and the policies about start, end and word borders."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -125,6 +126,10 @@ class Borders:
     begins: NDArray[np.bool_]
     first: NDArray[np.bool_]
 
+    def digest(self) -> str:
+        """A hash of the two sets: which symbol ends a text may be said outside tokenizer.json."""
+        return hashlib.sha256(self.begins.tobytes() + self.first.tobytes()).hexdigest()
+
 
 def word_borders(tokenizer: Any, size: int, end: int | None) -> Borders:
     """The two sets that the word-boundary correction sums over (Pimentel & Meister 2024; Oh & Schuler 2024).
@@ -143,7 +148,7 @@ def word_borders(tokenizer: Any, size: int, end: int | None) -> Borders:
     for token, number in tokenizer.get_vocab().items():
         if number < size and number not in special:
             ordinary[number] = True
-            begins[number] = token[:1] in marks
+            begins[number] = token[:1] in marks or token in _BLANK_BYTES
     if not begins.any():
         raise UsageError(
             "model option boundary=word", "a tokenizer that does not mark word starts with a blank", "one that does",
@@ -158,5 +163,8 @@ def word_borders(tokenizer: Any, size: int, end: int | None) -> Borders:
 
 
 # Blank, line feed, carriage return and tab: as byte-level tokenizers spell them, and as others do.
-_BYTE_MARKS = frozenset("ĠĊčĉ")
+# Added tokens are spelled as they are in either.
+_BYTE_MARKS = frozenset("ĠĊčĉ \n\r\t")
 _MARKS = frozenset("▁ \n\r\t")
+# Where characters fall back to bytes.
+_BLANK_BYTES = frozenset(["<0x20>", "<0x0A>", "<0x0D>", "<0x09>"])

@@ -1,6 +1,7 @@
 """What a checkpoint is made of: its hash, and what must not be opened unasked."""
 
 import hashlib
+import inspect
 import json
 import struct
 from pathlib import Path
@@ -27,6 +28,24 @@ def hash_weights(model: Any, tokenizer: Any) -> str:
     settings = json.loads(tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
     digest.update(json.dumps(settings, sort_keys=True).encode())
     return digest.hexdigest()
+
+
+def sample(model: Any) -> str:
+    """A hash of a few numbers of each weight: enough to see that a training step has been made since."""
+    digest = hashlib.sha256()
+    for tensor in model.parameters():
+        flat = tensor.detach().reshape(-1)
+        few = flat[:: max(1, len(flat) // 8)].cpu().contiguous()
+        digest.update(memoryview(few.view(torch.uint8).numpy()))
+    return digest.hexdigest()
+
+
+def hash_code(model: Any) -> str | None:
+    """A hash of the code that came with a checkpoint; None for an architecture that transformers has."""
+    if not type(model).__module__.startswith("transformers_modules."):
+        return None
+    folder = Path(inspect.getfile(type(model))).parent
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
 
 
 def _settings(config: Any) -> dict[str, Any]:

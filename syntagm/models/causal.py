@@ -32,7 +32,7 @@ from syntagm.models._forward import Forward, Rows
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import BUNDLED, canonical, choose, refuse_others
 from syntagm.models._tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
-from syntagm.models._weights import hash_weights, refuse_unsafe
+from syntagm.models._weights import hash_code, hash_weights, refuse_unsafe, sample
 from syntagm.question import Surprisals
 
 SCORER = "causal 1"
@@ -46,7 +46,7 @@ _SILENT = ("device", "batch", "sharing", "allow_pickle", "remote_code")
 class Causal(LanguageModel):
     """A causal transformer with its tokenizer; made by `load`, or around a live model by `wrap`."""
 
-    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str]) -> None:
+    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
         refuse_others("causal", options, _OPTIONS)
         config = model.config
         bos = choose(options, "bos", ["auto", "yes", "no"], "auto")
@@ -65,13 +65,14 @@ class Causal(LanguageModel):
             "dtype": _SPELLED.get(model.dtype, str(model.dtype).removeprefix("torch.")),
             "boundary": "word" if self._borders else "token",
         }
-        weights = hash_weights(model, tokenizer)
-        self.fingerprint = hashlib.sha256(
-            json.dumps([SCORER, weights, self._start, self._end, self.policies]).encode()
-        ).hexdigest()
+        self._sample = sample(model)
+        code, borders = hash_code(model), self._borders and self._borders.digest()
+        rests = [SCORER, weights, code, self._start, self._end, tokenizer.unk_token_id, borders, self.policies]
+        self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
         self.record = {
             "architecture": config.model_type,
             "weights": weights,
+            "code": code,
             "revision": getattr(config, "_commit_hash", None),
             "options": dict(options),
             "device": str(model.device),
@@ -100,6 +101,11 @@ class Causal(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The surprisals of each text; see `LanguageModel.score`."""
+        if sample(self.live) != self._sample:
+            raise ModelError(
+                self.name, "weights that have changed since the model was wrapped", "those that its fingerprint names",
+                "Call wrap again after a training step.",
+            )  # fmt: skip
         encoded = dict(
             zip(distinct := list(dict.fromkeys(texts)), encode(self._tokenizer, distinct, self.name), strict=True)
         )
@@ -192,7 +198,8 @@ def load(path: str, **options: str) -> Causal:
         raise ModelError(f"causal:{path}", "no such folder", "a folder with config.json and model.safetensors")
     model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code)
     model = fuse_gelu(model.to(_device(options.get("device", "auto"))).eval())
-    return Causal(model, tokenizer, _label(name, at + revision, model, tokenizer), options)
+    weights = hash_weights(model, tokenizer)
+    return Causal(model, tokenizer, _label(name, at + revision, weights), options, weights)
 
 
 def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
@@ -200,7 +207,7 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
 
     Arguments:
         model: a transformers model with a causal head, in evaluation mode. It is used where and as it is.
-        label: what to call it in results.
+        label: what to call it in results. After a training step wrap it again: the fingerprint is of these weights.
         options: those of the module that say how to ask: bos, eos, boundary, batch, sharing.
 
     Raises:
@@ -209,14 +216,14 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
     refuse_others("causal, around a live model", options, _OF_LIVE_MODELS)
     if model.training:
         raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
-    return Causal(model, tokenizer, label, options)
+    return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
 
 
-def _label(name: str, revision: str, model: Any, tokenizer: Any) -> str:
+def _label(name: str, revision: str, weights: str) -> str:
     if name == BUNDLED["demo"][1]:
         return "demo"
     if Path(name).is_dir():
-        return f"{Path(name).resolve().name}@{hash_weights(model, tokenizer)[:8]}"
+        return f"{Path(name).resolve().name}@{weights[:8]}"
     return name + revision
 
 
