@@ -286,3 +286,24 @@ class TestSmallFormats:
         file, _, options = name.partition("?")
         with pytest.raises(InputError, match=message):
             _read.read(f"{made(tmp_path, text, file)}?{options}")
+
+
+@pytest.mark.parametrize(
+    "first", ["alpha\tbeta", "Good sentence\tBad sentence", "besser\tschlechter"], ids=["words", "phrases", "german"]
+)
+def test_unknown_column_names_are_not_scored_as_a_pair(tmp_path: Path, first: str) -> None:
+    rows = "The dog barks.\tThe dog bark.\nA cat sleeps.\tA cat sleep.\n"
+    with pytest.raises(
+        InputError, match=r"line 1: .* look like column names; .*\?good=COLUMN&bad=COLUMN; if the line is"
+    ):
+        _read.read(made(tmp_path, f"{first}\n{rows}"))
+    (suite,) = _read.read(made(tmp_path, f"good\tbad\n{first}\n{rows}"))
+    assert texts(suite)[0] == tuple(first.split("\t"))
+
+
+@pytest.mark.parametrize(
+    "content", ["alpha\tbeta\n", "He sleeps\tHe sleep\nThey sleep.\tThey sleep\n", "a\tb\nc d\te\n"]
+)
+def test_a_first_row_like_any_other_is_a_pair(tmp_path: Path, content: str) -> None:
+    (suite,) = _read.read(made(tmp_path, content))
+    assert texts(suite) == [tuple(line.split("\t")) for line in content.splitlines()]

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -89,11 +90,15 @@ def _cells(
     headers = [_header(content, path, choice, quote) for choice in choices]
     chosen = next((at for at, names in enumerate(headers) if wanted(names)), None)
     if chosen is None and not delimiter and two_columns(content):
-        cells, names = _strict.cells(content, path, "\t", quote), ["good", "bad"]
-    else:
-        chosen = max(range(len(choices)), key=lambda at: len(headers[at])) if chosen is None else chosen
-        cells = _strict.cells(content, path, choices[chosen], quote)
-        names = next((row for _, row in cells), [])
+        rows = [
+            (line, _named(["good", "bad"], row, f"{path}, line {line}"))
+            for line, row in _strict.cells(content, path, "\t", quote)
+        ]
+        _refuse_a_header([tuple(row.values()) for _, row in rows], path)
+        return ["good", "bad"], rows
+    chosen = max(range(len(choices)), key=lambda at: len(headers[at])) if chosen is None else chosen
+    cells = _strict.cells(content, path, choices[chosen], quote)
+    names = next((row for _, row in cells), [])
     _refuse_repeated(names, path)
     return names, [(line, _named(names, row, f"{path}, line {line}")) for line, row in cells]
 
@@ -125,6 +130,27 @@ def _refuse_repeated(names: Sequence[str], path: Path) -> None:
         ((name, _),) = Counter(names).most_common(1)
         shown = f"the column {name!r} twice" if name else "two columns without a name"
         raise InputError(f"{path}, line 1", shown, "each name once", "Rename or delete one.")
+
+
+def _refuse_a_header(rows: Sequence[Sequence[str]], path: Path) -> None:
+    """Refuse a first row that is unlike all others: unknown column names would be scored as a pair."""
+    first, *others = rows
+    for trait in (_has_blank, _ends_a_sentence):
+        if others and not any(map(trait, first)) and all(trait(cell) for row in others for cell in row):
+            raise InputError(
+                f"{path}, line 1", f"{first[0]!r} and {first[1]!r}, which look like column names",
+                "a known pair of names such as good and bad",
+                f"Name the columns, as in {path.name}?good=COLUMN&bad=COLUMN; "
+                "if the line is a pair, put the names good and bad above it.",
+            )  # fmt: skip
+
+
+def _has_blank(cell: str) -> bool:
+    return len(cell.split()) > 1
+
+
+def _ends_a_sentence(cell: str) -> bool:
+    return unicodedata.category(cell.rstrip()[-1:] or " ") in ("Po", "Pe", "Pf")
 
 
 def _texts(row: dict[str, object]) -> dict[str, str]:
