@@ -13,7 +13,8 @@ def write(path: Path, content: bytes) -> None:
     """Put `content` at `path` in one step: temporary file beside it, fsync, rename, fsync of the folder.
 
     Raises:
-        RunError: the disk is full or the folder can't be written; what stood at `path` before still does.
+        RunError: the disk is full, the folder can't be written, or `path` is no plain file (a device, a pipe); what stood
+            there before still does.
     """
     write_parts(path, [content])
 
@@ -22,6 +23,10 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Like `write`, for content that is made part by part and need not fit in memory."""
     if not path.name:
         raise RunError(str(path), "is a folder", "the name of a file")
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        # A rename would put a file in the place of a device such as /dev/null.
+        raise RunError(str(path), "is no plain file", "the name of a file", "Choose another name.")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     size = 0
     try:

@@ -308,3 +308,16 @@ def test_malformed_suites_are_refused(tmp_path: Path) -> None:
 def test_memory_of_the_limit_is_restored() -> None:
     """The test above limits only its own child process."""
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 0
+
+
+def test_only_plain_files_are_replaced(tmp_path: Path) -> None:
+    """A rename over /dev/null would break the machine for everyone; a link is followed, not replaced."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RunError, match="pipe: is no plain file; expected the name of a file"):
+        durable.write(tmp_path / "pipe", b"x")
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "target").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("target")
+    durable.write(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_bytes() == b"new"
