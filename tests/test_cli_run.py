@@ -161,3 +161,26 @@ def test_texts_come_from_standard_input(monkeypatch: pytest.MonkeyPatch, capsys:
         "The dog barks",
         "The cat sleeps",
     ]
+
+
+def test_score_answers_line_by_line_empty_lines_included(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "toy", "--json", "The dog barks", ""]) == 0
+    full, empty = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert len(full["tokens"]) == 3
+    assert empty == {"model": full["model"], "text": "", "bits": 0.0, "tokens": [], "words": []}
+    assert main(["score", "toy", ""]) == 0
+    assert "0.000 bits, 0 tokens" in capsys.readouterr().out
+
+
+def test_score_says_which_token_is_the_end_symbol(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "toy?eos=yes", "The dog barks"]) == 0
+    assert capsys.readouterr().out.count("the end symbol, in no word") == 1
+
+
+def test_score_takes_the_permissions_that_run_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
+    (tmp_path / "pytorch_model.bin").write_bytes(b"no pickle")
+    assert main(["score", str(tmp_path), "The dog"]) == 2
+    assert "weights only as a pickle" in capsys.readouterr().err
+    assert main(["score", str(tmp_path), "The dog", "--allow-pickle"]) == 2
+    assert "weights only as a pickle" not in capsys.readouterr().err

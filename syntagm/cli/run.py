@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syntagm.cli import _model
+
 if TYPE_CHECKING:
     from syntagm.cli._screen import Screen
     from syntagm.evaluate import Cache
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add("model", metavar="MODEL", help="a model: demo, toy, a folder, a hub name, family:path?options")
+    _model.arguments(parser)
     add(
         "--suite",
         metavar="SUITE",
@@ -43,8 +45,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--no-cache", action="store_true", help="keep no answers across runs, and use none")
     add("--no-report", action="store_true", help="write no HTML report")
     add("--dry-run", action="store_true", help="say what would be done, and stop")
-    add("--allow-pickle", action="store_true", help="unpickle weights; a pickle can run any code")
-    add("--trust-remote-code", action="store_true", help="run code that comes with the model")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -58,13 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
         show_plan(arguments.model, suites)
         return 0
     from syntagm import recording
-    from syntagm.models._name import load
 
     # Refused before the model is loaded, if the folder can't be had.
     with recording.claim(arguments.output):
         pass
-    options = {"allow_pickle": arguments.allow_pickle, "remote_code": arguments.trust_remote_code}
-    model = load(arguments.model, **{name: "yes" for name, given in options.items() if given})
+    model = _model.load(arguments)
     with Screen() as screen:
         cache = _cache(arguments, screen)
         command = shlex.join(["syntagm", *sys.argv[1:]])

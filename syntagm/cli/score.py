@@ -13,6 +13,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from syntagm.cli import _model
 from syntagm.errors import AlignmentError, UsageError
 
 if TYPE_CHECKING:
@@ -22,17 +23,15 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("model", metavar="MODEL", help="a model: demo, toy, a folder, a hub name, family:path?options")
+    _model.arguments(parser)
     parser.add_argument("texts", metavar="TEXT", nargs="+", help="a text; - for standard input, one text a line")
     parser.add_argument("--json", action="store_true", help="a JSON object a line instead of a table")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Score the texts; exit code 1 if the words of a text could not be told apart."""
-    from syntagm.models._name import load
-
     texts = _texts(arguments.texts)
-    model = load(arguments.model)
+    model = _model.load(arguments)
     code = 0
     for answer in model.score(texts):
         scored = model.start is not None
@@ -68,8 +67,8 @@ def _words(answer: "Surprisals", scored: bool) -> list[tuple[str, float]]:
 
 
 def _tokens(answer: "Surprisals") -> list[tuple[str, float, bool]]:
-    ends = [*answer.starts[1:].tolist(), len(answer.text)]
-    spans = zip(answer.starts.tolist(), ends, answer.bits.tolist(), answer.known.tolist(), strict=True)
+    borders = [*answer.starts.tolist(), len(answer.text)]
+    spans = zip(borders[:-1], borders[1:], answer.bits.tolist(), answer.known.tolist(), strict=True)
     return [(answer.text[start:end], bits, known) for start, end, bits, known in spans]
 
 
@@ -113,7 +112,9 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
             made.add_row(Text(name), f"{bits:.3f}", note)
         return made
 
-    def note(bits: float, known: bool) -> str:
+    def note(token: str, bits: float, known: bool) -> str:
+        if not token:
+            return "the end symbol, in no word"
         if bits != bits:
             return "not scored: nothing stands before it" if not scored else "undefined"
         return "" if known else "unknown word"
@@ -121,7 +122,7 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
     console = Console(highlight=False, soft_wrap=True)
     console.print(Text(answer.text, style="bold"))
     parts: list[Any] = [
-        table("tokens", [(repr(token)[1:-1], bits, note(bits, known)) for token, bits, known in _tokens(answer)])
+        table("tokens", [(repr(token)[1:-1], bits, note(token, bits, known)) for token, bits, known in _tokens(answer)])
     ]
     if words:
         parts.append(table("words", [(word, bits, "") for word, bits in words]))

@@ -1,0 +1,27 @@
+"""The model on a command line: its name, and the two permissions that are options of their own."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from syntagm.models._model import LanguageModel
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare MODEL, --allow-pickle and --trust-remote-code."""
+    parser.add_argument("model", metavar="MODEL", help="a model: demo, toy, a folder, a hub name, family:path?options")
+    parser.add_argument("--allow-pickle", action="store_true", help="unpickle weights; a pickle can run any code")
+    parser.add_argument("--trust-remote-code", action="store_true", help="run code that comes with the model")
+
+
+def load(arguments: argparse.Namespace) -> "LanguageModel":
+    """The model that the command line names.
+
+    Raises:
+        UsageError: no such family or option, or a permission given twice.
+        ModelError: the model can't be loaded.
+    """
+    from syntagm.models import _name
+
+    options = {"allow_pickle": arguments.allow_pickle, "remote_code": arguments.trust_remote_code}
+    return _name.load(arguments.model, **{name: "yes" for name, given in options.items() if given})
