@@ -9,6 +9,7 @@ import torch
 import transformers
 from models_for_tests import byte_level, causal, transformer
 
+from syntagm.errors import ModelError
 from syntagm.models import _forward
 from syntagm.models._head import Head
 from syntagm.models.causal import wrap
@@ -134,3 +135,28 @@ def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: p
 )
 def test_what_is_out_of_memory(message: str, expected: bool) -> None:
     assert _forward._is_out_of_memory(RuntimeError(message)) is expected
+
+
+def limited(monkeypatch: pytest.MonkeyPatch, tokens: int) -> None:
+    """A device with memory for so many tokens at a time."""
+    batch = _forward.Forward.batch
+
+    def narrow(self: Any, sequences: Any, packs: Any, tree: bool) -> Any:
+        if sum(len(pack.tokens) for pack in packs) > tokens:
+            raise RuntimeError("CUDA error: out of memory")
+        return batch(self, sequences, packs, tree)
+
+    monkeypatch.setattr(_forward.Forward, "batch", narrow)
+
+
+def test_out_of_memory_inside_the_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = list(causal("gpt2").score(TEXTS[:4]))
+    # Sequences of the probe have 47 inputs, all of them in one tree twice as many.
+    limited(monkeypatch, 60)
+    assert furthest(expected, list(causal("gpt2").score(TEXTS[:4]))) < 1e-3
+
+
+def test_no_memory_for_a_sentence_of_the_probe_is_said_to_be_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    limited(monkeypatch, 30)
+    with pytest.raises(ModelError, match="out of memory for a single sentence of 47 tokens"):
+        causal("gpt2")

@@ -89,3 +89,15 @@ def test_a_panel_a_model(tmp_path: Path) -> None:
     drawn = svg(figure)
     assert drawn.index(">b<") < drawn.index(">a<")
     assert ">Gaps<" in drawn
+
+
+def test_a_mean_that_is_infinite_is_in_the_table_and_not_drawn(tmp_path: Path) -> None:
+    # A recorded word of probability 0.
+    lines = ["index,start,token,bits", "0,0,The dog,1", "1,7, barks,2", "0,0,The dog,1", "1,7, bark,inf"]
+    (tmp_path / "bits.csv").write_text("\n".join(lines) + "\n")
+    found = toy_run(tmp_path / "run", agreement(nouns=("dog",)), model=f"recorded:{tmp_path / 'bits.csv'}")
+    table = surprisal_by_region.table(found, "agreement")
+    assert rows(table)["bad", "2"]["bits"] == float("inf")
+    drawn = surprisal_by_region.draw([table])
+    assert [value["bits"] for value in drawn.spec["data"]["values"]] == [1.0, 2.0, 1.0]
+    assert "<svg" in svg(drawn)

@@ -4,6 +4,7 @@ A region that is empty in every item of a condition costs 0 bits, as the formula
 passes it by. Where a token reaches over a border the region is undefined: such items are left out and counted.
 """
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -84,7 +85,8 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
         _value(row)
         | {"model": models[row["model"]], "condition": conditions[row["condition"]], "region": ticks[row["region"]]}
         for row in rows.iter_rows(named=True)
-        if row["n"]
+        # A mean of nothing, or with a symbol of probability 0 in it, has no place on the axis.
+        if math.isfinite(row["bits"])
     ]
     layers = _layers(list(ticks.values()), list(conditions.values()), width)
     panel = {"width": width, "height": 240 if len(models) < 2 else 170, "layer": layers}

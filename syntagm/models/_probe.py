@@ -79,7 +79,10 @@ def _keeps_apart(forward: "Forward", sequences: Sequence[Sequence[int]]) -> bool
     other = np.ones(len(pack.tokens), bool)
     other[pack.paths[-1]] = False
     changed = replace(pack, tokens=np.where(other, (pack.tokens + 1) % forward.symbols, pack.tokens))
-    one, two = (forward.batch(sequences, [each], True)[0][-1].bits for each in (pack, changed))
+    try:
+        one, two = (forward.batch(sequences, [each], True)[0][-1].bits for each in (pack, changed))
+    except (RuntimeError, MemoryError):  # too large for the memory there is, or not open to this architecture
+        return False
     return bool(np.allclose(one, two, rtol=0, atol=1e-6, equal_nan=True))
 
 
@@ -94,6 +97,10 @@ def _attempt(forward: "Forward", sequences: Sequence[Sequence[int]], tree: bool)
     try:
         found: list[Rows | None] = [None] * len(sequences)
         forward.run(sequences, range(len(sequences)), tree, found, lambda _: None)
+    except ModelError:  # no memory for a single sentence
+        if not tree:
+            raise
+        return None
     except Exception:  # any failure means that this way is not open to this architecture
         return None
     return [rows.bits for rows in found if rows is not None]
