@@ -21,13 +21,13 @@ def write(path: Path, content: bytes) -> None:
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Like `write`, for content that is made part by part and need not fit in memory."""
-    if not path.name:
+    if path.is_dir():
         raise RunError(str(path), "is a folder", "the name of a file")
-    path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         # A rename would put a file in the place of a device such as /dev/null.
         raise RunError(str(path), "is no plain file", "the name of a file", "Choose another name.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     size = 0
     try:
         with open(temporary, "wb") as file:
@@ -36,8 +36,8 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
+        os.replace(temporary, target)
+        _sync_folder(target.parent)
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
