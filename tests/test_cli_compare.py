@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from toy_runs import agreement, pairs, toy_run
@@ -167,3 +168,10 @@ def test_markup_in_names_is_shown_as_it_is(tmp_path, capsys):
         toy_run(tmp_path / name, suite, model=model)
     main(["compare", str(tmp_path / "a"), str(tmp_path / "b")])
     assert "[red]2[/red]" in capsys.readouterr().out
+
+
+def test_an_unfinished_run_falls_short(folders, capsys):
+    ledger = Path(folders[1]) / "ledger.jsonl"
+    ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:2]))
+    assert main(["compare", *folders]) == 1
+    assert "is not finished" in capsys.readouterr().err

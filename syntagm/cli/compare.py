@@ -3,6 +3,8 @@
 Reads two run directories and compares the suites that both have with the same content; the others are named. Differences
 are of the second model minus the first, in accuracy, with a 95 % interval (bootstrap over items, paired). Arrows count the
 items that flipped: gained by the second model, lost by it. p is McNemar's exact test, not adjusted for the number of suites.
+
+Exit code 1: a run is not finished; items without results are left out.
 """
 
 import argparse
@@ -49,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         _print(found, runs, options.measure, count)
     if options.output:
         _write(found, options.output)
-    return 0
+    return 0 if all(one.done for one in runs) else 1
 
 
 def _count(text: str) -> int | None:
@@ -128,7 +130,7 @@ def _flips(found: "Pairing", count: int | None) -> "Table":
     table = Table(box=box.SIMPLE_HEAD, title="flipped items", title_justify="left")
     for name in ("suite", "item", "measure"):
         table.add_column(name, overflow="fold")
-    for name in ("", "bits A", "bits B"):
+    for name in ("", "margin A", "margin B"):
         table.add_column(name, justify="right", no_wrap=True)
     for suite, item, measure, value_a, value_b, margin_a, margin_b in found.flips.head(
         count or len(found.flips)
