@@ -169,8 +169,8 @@ def _prepare(
 
 def _refuse_malformed(suite: Suite) -> None:
     if errors := [str(finding) for finding in check([suite]) if finding.error]:
-        found = f"{len(errors)} errors, the first: {errors[0]}"
-        raise InputError(f"suite {suite.name}", found, "a suite without errors", "`syntagm check` lists all of them.")
+        cure = f"The first: {errors[0]} `syntagm check` lists all of them."
+        raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "none", cure)
 
 
 def _suite_record(suite: Suite, digest: str, parts: Sequence[Shard]) -> SuiteRecord:

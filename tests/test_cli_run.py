@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,7 +66,7 @@ def test_the_cache_serves_a_second_run(pairs: Path, tmp_path: Path) -> None:
 
 def test_a_dry_run_writes_nothing(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "toy", "--suite", str(pairs), "-o", str(tmp_path / "run"), "--dry-run"]) == 0
-    assert "1 suites, 2 items, 4 sentences, 4 of them distinct" in capsys.readouterr().out
+    assert "1 suite, 2 items, 4 sentences, 4 of them distinct" in capsys.readouterr().out
     assert not (tmp_path / "run").exists()
 
 
@@ -184,3 +186,24 @@ def test_score_takes_the_permissions_that_run_takes(tmp_path: Path, capsys: pyte
     assert "weights only as a pickle" in capsys.readouterr().err
     assert main(["score", str(tmp_path), "The dog", "--allow-pickle"]) == 2
     assert "weights only as a pickle" not in capsys.readouterr().err
+
+
+def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.is_char_device():
+        pytest.skip("no /dev/full here")
+    for arguments in (["score", "toy", "x"], ["score", "toy", "--json", "x"], ["--version"]):
+        with full.open("w") as output:
+            command = [sys.executable, "-m", "syntagm", *arguments]
+            done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 2, arguments
+        assert done.stderr == "syntagm: output: No space left on device; expected to read or write it\n"
+
+
+def test_a_suite_with_errors_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "named.tsv"
+    path.write_text("suite\tgood\tbad\n../up\tThe dog barks.\tThe dog bark.\n")
+    assert main(["run", "toy", "--suite", str(path), "-o", str(tmp_path / "run")]) == 2
+    shown = capsys.readouterr().err
+    assert "suite ../up: errors: 1; expected none. The first: ../up: E102 " in shown
+    assert shown.endswith(". `syntagm check` lists all of them.\n")

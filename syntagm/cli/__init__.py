@@ -1,6 +1,8 @@
 """The command line: one file a command, whose docstring is its help."""
 
 import argparse
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -31,6 +33,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has seen enough.
         sys.stderr.close()
         return DONE
+    except OSError as error:
+        print(f"syntagm: {error.filename or 'output'}: {error.strerror}; expected to read or write it", file=sys.stderr)
+        _drop_output()
+        return FAILED
+
+
+def _drop_output() -> None:
+    """Let what could not be written go, so that the interpreter does not try, and fail, again at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _parser() -> argparse.ArgumentParser:

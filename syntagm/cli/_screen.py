@@ -58,7 +58,7 @@ class Screen:
         self._began = time.monotonic()
         self._bar.update(self._task, total=sentences, completed=done)
         earlier = f", {done:,} of them done before" if done else ""
-        self._console.print(f"{suites:,} suites, {sentences:,} sentences{earlier}")
+        self._console.print(f"{counted(suites, 'suite')}, {counted(sentences, 'sentence')}{earlier}")
 
     def answered(self, suite: str, sentences: int) -> None:
         """Move on; raise `Interrupted` if the user asked to stop."""
@@ -79,6 +79,15 @@ class Screen:
         self._console.print(Text(f"warning: {message}"))
 
 
+def counted(number: int, noun: str) -> str:
+    """The number with its noun.
+
+    >>> counted(1, "suite"), counted(2000, "item")
+    ('1 suite', '2,000 items')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def show_plan(model: str, suites: Iterable[Suite]) -> None:
     """What a run would do."""
     items = sentences = count = 0
@@ -89,7 +98,8 @@ def show_plan(model: str, suites: Iterable[Suite]) -> None:
         for item in suite.items:
             sentences += len(item.sentences)
             distinct.update(hash(sentence.text) for sentence in item.sentences.values())
-    print(f"{model}: {count:,} suites, {items:,} items, {sentences:,} sentences, {len(distinct):,} of them distinct")
+    found = f"{counted(count, 'suite')}, {counted(items, 'item')}, {counted(sentences, 'sentence')}"
+    print(f"{model}: {found}, {len(distinct):,} of them distinct")
 
 
 def show_run(run: Run, page: Path | None) -> None:
@@ -101,7 +111,7 @@ def show_run(run: Run, page: Path | None) -> None:
     console.print(_table(run, [*accuracies(run), *conjunctions], scores(run), scores(run, tag="circuit")))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     for reason, count in run.undefined.items():
-        errors.print(Text(f"warning: {count:,} results undefined: {reason}"))
+        errors.print(Text(f"warning: {counted(count, 'result')} undefined: {reason}"))
     first = run.suites[0]
     if first.predictions:
         console.print(Text("signature of the first line: " + run.signature(first.name, next(iter(first.predictions)))))
