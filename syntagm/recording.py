@@ -117,6 +117,8 @@ def claim(folder: Path) -> Iterator[None]:
             raise RunError(
                 str(folder), f"in use by {holder}", "a free folder", "Wait for it, or choose another."
             ) from None
+        except OSError as error:  # some network file systems have no locks
+            raise durable.refusal(folder / "lock", error, 0) from error
         for left in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
             if _LEFT.fullmatch(left.name):
                 left.unlink(missing_ok=True)
@@ -164,7 +166,10 @@ def _prepare(
         _write_record(folder, fresh)
         return fresh, shards
     _refuse_another(folder, standing, fresh)
-    return standing, shards
+    # Tags and labels change no number, so the latest hold.
+    record = standing | {"suites": fresh["suites"]}
+    _write_record(folder, record)
+    return record, shards
 
 
 def _refuse_malformed(suite: Suite) -> None:

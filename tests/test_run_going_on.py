@@ -1,5 +1,7 @@
 """A run that goes on under other circumstances: other files in its folder, suites that change, a model called otherwise."""
 
+import dataclasses
+import errno
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +10,7 @@ import pytest
 from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs, sentence, toy_run
 
-from syntagm.errors import InputError, Interrupted
+from syntagm.errors import InputError, Interrupted, RunError
 from syntagm.models._name import load
 from syntagm.models.causal import wrap
 from syntagm.recording import Silence, run
@@ -84,3 +86,20 @@ def test_tokens_over_borders_are_one_reason_with_an_example(tmp_path: Path) -> N
     [(reason, count)] = found.undefined.items()
     assert count == 5
     assert "'The' reaches over the region border" in reason
+
+
+def test_tags_of_a_suite_may_be_corrected_after_the_run(tmp_path: Path) -> None:
+    before = toy_run(tmp_path, agreement())
+    after = toy_run(tmp_path, dataclasses.replace(agreement(), tags={"circuit": "Other"}))
+    assert (before.suites[0].tags, after.suites[0].tags) == ({"circuit": "Agreement"}, {"circuit": "Other"})
+    assert after.done
+    assert after.suites[0].hash == before.suites[0].hash
+
+
+def test_a_file_system_without_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(RunError, match=r"lock: can't be written \(No locks available\)"):
+        toy_run(tmp_path, agreement())

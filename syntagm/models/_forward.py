@@ -1,6 +1,6 @@
 """From token numbers to surprisals: the forward passes of a causal transformer.
 
-Three ways to run the body, and two to reach the vocabulary, are decided by a probe at load, never by a list of names:
+Two ways to run the body and two to reach the vocabulary; a probe at load decides, never a list of names:
 
 * shared prefixes computed once, in packed trees with a tree mask, where that gives the numbers of separate sentences; else
   sentences sorted by length and padded (recurrent layers, ALiBi and the like cannot take the mask, some without an error);
