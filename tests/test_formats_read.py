@@ -375,3 +375,20 @@ def test_fuzz(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
 @given(content=garbage | st.sampled_from(SEEDS).flatmap(mutants))
 def test_fuzz_longer(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     reads_or_refuses(tmp_path_factory.getbasetemp() / "fuzz.json", content)
+
+
+def test_a_folder_that_cannot_be_listed_is_refused_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "open.tsv").write_text("good\tbad\na b\ta c\n")
+    (tmp_path / "closed").mkdir()
+    scan = os.scandir
+
+    def refusing(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(InputError, match="closed: can't be listed: Permission denied; expected a readable folder"):
+        _read.expand([str(tmp_path)])

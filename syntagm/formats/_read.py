@@ -6,6 +6,7 @@ format that claims the file reads it.
 
 import glob
 import inspect
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -169,10 +170,11 @@ def _on_disk(name: str) -> list[Path]:
 
 
 def _files(place: Path) -> list[Path]:
-    """The files of a folder and its subfolders that may be suites, in order."""
+    """The files of a folder and its subfolders that may be suites, in order; a folder that can't be listed is refused."""
+    found = [Path(at) / name for at, _, names in os.walk(place, onerror=_refuse_closed) for name in names]
     return [
         file
-        for file in sorted(place.rglob("*"))
+        for file in sorted(found)
         if file.suffix in SUFFIXES
         and file.is_file()
         and file.stem.upper() != "README"
@@ -213,3 +215,7 @@ def _option_names(module: ModuleType) -> list[str]:
 
 def _name(module: ModuleType) -> str:
     return module.__name__.rpartition(".")[2]
+
+
+def _refuse_closed(error: OSError) -> None:
+    raise InputError(str(error.filename), f"can't be listed: {error.strerror}", "a readable folder") from error
