@@ -232,11 +232,15 @@ def test_a_model_that_is_not_on_the_hub_here() -> None:
         ("toy", Name("toy", "", {})),
         ("toy:lines.txt", Name("toy", "lines.txt", {})),
         ("recorded:a:b.csv", Name("recorded", "a:b.csv", {})),
-        ("strange:thing", Name("causal", "strange:thing", {})),
     ],
 )
 def test_names(text: str, expected: Name) -> None:
     assert _name.parse(text) == expected
+
+
+def test_a_misspelt_family_is_not_looked_for_on_the_hub() -> None:
+    with pytest.raises(UsageError, match="no family 'recoded'; expected one of causal, recorded, toy"):
+        _name.parse("recoded:tokens.csv")
 
 
 @pytest.mark.parametrize(

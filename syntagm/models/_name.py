@@ -25,7 +25,7 @@ def parse(text: str) -> Name:
     """Read a model name. A plain name means the bundled model of that name, else `causal:`.
 
     Raises:
-        UsageError: the options can't be read, or one is given twice.
+        UsageError: there is no such family, the options can't be read, or one is given twice.
 
     >>> parse("org/name@main?bos=no")
     Name(family='causal', path='org/name@main', options={'bos': 'no'})
@@ -45,6 +45,9 @@ def parse(text: str) -> Name:
         if path in BUNDLED and BUNDLED[path][0] == family:
             path = BUNDLED[path][1]
         return Name(family, path, options)
+    if family.isidentifier() and colon and not Path(address).exists():
+        # No name on the hub has a colon.
+        raise UsageError(f"model {text}", f"no family {family!r}", "one of " + ", ".join(folder.names("models")))
     return Name("causal", address, options)
 
 
