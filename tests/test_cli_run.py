@@ -110,7 +110,7 @@ def test_the_first_prediction_the_second_and_the_conjunction(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["run", "nothing:here", "--suite", "hu2020", "-o", "DIR"], "causal:nothing:here"),
+        (["run", "nothing:here", "--suite", "hu2020", "-o", "DIR"], "no family 'nothing'"),
         (["run", "toy?eso=yes", "--suite", "hu2020", "-o", "DIR"], "no such option: 'eso'"),
         (["run", "toy?eos", "--suite", "hu2020", "-o", "DIR"], "expected option=value"),
         (["run", "demo?bos=maybe", "--suite", "hu2020", "-o", "DIR"], "expected one of auto, yes, no"),
