@@ -19,6 +19,10 @@ from syntagm.suite import Item, Suite
 _CROSSING = "a token reaches over a region border"
 
 
+# Texts asked at a time: what an interrupted run has to ask again, at most.
+PORTION = 2048
+
+
 class Cache(Protocol):
     """Answers kept from earlier runs; see `syntagm.cache`."""
 
@@ -53,16 +57,22 @@ def evaluate(
         items: some or all items of `suite`.
         done: called with the number of further texts answered; it may raise to stop.
     """
-    texts = list(dict.fromkeys(sentence.text for item in items for sentence in item.sentences.values()))
-    answers = cache.get(model, texts) if cache else {}
-    cached = len(answers)
-    if done and cached:
-        done(cached)
-    missing = [text for text in texts if text not in answers]
-    fresh = {answer.text: answer for answer in model.score(missing, done)} if missing else {}
-    if cache and fresh:
-        cache.put(model, fresh.values())
-    answers |= fresh
+    texts = sorted({sentence.text for item in items for sentence in item.sentences.values()})
+    answers: dict[str, Surprisals] = {}
+    cached = 0
+    # Neighbours in order share prefixes. Portions do not depend on what is cached, and each is kept as soon as it is done, so
+    # that a run which goes on after a kill computes the same portions again, or none.
+    for first in range(0, len(texts), PORTION):
+        portion = texts[first : first + PORTION]
+        found = cache.get(model, portion) if cache else {}
+        cached += len(found)
+        if done and found:
+            done(len(found))
+        missing = [text for text in portion if text not in found]
+        fresh = {answer.text: answer for answer in model.score(missing, done)} if missing else {}
+        if cache and fresh:
+            cache.put(model, fresh.values())
+        answers |= found | fresh
     undefined: Counter[str] = Counter()
     results = [_judge(item, suite, model, measure, answers, undefined) for item in items for measure in measures]
     return Evaluation(answers, results, undefined, cached)

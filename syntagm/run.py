@@ -155,6 +155,8 @@ class Run:
         family, _, path = self.model.partition(":")
         one, policies = self.suite(suite), self.record["model"]["policies"]
         parts = [path.partition("?")[0], family, *(f"{key}:{value}" for key, value in policies.items())]
+        if weights := self.record["model"]["record"].get("weights"):
+            parts.insert(2, f"weights:{weights[:8]}")
         parts += [f"align:{self.rule}", f"tie:{self.tolerance:g}", f"{suite}@{one.hash[:8]}", measure, one.aggregate]
         return "|".join([*parts, f"syntagm:{self.record['versions']['syntagm']}"])
 

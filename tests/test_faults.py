@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -305,19 +304,27 @@ def test_malformed_suites_are_refused(tmp_path: Path) -> None:
         toy_run(tmp_path, broken)
 
 
-def test_memory_of_the_limit_is_restored() -> None:
-    """The test above limits only its own child process."""
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 0
+def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten texts in portions of four: stopped in the second portion, the first is not asked again."""
+    from syntagm.cache import AnswerCache
+    from syntagm.errors import Interrupted
+    from syntagm.evaluate import evaluate
 
+    monkeypatch.setattr("syntagm.evaluate.PORTION", 4)
+    model, suite = load("demo"), many_suites()[0]
+    cache = AnswerCache(tmp_path / "answers.sqlite", pytest.fail)
+    asked = 0
 
-def test_only_plain_files_are_replaced(tmp_path: Path) -> None:
-    """A rename over /dev/null would break the machine for everyone; a link is followed, not replaced."""
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(RunError, match="pipe: is no plain file; expected the name of a file"):
-        durable.write(tmp_path / "pipe", b"x")
-    assert (tmp_path / "pipe").is_fifo()
-    (tmp_path / "target").write_bytes(b"old")
-    (tmp_path / "link").symlink_to("target")
-    durable.write(tmp_path / "link", b"new")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "target").read_bytes() == b"new"
+    def stop_at_five(texts: int) -> None:
+        nonlocal asked
+        asked += texts
+        if asked > 4:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        evaluate(suite.items, suite, model, [], cache, stop_at_five)
+    again = evaluate(suite.items, suite, model, [], cache)
+    assert again.cached == 4
+    undisturbed = evaluate(suite.items, suite, model, [])
+    for text, answer in again.answers.items():
+        assert (answer.bits == undisturbed.answers[text].bits).all()
