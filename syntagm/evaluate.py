@@ -16,9 +16,6 @@ from syntagm.question import Surprisals
 from syntagm.result import Result
 from syntagm.suite import Item, Suite
 
-_CROSSING = "a token reaches over a region border"
-
-
 # Texts asked at a time: what an interrupted run has to ask again, at most.
 PORTION = 2048
 
@@ -100,10 +97,17 @@ def _judge(
     try:
         judgement = measure.judge(item, answers)
         if np.isnan(judgement.value):
-            undefined["a surprisal or a region value is not a number"] += 1
+            example = (
+                f"item {item.id} of {suite.name}: a text beyond the model's positions, a region without tokens, or nan"
+            )
+            _count(undefined, "a value is not a number", example)
     except AlignmentError as error:
-        # One example is enough; a reason for each sentence would be no summary.
-        known = next((reason for reason in undefined if reason.startswith(_CROSSING)), None)
-        undefined[known or f"{_CROSSING}, for example in {error}"[:400]] += 1
+        _count(undefined, "a token reaches over a region border", str(error))
         judgement = Judgement(np.nan, 0, np.nan)
     return Result(model.name, suite.name, item.id, str(measure), judgement.value, judgement.n, judgement.margin)
+
+
+def _count(undefined: Counter[str], reason: str, example: str) -> None:
+    """Count a reason under its first example: one is enough, and each sentence's own would be no summary."""
+    known = next((one for one in undefined if one.startswith(reason)), None)
+    undefined[known or f"{reason}, for example in {example}"[:400]] += 1

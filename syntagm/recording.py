@@ -220,10 +220,10 @@ def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any
     if standing["model"]["fingerprint"] != fresh["model"]["fingerprint"]:
         found = f"a run of {standing['model']['name']} ({standing['model']['fingerprint'][:8]})"
         raise RunError(
-            str(folder), found, f"one of {fresh['model']['name']} ({fresh['model']['fingerprint'][:8]})", cure
+            str(folder), found, f"a run of {fresh['model']['name']} ({fresh['model']['fingerprint'][:8]})", cure
         )
     if standing["options"] != fresh["options"]:
-        raise RunError(str(folder), f"a run with {standing['options']}", str(fresh["options"]), cure)
+        raise RunError(str(folder), f"a run with {standing['options']}", f"a run with {fresh['options']}", cure)
     here = {suite["name"]: suite["hash"] for suite in standing["suites"]}
     there = {suite["name"]: suite["hash"] for suite in fresh["suites"]}
     if list(here.items()) != list(there.items()):

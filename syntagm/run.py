@@ -85,13 +85,15 @@ class Run:
 
     @property
     def undefined(self) -> dict[str, int]:
-        """Why results are undefined, and how many for each reason."""
-        reasons: dict[str, int] = {}
-        for suite in self.suites:
-            for name in suite.shards:
-                for reason, count in self._ledger.get(name, {}).get("undefined", {}).items():
-                    reasons[reason] = reasons.get(reason, 0) + count
-        return reasons
+        """Why results are undefined, and how many for each reason; a reason keeps its first example."""
+        shards = [self._ledger.get(name, {}) for suite in self.suites for name in suite.shards]
+        counts: dict[str, int] = {}
+        spelled: dict[str, str] = {}
+        for reason, count in [pair for one in shards for pair in one.get("undefined", {}).items()]:
+            kind = reason.partition(", for example in ")[0]
+            spelled.setdefault(kind, reason)
+            counts[kind] = counts.get(kind, 0) + count
+        return {spelled[kind]: count for kind, count in counts.items()}
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
         """A row an item and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""

@@ -19,6 +19,7 @@ from safetensors.torch import load_file, save_file
 from syntagm.errors import ModelError, UsageError
 from syntagm.models import _name
 from syntagm.models._name import BUNDLED, Name
+from syntagm.models._weights import hash_folder
 from syntagm.models.causal import wrap
 
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]
@@ -254,3 +255,15 @@ def test_names_that_cannot_be_read(text: str) -> None:
 def test_names_of_results_say_what_changes_numbers_and_nothing_else() -> None:
     model = _name.load("demo?device=cpu&batch=99&sharing=no&eos=yes&bos=no")
     assert model.name == "causal:demo?bos=no&eos=yes"
+
+
+def test_a_folder_has_one_name_in_every_type(tmp_path: Path) -> None:
+    """The name says which files; the fingerprint says which numbers."""
+    tokenizer = words()
+    transformer("gpt2", tokenizer).save_pretrained(tmp_path / "here")
+    tokenizer.save_pretrained(tmp_path / "here")
+    one, other = (_name.load(f"causal:{tmp_path / 'here'}", dtype=dtype) for dtype in ("f32", "f64"))
+    assert one.name.partition("?")[0] == other.name.partition("?")[0]
+    assert one.fingerprint != other.fingerprint
+    path = tmp_path / "here" / "model.safetensors"
+    assert one.name.partition("?")[0].endswith(f"here@{hash_folder(path.parent)[:8]}")

@@ -86,6 +86,8 @@ def test_tokens_over_borders_are_one_reason_with_an_example(tmp_path: Path) -> N
     [(reason, count)] = found.undefined.items()
     assert count == 5
     assert "'The' reaches over the region border" in reason
+    two = [Suite(name, items, agreement().predictions[:1]) for name in ("s", "t")]
+    assert list(toy_run(tmp_path / "two", *two).undefined.values()) == [10]
 
 
 def test_tags_of_a_suite_may_be_corrected_after_the_run(tmp_path: Path) -> None:

@@ -30,6 +30,16 @@ def hash_weights(model: Any, tokenizer: Any) -> str:
     return digest.hexdigest()
 
 
+def hash_folder(folder: Path) -> str:
+    """A hash of the files that make a checkpoint, as they are stored: the same in whatever type it is computed with."""
+    digest = hashlib.sha256()
+    patterns = ("config.json", "tokenizer.json", "*.safetensors", *_PICKLES)
+    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+        with open(path, "rb") as file:
+            digest.update(f"{path.name}|{hashlib.file_digest(file, 'sha256').hexdigest()}|".encode())
+    return digest.hexdigest()
+
+
 def sample(model: Any) -> str:
     """A hash of a few numbers of each weight: enough to see that a training step has been made since."""
     digest = hashlib.sha256()

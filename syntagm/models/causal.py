@@ -32,7 +32,7 @@ from syntagm.models._forward import Forward, Rows
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import BUNDLED, canonical, choose, refuse_others
 from syntagm.models._tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
-from syntagm.models._weights import hash_code, hash_weights, refuse_unsafe, sample
+from syntagm.models._weights import hash_code, hash_folder, hash_weights, refuse_unsafe, sample
 from syntagm.question import Surprisals
 
 SCORER = "causal 1"
@@ -199,7 +199,7 @@ def load(path: str, **options: str) -> Causal:
     model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code)
     model = fuse_gelu(model.to(_device(options.get("device", "auto"))).eval())
     weights = hash_weights(model, tokenizer)
-    return Causal(model, tokenizer, _label(name, at + revision, weights), options, weights)
+    return Causal(model, tokenizer, _label(name, at + revision), options, weights)
 
 
 def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
@@ -219,11 +219,11 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
     return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
 
 
-def _label(name: str, revision: str, weights: str) -> str:
+def _label(name: str, revision: str) -> str:
     if name == BUNDLED["demo"][1]:
         return "demo"
     if Path(name).is_dir():
-        return f"{Path(name).resolve().name}@{weights[:8]}"
+        return f"{Path(name).resolve().name}@{hash_folder(Path(name))[:8]}"
     return name + revision
 
 
