@@ -62,11 +62,11 @@ def table(run: Run, suite: str, model: str = "") -> pl.DataFrame:
 
 
 def _summary(part: pl.DataFrame, suite: str) -> tuple[float, float, float, int, int, bool]:
-    bits = part["bits"].drop_nans()
-    low, high = interval.interval(interval.redrawn_means(bits.to_numpy(), suite, DRAWS))
-    mean = bits.mean() if len(bits) else float("nan")
+    bits = part["bits"].drop_nans().to_numpy()
+    low, high = interval.interval(interval.redrawn_means(bits, suite, DRAWS))
+    mean = float(bits.mean()) if len(bits) else float("nan")
     empty = bool((part["content"].str.strip_chars() == "").all())
-    return float(mean), low, high, len(bits), len(part) - len(bits), empty  # type: ignore[arg-type]
+    return mean, low, high, len(bits), len(part) - len(bits), empty
 
 
 def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
