@@ -110,6 +110,8 @@ def show_run(run: Run, page: Path | None) -> None:
     conjunctions = [one for one in accuracies(run, "all") if one.group["suite"] in several] if several else []
     console.print(_table(run, [*accuracies(run), *conjunctions], scores(run), scores(run, tag="circuit")))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    if silent := [suite.name for suite in run.suites if not suite.predictions]:
+        errors.print(Text(f"warning: no predictions in {', '.join(silent[:5])}: tokens and regions only, no score"))
     for reason, count in run.undefined.items():
         errors.print(Text(f"warning: {counted(count, 'result')} undefined: {reason}"))
     first = run.suites[0]
