@@ -20,8 +20,9 @@ from syntagm import durable, evaluate, shard, table
 from syntagm.align import Rule
 from syntagm.check import check
 from syntagm.errors import InputError, Interrupted, RunError, UsageError
+from syntagm.measures._measure import Measure
 from syntagm.models._model import LanguageModel
-from syntagm.run import VERSION, Run, SuiteRecord, open_run, read_ledger, read_record
+from syntagm.run import VERSION, Run, SuiteRecord, open_run, read_ledger, read_record, read_shard
 from syntagm.shard import Shard
 from syntagm.suite import Suite
 
@@ -238,17 +239,13 @@ def _verified(folder: Path, shards: Sequence[Shard], progress: Progress) -> set[
     ledger = read_ledger(folder)
     finished = set()
     for name in (one.name for one in shards if one.name in ledger):
-        if all(_intact(folder / "shards" / f"{name}.{kind}", digest) for kind, digest in ledger[name]["files"].items()):
+        if all(read_shard(folder, name, kind, ledger) is not None for kind in ledger[name]["files"]):
             finished.add(name)
             continue
         for path in sorted((folder / "shards").glob(f"{name}.*")):
             os.replace(path, path.with_name(f"damaged-{time.time_ns()}-{path.name}"))
         progress.warned(f"{folder}: shard {name[:8]} is damaged; it is moved aside and computed again")
     return finished
-
-
-def _intact(path: Path, digest: str) -> bool:
-    return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
 
 
 def _compute(
@@ -268,31 +265,45 @@ def _compute(
     options, hashes = record["options"], {suite["name"]: suite["hash"] for suite in record["suites"]}
     for suite in suites if missing else ():
         parts = missing.pop(suite.name, [])
-        if parts and shard.plan(suite, "")[0] != hashes[suite.name]:
+        if not parts:
+            continue
+        if shard.plan(suite, "")[0] != hashes[suite.name]:
             raise _changed(suite.name, "it has changed since the run began")
         measures = evaluate.predictions(suite, model, options["align"], options["tolerance"])
         for one in parts:
-            items = suite.items[one.first : one.last]
-            answered = 0
-
-            def done(texts: int, name: str = suite.name) -> None:
-                nonlocal answered
-                answered += texts
-                progress.answered(name, texts)
-
-            found = evaluate.evaluate(items, suite, model, measures, cache, done)
-            files = {
-                "parquet": shard.sentences_table(items, found.answers),
-                "results.parquet": shard.results_table(found.results),
-            }
-            for kind, content in files.items():
-                durable.write(folder / "shards" / f"{one.name}.{kind}", content)
-            digests = {kind: hashlib.sha256(content).hexdigest() for kind, content in files.items()}
-            entry = {"shard": one.name, "suite": one.suite, "files": digests, "undefined": dict(found.undefined)}
-            durable.append(folder / "ledger.jsonl", json.dumps(entry | {"cached": found.cached}))
-            progress.answered(suite.name, one.sentences - answered)
+            _compute_shard(folder, model, suite, measures, one, cache, progress)
     for name in missing:
         raise _changed(name, "it is gone since the run began")
+
+
+def _compute_shard(
+    folder: Path,
+    model: LanguageModel,
+    suite: Suite,
+    measures: Sequence[Measure],
+    one: Shard,
+    cache: evaluate.Cache | None,
+    progress: Progress,
+) -> None:
+    items = suite.items[one.first : one.last]
+    answered = 0
+
+    def done(texts: int) -> None:
+        nonlocal answered
+        answered += texts
+        progress.answered(suite.name, texts)
+
+    found = evaluate.evaluate(items, suite, model, measures, cache, done)
+    files = {
+        "parquet": shard.sentences_table(items, found.answers),
+        "results.parquet": shard.results_table(found.results),
+    }
+    for kind, content in files.items():
+        durable.write(folder / "shards" / f"{one.name}.{kind}", content)
+    digests = {kind: hashlib.sha256(content).hexdigest() for kind, content in files.items()}
+    entry = {"shard": one.name, "suite": one.suite, "files": digests, "undefined": dict(found.undefined)}
+    durable.append(folder / "ledger.jsonl", json.dumps(entry | {"cached": found.cached}))
+    progress.answered(suite.name, one.sentences - answered)
 
 
 def _changed(suite: str, found: str) -> InputError:

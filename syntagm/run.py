@@ -163,9 +163,9 @@ class Run:
         return "|".join([*parts, f"syntagm:{self.record['versions']['syntagm']}"])
 
     def _table(self, name: str, kind: str) -> pl.DataFrame:
-        path = self.folder / "shards" / f"{name}.{kind}"
-        content = path.read_bytes() if path.exists() else b""
-        if hashlib.sha256(content).hexdigest() != self._ledger[name]["files"][kind]:
+        content = read_shard(self.folder, name, kind, self._ledger)
+        if content is None:
+            path = self.folder / "shards" / f"{name}.{kind}"
             raise RunError(
                 str(path), "damaged: its content is not what the ledger says", "the file as it was written",
                 "Give the `syntagm run` command again: the shard is then computed anew.",
@@ -224,6 +224,13 @@ def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:
         except (ValueError, KeyError, TypeError):
             continue
     return entries
+
+
+def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str, Any]]) -> bytes | None:
+    """A file of a finished shard; None if it is not there, or not what the ledger says it was."""
+    path = folder / "shards" / f"{name}.{kind}"
+    content = path.read_bytes() if path.exists() else b""
+    return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"][kind] else None
 
 
 def _region_bits(reading: Reading, sentence: Sentence, answer: Surprisals) -> np.ndarray[Any, Any]:

@@ -54,7 +54,7 @@ class Forward:
         direct_head: is the head applied to chosen rows outside the model's own forward pass?
         noise: the largest difference in bits of a sentence between batched and single computation, measured.
         symbols: token numbers below it may be asked; the softmax runs over all rows of the head.
-        evaluated: how many tokens went through the body so far, padding included; and how many of them were real.
+        evaluated: how many inputs went through the body so far, padding left out and the probe not counted.
     """
 
     def __init__(self, model: Any, budget: int, share: bool, borders: Borders | None) -> None:
@@ -64,7 +64,7 @@ class Forward:
         self.symbols = min(self.head.vocabulary, int(model.get_input_embeddings().weight.shape[0]))
         self.limit = _limit(model.config)
         self.window = _window(model.config)
-        self.evaluated = self.padded = 0
+        self.evaluated = 0
         self.direct_head, self.tree, self.noise = True, False, 0.0
         # Batches share the head's buffer and, while they run, its hook.
         self._alone = threading.RLock()
@@ -72,7 +72,7 @@ class Forward:
         if not self.direct_head:
             # The whole model runs anew for each portion of rows, so a batch should have no more of them.
             self.budget.tokens = min(self.budget.tokens, self._portion)
-        self.evaluated = self.padded = 0
+        self.evaluated = 0
         if borders is not None:
             self.head.watch(borders)
 
@@ -153,7 +153,6 @@ class Forward:
         inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device), "use_cache": False}
         inputs |= self._tree_inputs(batch, width) if tree else self._padded_inputs(batch, width)
         self.evaluated += sum(len(pack.tokens) for pack in batch)
-        self.padded += tokens.size
         # Each (row of the head, target) asked about, in the order of packs, sequences and positions.
         nodes, targets, lengths = [], [], []
         for row, pack in enumerate(batch):
