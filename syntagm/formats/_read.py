@@ -14,10 +14,10 @@ from types import ModuleType
 
 from syntagm import folder
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _strict
+from syntagm.formats import _strict, template
 from syntagm.suite import Suite
 
-SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".txt")
+SUFFIXES = (".json", ".jsonl", ".csv", ".toml", ".tsv", ".txt")
 HEAD = 64 * 1024
 _OPTIONS = re.compile(r"\?([A-Za-z_]+=[^&]*(?:&[A-Za-z_]+=[^&]*)*)$", re.DOTALL)
 _MATERIALS = Path(__file__).resolve().parent.parent / "materials"
@@ -119,7 +119,10 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
     files: list[str] = []
     for argument in arguments:
         name, options = options_of(argument)
-        found = (_bundled(name) or _on_disk(name)) if name else []
+        if name and (bundled := _bundled(name)):
+            files += [_with(file, suite, options) for file, suite in bundled]
+            continue
+        found = _on_disk(name) if name else []
         if found != [Path(name)]:
             found = _sift(found, options, skipped)
         if not found:
@@ -143,20 +146,34 @@ def collections() -> list[str]:
     return sorted(place.name for place in _MATERIALS.iterdir() if place.is_dir() and _sift(_files(place), {}, None))
 
 
-def _bundled(name: str) -> list[Path]:
+def _bundled(name: str) -> list[tuple[Path, str]]:
+    """The files of a bundled collection, or the file of one suite, each with the name of the suite if it holds others."""
     collection, _, suite = name.rstrip("/").partition("/")
     # Listed names only: nothing typed is ever joined to the path of the package.
     if collection not in collections():
         return []
     files = _sift(_files(_MATERIALS / collection), {}, None)
     if not suite:
-        return files
-    found = [file for file in files if suite in (file.stem, file.name)]
+        return [(file, "") for file in files]
+    known = {one: file for file in files for one in _suites(file)}
+    if suite in known:
+        file = known[suite]
+        return [(file, suite if len(_suites(file)) > 1 else "")]
+    found = [(file, "") for file in files if suite in (file.stem, file.name)]
     if not found:
-        raise UsageError(
-            name, f"no suite {suite!r} in {collection}", "one of " + ", ".join(file.stem for file in files)
-        )
+        raise UsageError(name, f"no suite {suite!r} in {collection}", "one of " + ", ".join(sorted(known)))
     return found
+
+
+def _suites(file: Path) -> list[str]:
+    """The names of the suites that a bundled file makes; nothing is made for it."""
+    return [one.name for one in template.templates(file)] if file.suffix == ".toml" else [file.stem]
+
+
+def _with(file: Path, suite: str, options: dict[str, str]) -> str:
+    named = ({"suite": suite} if suite else {}) | options
+    ending = "&".join(f"{key}={value}" for key, value in named.items())
+    return f"{file}?{ending}" if ending else str(file)
 
 
 def _on_disk(name: str) -> list[Path]:

@@ -1,0 +1,79 @@
+"""Templates of our own, TOML files: a suite as slots, patterns and words. The language is described in docs/templates.md.
+
+A lexicon that a template names is the file of that name beside it (`words.toml` for `lexicon = "words"`) or a bundled one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import _strict
+from syntagm.grammar import make, template
+from syntagm.grammar.lexicon import LexicalClass
+from syntagm.grammar.spelling import STYLES
+from syntagm.suite import Suite
+
+LEXICONS = Path(__file__).resolve().parent.parent / "materials" / "lexicon"
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_SECTIONS = re.compile(r"^\s*(?:\[\[suite\]\]|\[(?:suite\.)?(?:conditions|predictions|items)\])", re.MULTILINE)
+
+
+def claims(path: Path, head: str) -> bool:
+    """A TOML file with a section of a template."""
+    return path.suffix == ".toml" and _SECTIONS.search(head) is not None
+
+
+def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", suite: str = "") -> Iterator[Suite]:
+    """The suites that a template makes.
+
+    Arguments:
+        path: the TOML file.
+        n: how many items of each suite, if not those that the template says.
+        seed: of the draws, where items are drawn.
+        style: `natural`, or `published`: lower case and no punctuation.
+        suite: the name of one suite, if the file makes several and only one is wanted.
+
+    Raises:
+        InputError: no template, or one that can't be filled; with section, slot or row.
+        UsageError: an option that can't be taken.
+    """
+    for style_known in STYLES:
+        if style == style_known:
+            break
+    else:
+        raise UsageError("style", repr(style), " or ".join(STYLES))
+    number = None if not n else _number("n", n, 1)
+    found = templates(path)
+    if suite and suite not in [one.name for one in found]:
+        raise UsageError(str(path), f"no suite {suite!r}", "one of " + ", ".join(one.name for one in found))
+    for one in found:
+        if suite in ("", one.name):
+            yield make.suite(one, number, _number("seed", seed, 0), style_known)
+
+
+def templates(path: Path) -> list[template.Template]:
+    """The templates of a file, one for each suite that it makes; InputError if it holds none."""
+
+    def classes_of(name: str) -> Mapping[str, LexicalClass]:
+        return _lexicon(path, name)
+
+    return template.read(_strict.text(path), str(path), path.stem, classes_of)
+
+
+def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
+    # A name only, never a path: a template that comes from elsewhere must not read other places.
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{path}, lexicon", repr(name), "a name of letters, digits, _ and -, without .toml")
+    for place in (path.parent, LEXICONS):
+        if (file := place / f"{name}.toml").is_file():
+            return template.classes(_strict.text(file), str(file))
+    known = ", ".join(sorted(file.stem for file in LEXICONS.glob("*.toml"))) or "none"
+    found = f"no {name}.toml beside the template and no bundled lexicon of this name"
+    raise InputError(f"{path}, lexicon", found, f"a file, or one of the bundled: {known}")
+
+
+def _number(option: str, text: str, least: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < least:
+        raise UsageError(option, repr(text), f"a number from {least}")
+    return int(text)
