@@ -55,6 +55,8 @@ def _made(family: str) -> LanguageModel:
     made: dict[str, Callable[[], LanguageModel]] = FAMILIES | {
         "toy": lambda: _name.load("toy"),
         "toy-eos": lambda: _name.load("toy?eos=yes"),
+        "random": lambda: _name.load("random?seed=1"),
+        "random-unigram": lambda: _name.load("random?seed=1&unigram=yes"),
         "demo": lambda: _name.load("demo"),
         "demo-eos": lambda: _name.load("demo?eos=yes"),
         "demo-bare": lambda: _name.load("demo?bos=no"),
@@ -64,7 +66,7 @@ def _made(family: str) -> LanguageModel:
     return made[family]()
 
 
-EXTRA = ["toy", "toy-eos", "demo", "demo-eos", "demo-bare", "demo-words", "demo-apart"]
+EXTRA = ["toy", "toy-eos", "random", "random-unigram", "demo", "demo-eos", "demo-bare", "demo-words", "demo-apart"]
 
 
 @pytest.fixture(params=["recorded", *EXTRA, *FAMILIES])

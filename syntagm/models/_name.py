@@ -9,7 +9,7 @@ from syntagm import folder
 from syntagm.errors import UsageError
 from syntagm.models._model import LanguageModel
 
-BUNDLED = {"demo": ("causal", str(Path(__file__).with_name("_demo"))), "toy": ("toy", "")}
+BUNDLED = {"demo": ("causal", str(Path(__file__).with_name("_demo"))), "toy": ("toy", ""), "random": ("random", "")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,96 @@
+"""A model without knowledge: each word's bits are drawn from a normal distribution, by a hash of the text up to its end.
+
+The bits of a word are a pure function of the seed and of the text from its beginning to the end of the word, the word
+included: independent draws from the normal distribution with mean 16 and standard deviation 2 bits for different texts, the
+same draw for the same text, on every platform. Of the hash 48 bits are used, so that a draw lies within 7.9 standard
+deviations of the mean, and bits between 0.2 and 31.8; they are rounded to 2**-20. Words and punctuation marks are tokens.
+
+In what sense it is normalised: in expectation. In a vocabulary of V = 2**16 exp(-(2 ln 2)**2 / 2), about 25,071 words, the
+probabilities 2**-bits of all words after a text have the expected sum 1; after one text or another they sum to a little
+more or less. It is no distribution over texts, and perplexity means nothing here.
+
+Options: `seed=1`; `unigram=yes` hashes the word alone, and makes a model that is blind to context.
+
+>>> model = load("", seed="1")
+>>> one, two = model.score(["The dog barks", "The dog barked"])
+>>> one.bits.tolist()[:2] == two.bits.tolist()[:2], one.bits[2] == two.bits[2]
+(True, np.False_)
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from syntagm.errors import UsageError
+from syntagm.models._model import LanguageModel
+from syntagm.models._name import canonical, choose, refuse_others
+from syntagm.question import Surprisals
+
+MEAN, DEVIATION = 16.0, 2.0
+VOCABULARY = 2**MEAN * math.exp(-((DEVIATION * math.log(2)) ** 2) / 2)
+LABEL = f"normal({MEAN:g},{DEVIATION:g})"
+_DISTRIBUTION = NormalDist(MEAN, DEVIATION)
+_HASH_BYTES = 6
+# The last digits of the inverse of the distribution function may depend on the platform's logarithm.
+_STEP = 2.0**-20
+_WORD = re.compile(r"\s*(\w+|[^\w\s])")
+
+
+class Random(LanguageModel):
+    """Bits by hash; see the module."""
+
+    worth_caching = False
+
+    def __init__(self, seed: int, unigram: bool) -> None:
+        kind = "unigram" if unigram else "text"
+        self._unigram = unigram
+        self._beginning = hashlib.blake2b(f"random 1|{kind}|{seed}|".encode(), digest_size=_HASH_BYTES)
+        self.name = canonical("random", LABEL, {"seed": str(seed)} | ({"unigram": "yes"} if unigram else {}))
+        self.start = "the beginning of the text"
+        self.fingerprint = hashlib.sha256(f"random 1|{LABEL}|{kind}|{seed}".encode()).hexdigest()
+        self.policies = {"bos": "yes", "eos": "no", "seed": str(seed), "unigram": "yes" if unigram else "no"}
+        self.record = {"bits": f"{LABEL} a word", "vocabulary": round(VOCABULARY)}
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Bits of each word, in one pass over each text."""
+        for text in texts:
+            yield self._score(text)
+            if done:
+                done(1)
+
+    def _score(self, text: str) -> Surprisals:
+        starts, bits, at = [], [], 0
+        hashed = self._beginning.copy()
+        while found := _WORD.match(text, at):
+            if self._unigram:
+                hashed = self._beginning.copy()
+            # A file may hold half a surrogate pair, which is no UTF-8.
+            hashed.update(found[self._unigram].encode("utf-8", "surrogatepass"))
+            starts.append(at)
+            bits.append(_drawn(hashed.digest()))
+            at = found.end()
+        return Surprisals(text, np.array(starts, np.int32), np.array(bits, np.float64), np.ones(len(bits), bool))
+
+
+def load(path: str, **options: str) -> Random:
+    """The model of `random?seed=1`.
+
+    Raises:
+        UsageError: a path, an unknown option, or a seed that is no whole number.
+    """
+    refuse_others("random", options, ["seed", "unigram"])
+    if path not in ("", LABEL):
+        raise UsageError(f"random:{path}", "a path", "random?seed=1", "This family needs no file.")
+    seed = options.get("seed", "1")
+    if not (seed.isascii() and seed.isdigit()):
+        raise UsageError("model option seed", repr(seed), "a whole number")
+    return Random(int(seed), choose(options, "unigram", ["yes", "no"], "no") == "yes")
+
+
+def _drawn(digest: bytes) -> float:
+    share = (int.from_bytes(digest, "big") + 0.5) / 256**_HASH_BYTES
+    return round(_DISTRIBUTION.inv_cdf(share) / _STEP) * _STEP
