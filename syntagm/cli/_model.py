@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare MODEL, --allow-pickle and --trust-remote-code."""
     parser.add_argument("model", metavar="MODEL", help="a model: demo, toy, a folder, a hub name, family:path?options")
-    parser.add_argument("--allow-pickle", action="store_true", help="unpickle weights; a pickle can run any code")
+    parser.add_argument(
+        "--allow-pickle", action="store_true", help="unpickle weights, which can run any code; and read pickled suites"
+    )
     parser.add_argument("--trust-remote-code", action="store_true", help="run code that comes with the model")
 
 
@@ -21,7 +23,11 @@ def load(arguments: argparse.Namespace) -> "LanguageModel":
         UsageError: no such family or option, or a permission given twice.
         ModelError: the model can't be loaded.
     """
+    from syntagm import folder
     from syntagm.models import _name
 
-    options = {"allow_pickle": arguments.allow_pickle, "remote_code": arguments.trust_remote_code}
+    family = folder.find("models", _name.parse(arguments.model).family)
+    # A family without weights can't be refused the permission: it may be meant for a suite.
+    pickle = arguments.allow_pickle and "allow_pickle" in getattr(family, "PERMISSIONS", ())
+    options = {"allow_pickle": pickle, "remote_code": arguments.trust_remote_code}
     return _name.load(arguments.model, **{name: "yes" for name, given in options.items() if given})

@@ -26,6 +26,9 @@ SHOWN = 10
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, a pattern or a bundled collection")
+    parser.add_argument(
+        "--allow-pickle", action="store_true", help="read suites that are pickles, without running them"
+    )
     parser.add_argument("--all", action="store_true", help=f"show all findings, not only {SHOWN} a code and file")
     parser.add_argument("--no-warnings", action="store_true", help="show errors only")
 
@@ -38,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     skipped: list[str] = []
     suites: dict[str, list[Suite]] = {}
     counts: Counter[str] = Counter()
-    for file in expand(args.paths, skipped):
+    for file in expand(args.paths, skipped, args.allow_pickle):
         found, unreadable = _read(file)
         suites[file] = found
         _show([*unreadable, *check(found, file)], args, counts)

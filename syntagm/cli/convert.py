@@ -31,6 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as", dest="format", metavar="FORMAT", help="the format to write, if the ending does not say it"
     )
+    parser.add_argument("--allow-pickle", action="store_true", help="read a suite that is a pickle, without running it")
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.add_argument("--lossy", action="store_true", help="write even if something is lost")
 
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(target), "this file exists", "a new name", "Add --force to replace it.")
     if not target.parent.is_dir():
         raise UsageError(str(target), "no such folder", "a folder that exists", f"Create {target.parent} first.")
-    files = expand([args.source])
+    files = expand([args.source], allow_pickle=args.allow_pickle)
     if len(files) != 1:
         raise UsageError(args.source, f"{len(files)} files", "one", "Convert each by itself.")
     suites = read(files[0])

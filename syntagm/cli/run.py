@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.formats._many import SuiteFiles
     from syntagm.formats._read import expand
 
-    suites = SuiteFiles(expand(arguments.suite))
+    suites = SuiteFiles(expand(arguments.suite, allow_pickle=arguments.allow_pickle))
     if arguments.dry_run:
         show_plan(arguments.model, suites)
         return 0

@@ -17,7 +17,8 @@ from syntagm.errors import InputError, UsageError
 from syntagm.formats import _strict, template
 from syntagm.suite import Suite
 
-SUFFIXES = (".json", ".jsonl", ".csv", ".toml", ".tsv", ".txt")
+PICKLES = (".pickle", ".pkl")
+SUFFIXES = (".json", ".jsonl", ".csv", ".toml", ".tsv", ".txt", *PICKLES)
 HEAD = 64 * 1024
 _OPTIONS = re.compile(r"\?([A-Za-z_]+=[^&]*(?:&[A-Za-z_]+=[^&]*)*)$", re.DOTALL)
 _MATERIALS = Path(__file__).resolve().parent.parent / "materials"
@@ -102,7 +103,7 @@ def claimed(file: Path) -> list[ModuleType]:
     return [module for module in modules if module.claims(file, head)]
 
 
-def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[str]:
+def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pickle: bool = False) -> list[str]:
     """The files that the arguments mean, in order, each with its options.
 
     An argument is a bundled collection (`hu2020`) or one suite of it (`hu2020/mvrr`); a file; a folder, for all files in
@@ -112,6 +113,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
     Arguments:
         arguments: as typed.
         skipped: is given the files of folders and patterns that are left out, with the reason.
+        allow_pickle: gives the pickles among the files the option of this name.
 
     Raises:
         UsageError: an argument means nothing; the message lists the collections.
@@ -129,7 +131,15 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
             raise _nothing(argument, name)
         ending = argument[len(name) :]
         files += [f"{file}{ending}" for file in found]
-    return list(dict.fromkeys(files))
+    return list(dict.fromkeys(map(_permitted, files) if allow_pickle else files))
+
+
+def _permitted(file: str) -> str:
+    """The file with `allow_pickle=yes` if it is a pickle."""
+    name, options = options_of(file)
+    if Path(name).suffix not in PICKLES or "allow_pickle" in options:
+        return file
+    return f"{file}{'&' if options else '?'}allow_pickle=yes"
 
 
 def _nothing(argument: str, name: str) -> UsageError:

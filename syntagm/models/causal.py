@@ -38,6 +38,7 @@ from syntagm.question import Surprisals
 SCORER = "causal 1"
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
+PERMISSIONS = ("allow_pickle", "remote_code")
 _OPTIONS = ("bos", "eos", "dtype", "boundary", "device", "batch", "sharing", "allow_pickle", "remote_code")
 _OF_LIVE_MODELS = ("bos", "eos", "boundary", "batch", "sharing")
 _SILENT = ("device", "batch", "sharing", "allow_pickle", "remote_code")

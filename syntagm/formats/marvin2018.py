@@ -1,0 +1,156 @@
+"""Marvin & Linzen 2018: the pickles of LM_syneval, a dictionary of minimal pairs or NPI triples for each construction.
+
+A key says the configuration: `sing_MS_MV_plur_ES_EV` is a tested dependency in the singular (main subject and main verb)
+beside an embedded subject and verb in the plural. Pairs differ in one word, the critical region; in triples the critical
+region is `ever`. A pickle is a program, so reading one needs `allow_pickle=yes`; even then only `_pickle` reads it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import _pair, _pickle
+from syntagm.formula import parse
+from syntagm.grammar.spelling import STYLES
+from syntagm.suite import Item, Prediction, Sentence, Suite
+
+AGREEMENT, REFLEXIVES, NPI = "subject-verb agreement", "reflexive anaphora", "negative polarity items"
+# File name without _anim or _inanim -> the row of the paper's Table 1 and its phenomenon.
+CONSTRUCTIONS = {
+    "simple_agrmt": ("Simple", AGREEMENT),
+    "sent_comp": ("In a sentential complement", AGREEMENT),
+    "vp_coord": ("Short VP coordination", AGREEMENT),
+    "long_vp_coord": ("Long VP coordination", AGREEMENT),
+    "prep": ("Across a prepositional phrase", AGREEMENT),
+    "subj_rel": ("Across a subject relative clause", AGREEMENT),
+    "obj_rel_across": ("Across an object relative clause", AGREEMENT),
+    "obj_rel_no_comp_across": ("Across an object relative (no that)", AGREEMENT),
+    "obj_rel_within": ("In an object relative clause", AGREEMENT),
+    "obj_rel_no_comp_within": ("In an object relative (no that)", AGREEMENT),
+    "simple_reflexives": ("Reflexive: simple", REFLEXIVES),
+    "reflexive_sent_comp": ("Reflexive: in a sentential complement", REFLEXIVES),
+    "reflexives_across": ("Reflexive: across a relative clause", REFLEXIVES),
+    "simple_npi": ("NPI: simple", NPI),
+    "npi_across": ("NPI: across a relative clause", NPI),
+}
+PAIR = ("good", "bad")
+TRIPLE = ("grammatical", "intrusive", "ungrammatical")
+PREDICTIONS: dict[int, tuple[Prediction, ...]] = {
+    2: (_pair.FULL, Prediction("one_prefix", _pair.CRITICAL)),
+    3: tuple(
+        Prediction(f"{better}_{worse}", parse(f"(*;%{better}%) < (*;%{worse}%)"))
+        for better, worse in (TRIPLE[:2], TRIPLE[::2], TRIPLE[1:])
+    ),
+}
+SOURCE = {
+    "paper": "Marvin & Linzen 2018",
+    "reference": "Marvin and Linzen 2018. Targeted syntactic evaluation of language models. EMNLP.",
+    "source": "LM_syneval",
+    "licence": "MIT",
+}
+_NUMBERS = re.compile(r"(sing|plur)_[A-Z_]+?(?:_(sing|plur)_[A-Z_]+)?")
+
+
+def claims(path: Path, head: str) -> bool:
+    """Any pickle: what it holds is only known when it has been read."""
+    return path.suffix in (".pickle", ".pkl")
+
+
+def read(
+    path: Path, *, allow_pickle: str = "no", style: str = "published", n: str = "", seed: str = "1"
+) -> Iterator[Suite]:
+    """The suite of a pickle, called like the file.
+
+    Arguments:
+        path: the file.
+        allow_pickle: `yes` permits reading a pickle at all.
+        style: `published` as in the file, in lower case and without a full stop; `natural` with a capital and a full stop.
+        n: at most so many items, drawn evenly from the configurations.
+        seed: of the draw.
+
+    Raises:
+        InputError: no permission, not a dictionary of lists of pairs or triples of texts, or a pair that differs in more
+            than one word; with key and number.
+    """
+    if allow_pickle not in ("yes", "no") or style not in STYLES:
+        raise UsageError(str(path), f"allow_pickle={allow_pickle}, style={style}", f"yes or no, {' or '.join(STYLES)}")
+    if allow_pickle == "no":
+        cure = f"Add --allow-pickle, or write {path.name}?allow_pickle=yes; the file is then read without running it."
+        raise InputError(str(path), "a pickle, which can be a program", "permission to read it", cure)
+    found = _pickle.load(path)
+    sizes = {len(row) for rows in found.values() for row in rows}
+    if len(sizes) != 1 or not sizes <= PREDICTIONS.keys():
+        shown = f"rows of {' and '.join(map(str, sorted(sizes)))} sentences" if sizes else "no rows"
+        raise InputError(str(path), shown, "rows of 2 throughout, or of 3")
+    items = tuple(
+        _item(key, index, found[key][index], style, str(path))
+        for key, chosen in _chosen(found, n, seed, path).items()
+        for index in chosen
+    )
+    made = ({"seed": seed} if n else {}) | ({"style": style} if style != "natural" else {})
+    yield Suite(path.stem, items, PREDICTIONS[sizes.pop()], tags(path.stem) | made)
+
+
+def tags(name: str) -> dict[str, str]:
+    """The tags of the suite of a file, as far as its name tells them.
+
+    >>> tags("prep_anim")["construction"], tags("prep_anim")["animacy"]
+    ('Across a prepositional phrase', 'animate')
+    """
+    kind, _, ending = name.rpartition("_")
+    animacy = {"anim": "animate", "inanim": "inanimate"}.get(ending, "")
+    row, phenomenon = CONSTRUCTIONS.get(kind if animacy else name, ("", ""))
+    told = {"construction": row, "phenomenon": phenomenon, "circuit": phenomenon, "animacy": animacy or "animate"}
+    return {**SOURCE, **(told if row else {})}
+
+
+def _chosen(found: Mapping[str, Sequence[object]], n: str, seed: str, path: Path) -> dict[str, Sequence[int]]:
+    """Which rows of each key to read: all, or `n` in all, as many of each as can be."""
+    if not n:
+        return {key: range(len(rows)) for key, rows in found.items()}
+    if not n.isdecimal() or int(n) < 1 or not seed.isdecimal():
+        raise UsageError(str(path), f"n={n}, seed={seed}", "n, a number from 1, and seed, a number")
+    generator = Random(f"syntagm {seed}")
+    chosen: dict[str, Sequence[int]] = {}
+    for left, key in zip(range(len(found), 0, -1), found, strict=True):
+        share = -(-(int(n) - sum(map(len, chosen.values()))) // left)
+        # Of the generator only `random` gives the same numbers in all versions of Python.
+        order = sorted(range(len(found[key])), key=lambda _: generator.random())
+        chosen[key] = sorted(order[:share])
+    return chosen
+
+
+def _item(key: str, index: int, row: tuple[str, ...], style: str, path: str) -> Item:
+    place = f"{path}, {key}/{index}"
+    if style == "natural":
+        row = tuple(text[:1].upper() + text[1:] + "." for text in row)
+    made = (
+        _pair_of(row, place)
+        if len(row) == 2
+        else {name: _npi(text, place) for name, text in zip(TRIPLE, row, strict=True)}
+    )
+    numbers = _NUMBERS.fullmatch(key)
+    known = {"number": numbers[1], "attractor": numbers[2]} if numbers else {"tense": key} if len(row) == 3 else {}
+    return Item(f"{key}/{index}", made, {"configuration": key} | {name: tag for name, tag in known.items() if tag})
+
+
+def _pair_of(row: tuple[str, ...], place: str) -> dict[str, Sentence]:
+    words = [text.removesuffix(".").split() for text in row]
+    differing = [at for at, (one, other) in enumerate(zip(*words, strict=False)) if one != other]
+    if len(words[0]) != len(words[1]) or len(differing) != 1:
+        found = f"{row[0]!r} and {row[1]!r}"
+        raise InputError(place, found, "two sentences that differ in one word")
+    [at] = differing
+    return {
+        name: _pair.split(text, " ".join(split[:at]), split[at], place)
+        for name, text, split in zip(PAIR, row, words, strict=True)
+    }
+
+
+def _npi(text: str, place: str) -> Sentence:
+    before, ever, _ = text.partition(" ever ")
+    if not ever:
+        raise InputError(place, repr(text), "a sentence with the word ever")
+    return _pair.split(text, before, "ever", place)
