@@ -47,7 +47,9 @@ def test_a_suite_that_no_format_of_the_ending_can_hold(tmp_path: Path, capsys: p
         in capsys.readouterr().err
     )
     assert main(["convert", str(AGREEMENT), str(tmp_path / "out.json")]) == 2
-    assert "syntaxgym can't hold it" in capsys.readouterr().err
+    lost = capsys.readouterr().err
+    assert "syntaxgym can't hold everything" in lost
+    assert "predictions full_sentence, one_prefix" in lost
     assert list(tmp_path.iterdir()) == []
 
 

@@ -159,11 +159,9 @@ class TestWriting:
     @pytest.mark.parametrize(
         ("sentence", "name", "tags", "message"),
         [
-            (Sentence("a b", (Region("subject", 0, 1),)), "0", {}, "regions called 1, 2, 3"),
-            (Sentence("a b"), "0", {}, "regions none"),
+            (Sentence("a b", (Region("subject", 0, 1),)), "0", {}, "must cover the sentence"),
             (Sentence("a  b", (Region("1", 0, 1), Region("2", 3, 4))), "0", {}, "single spaces"),
             (Sentence("a b", (Region("1", 0, 1),)), "0", {}, "must cover the sentence"),
-            (syntaxgym.assemble(["a"]), "full_sentence", {}, "predictions called 0"),
             (syntaxgym.assemble(["a"]), "0", {"conditions": "x"}, "a tag called 'conditions'"),
         ],
     )
@@ -174,6 +172,31 @@ class TestWriting:
         with pytest.raises(InputError, match=message):
             syntaxgym.write([suite], tmp_path / "out.json")
         assert not (tmp_path / "out.json").exists()
+
+    def test_names_become_numbers_and_stay_as_labels(self, tmp_path: Path) -> None:
+        regions = Region("subject", 0, 8), Region("pause", 8, 9), Region("verb", 10, 15)
+        made = {"a": Sentence("The kite, flies", regions), "b": Sentence("The kite, sings", regions)}
+        formula = parse("[(verb;%a%) < (verb;%b%)] & (*;%a%) > (pause;%b%)")
+        syntaxgym.write([Suite("kites", (Item("1", made),), (Prediction("paper", formula),))], tmp_path / "kites.json")
+        again = one(tmp_path / "kites.json")
+        assert again.predictions[0] == Prediction("0", parse("((3;%a%) < (3;%b%)) & (*;%a%) > (2;%b%)"))
+        assert {again.tags[f"region.{number}"] for number in "123"} == {"subject", "pause", "verb"}
+        assert again.tags["prediction.0"] == "paper"
+        # The comma follows without a blank; the file says so, and is read so.
+        assert again.tags["joined"] == "hub"
+        assert [one.text for one in again.items[0].sentences.values()] == ["The kite, flies", "The kite, sings"]
+        assert one(tmp_path / "kites.json", "?joined=main").items[0].sentences["a"].text == "The kite , flies"
+
+    def test_a_sentence_without_regions_becomes_one(self, tmp_path: Path) -> None:
+        suite = Suite("s", (Item("1", {"a": Sentence("a b")}),), (Prediction("0", parse("(*;%a%) > 1")),))
+        syntaxgym.write([suite], tmp_path / "out.json")
+        assert one(tmp_path / "out.json").items[0].sentences["a"] == Sentence("a b", (Region("1", 0, 3),))
+
+    def test_different_regions_have_no_numbers(self, tmp_path: Path) -> None:
+        made = {"a": Sentence("a b", (Region("x", 0, 3),)), "b": Sentence("a b", (Region("y", 0, 3),))}
+        suite = Suite("s", (Item("1", made),), (Prediction("0", parse("(*;%a%) > 1")),))
+        with pytest.raises(InputError, match="different regions: x in item 1, condition a; y in item 1, condition b"):
+            syntaxgym.write([suite], tmp_path / "out.json")
 
     def test_one_suite_a_file(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="2 suites"):

@@ -23,6 +23,7 @@ from typing import Any
 
 from syntagm.errors import FormulaError, InputError, UsageError
 from syntagm.formats import _shape, _skeleton, _strict
+from syntagm.formats._numbered import numbered
 from syntagm.formula import parse
 from syntagm.suite import AGGREGATES, Aggregate, Item, Prediction, Region, Sentence, Suite
 
@@ -36,24 +37,26 @@ def claims(path: Path, head: str) -> bool:
     return path.suffix == ".json" and head.lstrip().startswith("{") and sum(key in head for key in _KEYS) >= 2
 
 
-def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
+def read(path: Path, *, joined: str = "") -> Iterator[Suite]:
     """The one suite of a file.
 
     Arguments:
         path: the JSON file.
-        joined: `main`: contents joined by one space; `hub`: white space before `.` and `,` deleted afterwards.
+        joined: `main`: contents joined by one space; `hub`: white space before `.` and `,` deleted afterwards. If it isn't
+            given, what `meta` says under `joined`, as the files that `write` made of other suites do; else `main`.
 
     Raises:
         InputError: not a suite; the message names item, condition and region.
         UsageError: `joined` is neither.
     """
-    if joined not in JOINED:
+    if joined not in ("", *JOINED):
         raise UsageError("joined", repr(joined), " or ".join(JOINED))
     content = _strict.text(path)
     top = _shape.need(_strict.json_text(content, path), dict, str(path))
     meta, labels = (_shape.field(top, key, dict, str(path)) for key in ("meta", "region_meta"))
     predictions, listed = (_shape.field(top, key, list, str(path)) for key in ("predictions", "items"))
     _strict.count(len(listed), path)
+    joined = joined or ("hub" if meta.get("joined") == "hub" else "main")
     items = tuple(item_of(value, f"{path}, items[{index}]", joined) for index, value in enumerate(listed))
     tags = _skeleton.texts(meta, ("name", "metric")) | _labels(labels, f"{path}, region_meta")
     name = _shape.field(meta, "name", str, f"{path}, meta")
@@ -65,19 +68,32 @@ def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
 def write(suites: Sequence[Suite], path: Path) -> None:
     """Write one suite as the published files are: `json.dumps` with an indent of 4 and no final newline.
 
+    Names of regions and predictions become numbers, with the names in `region_meta` and `meta`. Where a mark is written
+    without a blank before it, as a comma is, `meta` says `joined: hub`, so that it is read again without the blank.
+
     Raises:
         InputError: more than one suite, or one that the format can't hold; the message says why.
     """
     if len(suites) != 1:
         cure = "A SyntaxGym file holds one suite: write each by itself."
         raise InputError(str(path), f"{len(suites)} suites", "one", cure)
-    suite = suites[0]
+    suite = numbered(suites[0])
+    if suite is not suites[0] and any(_attached(item) for item in suite.items):
+        suite = replace(suite, tags={**suite.tags, "joined": "hub"})
     top = _frame(suite)
     if "json:suite" in suite.tags:
         top = _skeleton.fill(json.loads(suite.tags["json:suite"]), top, f"suite {suite.name}")
     top["items"] = [item_json(item, f"suite {suite.name}, item {item.id}") for item in suite.items]
     ascii_only = suite.tags.get("json:ascii") == "true"
     path.write_text(json.dumps(top, indent=4, ensure_ascii=ascii_only), encoding="utf-8", newline="\n")
+
+
+def _attached(item: Item) -> bool:
+    """Does a mark follow without a blank in one of the sentences?"""
+    parts = (
+        (one.text, [one.text[region.start : region.end] for region in one.regions]) for one in item.sentences.values()
+    )
+    return any(assemble(contents).text != text for text, contents in parts)
 
 
 def assemble(contents: Sequence[str], joined: str = "main") -> Sentence:
