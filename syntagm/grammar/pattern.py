@@ -148,4 +148,7 @@ def fill(region: tuple[Piece, ...], words: Mapping[str, Mapping[str, str]]) -> s
     >>> fill(pattern.regions[0], {"head": {"pl": "dog"}, "rest": {"": "barking"}})
     'the dogs, barking'
     """
+    if len(region) == 1:
+        [piece] = region
+        return words[piece.slot][piece.form] if piece.slot else piece.literal
     return join((piece.glued, words[piece.slot][piece.form] if piece.slot else piece.literal) for piece in region)

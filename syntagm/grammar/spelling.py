@@ -104,7 +104,9 @@ def _articles(parts: Sequence[str]) -> list[str]:
 
 
 def _attaches(text: str, part: str) -> bool:
-    return part[0] in _CLOSING or part.startswith(_ENDINGS) or text[-1] in _OPENING
+    first = part[0]
+    # The first letter decides for nearly all words, and this is asked for each.
+    return first in _CLOSING or (first in "'’n" and part.startswith(_ENDINGS)) or text[-1] in _OPENING
 
 
 def _capital(text: str) -> str:
