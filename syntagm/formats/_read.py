@@ -8,7 +8,7 @@ import glob
 import inspect
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -103,6 +103,17 @@ def claimed(file: Path) -> list[ModuleType]:
     return [module for module in modules if module.claims(file, head)]
 
 
+def with_options(argument: str, options: Mapping[str, str]) -> str:
+    """The argument with more options after its question mark; those that it has already stay.
+
+    >>> with_options("hu2020?n=3", {"n": "5", "seed": "2"})
+    'hu2020?n=3&seed=2'
+    """
+    name, given = options_of(argument)
+    ending = "&".join(f"{key}={value}" for key, value in (given | (dict(options) | given)).items())
+    return f"{name}?{ending}" if ending else name
+
+
 def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pickle: bool = False) -> list[str]:
     """The files that the arguments mean, in order, each with its options.
 
@@ -122,7 +133,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
     for argument in arguments:
         name, options = options_of(argument)
         if name and (bundled := _bundled(name)):
-            files += [_with(file, suite, options) for file, suite in bundled]
+            files += [with_options(str(file), ({"suite": suite} if suite else {}) | options) for file, suite in bundled]
             continue
         found = _on_disk(name) if name else []
         if found != [Path(name)]:
@@ -136,10 +147,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
 
 def _permitted(file: str) -> str:
     """The file with `allow_pickle=yes` if it is a pickle."""
-    name, options = options_of(file)
-    if Path(name).suffix not in PICKLES or "allow_pickle" in options:
-        return file
-    return f"{file}{'&' if options else '?'}allow_pickle=yes"
+    return with_options(file, {"allow_pickle": "yes"}) if Path(options_of(file)[0]).suffix in PICKLES else file
 
 
 def _nothing(argument: str, name: str) -> UsageError:
@@ -178,12 +186,6 @@ def _bundled(name: str) -> list[tuple[Path, str]]:
 def _suites(file: Path) -> list[str]:
     """The names of the suites that a bundled file makes; nothing is made for it."""
     return [one.name for one in template.templates(file)] if file.suffix == ".toml" else [file.stem]
-
-
-def _with(file: Path, suite: str, options: dict[str, str]) -> str:
-    named = ({"suite": suite} if suite else {}) | options
-    ending = "&".join(f"{key}={value}" for key, value in named.items())
-    return f"{file}?{ending}" if ending else str(file)
 
 
 def _on_disk(name: str) -> list[Path]:

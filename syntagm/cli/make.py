@@ -1,0 +1,88 @@
+"""Make suites of templates, one file a suite.
+
+PATH is a template, a folder of them, or a bundled collection (hu2020, marvin2018, blimp_like) or one suite of it. The language of
+templates is described in docs/templates.md.
+
+    syntagm make hu2020 -o suites
+    syntagm make marvin2018 -o pairs --as tsv --style published
+    syntagm make blimp_like/causative -o pairs --as blimp -n 200 --seed 7
+
+What is drawn depends on --seed alone: the same command gives the same bytes everywhere. Files in the format of SyntaxGym number
+their regions and predictions; the names stay in them as labels. A suite that the format can't hold (only minimal pairs can be written as
+blimp or tsv) is left out and named, and the exit code is 1.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from syntagm.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from syntagm.suite import Suite
+
+FORMATS = {
+    "syntaxgym": ("syntaxgym", ".json"),
+    "blimp": ("blimp", ".jsonl"),
+    "tsv": ("pairs", ".tsv"),
+    "csv": ("syntaxgym_csv", ".csv"),
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
+    add("-o", "--output", metavar="DIR", required=True, type=Path, help="where the files go")
+    add("--as", dest="format", choices=FORMATS, default="syntaxgym", help="the format to write (default: syntaxgym)")
+    add("-n", metavar="N", help="how many items of each suite, if not those that the template says")
+    add("--seed", metavar="S", help="of the draws (default: 1)")
+    add("--style", choices=["natural", "published"], help="published: lower case, no punctuation (default: natural)")
+    add("--force", action="store_true", help="replace files that exist")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the suites one by one; each file is written whole or not at all."""
+    from syntagm.cli import DONE, FELL_SHORT
+    from syntagm.formats._many import SuiteFiles
+    from syntagm.formats._read import expand, with_options
+
+    options = {key: value for key in ("n", "seed", "style") if (value := getattr(arguments, key)) is not None}
+    suites = SuiteFiles(expand([with_options(source, options) for source in arguments.source]))
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    format, ending = FORMATS[arguments.format]
+    seen: set[str] = set()
+    made: list[int] = []
+    for suite in suites:
+        target = arguments.output / f"{suite.name}{ending}"
+        if suite.name in seen:
+            raise InputError(f"suite {suite.name}", "made twice", "each suite once", "Rename one, or make them apart.")
+        seen.add(suite.name)
+        if refusal := _write(suite, target, format, arguments.force):
+            print(f"left out, {arguments.format} can't hold it: {refusal}", file=sys.stderr)
+            continue
+        made.append(len(suite.items))
+        print(f"{target}: {len(suite.items):,} items")
+    print(f"{len(made):,} of {len(seen):,} suites, {sum(made):,} items")
+    return DONE if len(made) == len(seen) else FELL_SHORT
+
+
+def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:
+    """Write in a folder of its own beside the target, and put the file in its place in one step; or say why not."""
+    from syntagm import folder
+
+    if target.exists() and not force:
+        raise UsageError(str(target), "this file exists", "a new folder", "Add --force to replace it.")
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as place:
+        written = Path(place) / target.name
+        try:
+            folder.find("formats", format).write([suite], written)
+        except InputError as error:
+            return error
+        with written.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(written, target)
+    return None
