@@ -7,9 +7,9 @@ templates is described in docs/templates.md.
     syntagm make marvin2018 -o pairs --as tsv --style published
     syntagm make blimp_like/causative -o pairs --as blimp -n 200 --seed 7
 
-What is drawn depends on --seed alone: the same command gives the same bytes everywhere. Files in the format of SyntaxGym number
-their regions and predictions; the names stay in them as labels. A suite that the format can't hold (only minimal pairs can be written as
-blimp or tsv) is left out and named, and the exit code is 1.
+What is drawn depends on --seed alone: the same command gives the same bytes everywhere. Files in the format of SyntaxGym
+number their regions and predictions; the names stay in them as labels. A suite that the format can't hold (only minimal pairs
+can be written as blimp or tsv) is left out and named, and the exit code is 1.
 """
 
 import argparse
