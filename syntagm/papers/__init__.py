@@ -1,0 +1,1 @@
+"""Papers, reproduced: one file a paper, which reads like its method section."""

@@ -1,0 +1,156 @@
+"""Marvin & Linzen 2018, "Targeted syntactic evaluation of language models": accuracy by construction and by number.
+
+A model is given minimal pairs of sentences that differ in one word and prefers one by its probability, that is, by fewer
+bits over the whole sentence. Accuracy is the share of the pairs whose grammatical sentence is preferred; a tie is not. Pairs
+of a construction with animate and with inanimate subjects are pooled (a micro average). A triple of the negative polarity
+items makes three comparisons, which the paper's table does not tell apart.
+
+The published pickles and the suites of `marvin2018` go by the same names, so a run on either makes these tables.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from syntagm.analysis import score
+from syntagm.errors import RunError
+from syntagm.papers._cited import cited
+from syntagm.papers._table import Cell, PaperTable
+from syntagm.result import Estimate
+from syntagm.run import Run
+
+SUITES = ("marvin2018",)
+NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
+MEASURE = "full_sentence"
+COMPARISONS = ("grammatical_intrusive", "grammatical_ungrammatical", "intrusive_ungrammatical")
+# Which comparison the paper's figures probably are: those of the models, and those of people.
+PROBABLE = {
+    "NPI: simple": ("grammatical_ungrammatical", "grammatical_intrusive"),
+    "NPI: across a relative clause": ("grammatical_intrusive", "grammatical_intrusive"),
+}
+NPI_NOTE = (
+    "The paper does not say which comparison of the triples it shows. By its examples, the models' figures stand beside "
+    "no, few against most, many (simple) and licensed against inside the relative clause (across); the items shown to "
+    "people were drawn from grammatical and intrusive sentences."
+)
+
+
+def tables(run: Run) -> dict[str, PaperTable]:
+    """The tables of the paper for one model, by the names of their files."""
+    return {"table1": table1(run), "table2": table2(run)}
+
+
+def table1(run: Run) -> PaperTable:
+    """Accuracy by construction, the published figures beside it.
+
+    Raises:
+        RunError: no suite of the run is one of the paper's.
+    """
+    published = cited("marvin2018")
+    models, people = published["columns"][:-1], published["columns"][-1]
+    suites = _suites(run)
+    pooled = _by_construction(run, suites)
+    rows: list[tuple[Cell, ...]] = []
+    for line in published["table1"]:
+        name = line["construction"]
+        for measure in COMPARISONS if name in PROBABLE else (MEASURE,):
+            if (name, measure) in pooled:
+                of_models, of_people = PROBABLE.get(name, (measure, measure))
+                quoted = [line[model] if measure == of_models else None for model in models]
+                quoted.append(line[people] if measure == of_people else None)
+                rows.append((name, measure, *_numbers(pooled[name, measure]), *quoted, ", ".join(suites[name])))
+    columns = ("construction", "comparison", *NUMBERS, *published["columns"], "suites")
+    title = f"Table 1: accuracy by construction, {run.model}"
+    return PaperTable(title, columns, tuple(rows), tuple(published["columns"]), (*_notes(run, pooled), NPI_NOTE))
+
+
+def table2(run: Run) -> PaperTable:
+    """Accuracy by the numbers of main and embedded subject, across and within object relative clauses; animate subjects.
+
+    The key of a configuration begins with the number of the tested dependency: of the main subject in `across`, of the
+    embedded one in `within`. Without rows if the run has neither suite.
+    """
+    published = cited("marvin2018")
+    quoted = [name for name in published["columns"] if name in published["table2"][0]]
+    made: dict[str, dict[tuple[str, str], Estimate]] = {}
+    rows: list[tuple[Cell, ...]] = []
+    for line in published["table2"]:
+        suite, key = line["suite"], (line["main"], line["embedded"])
+        if suite not in made:
+            made[suite] = _by_numbers(run, suite) if suite in {one.name for one in run.suites} else {}
+        if key in made[suite]:
+            rows.append((suite, *key, *_numbers(made[suite][key]), *(line[name] for name in quoted)))
+    columns = ("suite", "main", "embedded", *NUMBERS, *quoted)
+    title = f"Table 2: accuracy by number of the subjects, {run.model}"
+    missing = [f"{suite} was not run." for suite, found in made.items() if not found]
+    notes = (*_notes(run, next(filter(None, made.values()), {})), *missing)
+    return PaperTable(title, columns, tuple(rows), tuple(quoted), notes)
+
+
+def _suites(run: Run) -> dict[str, list[str]]:
+    """Construction -> the suites of the run that test it."""
+    known = {line["construction"] for line in cited("marvin2018")["table1"]}
+    found: dict[str, list[str]] = {}
+    for suite in run.suites:
+        if (name := suite.tags.get("construction", "")) in known:
+            found.setdefault(name, []).append(suite.name)
+    if not found:
+        cure = "Run the collection marvin2018 or the published pickles."
+        raise RunError(str(run.folder), "no suite with a construction of the paper", "at least one", cure)
+    return found
+
+
+def _by_construction(run: Run, suites: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Estimate]:
+    """(construction, measure) -> accuracy over the items of all suites of the construction."""
+    names = {suite: construction for construction, several in suites.items() for suite in several}
+    rows = run.results().filter(pl.col("suite").is_in(list(names)))
+    pooled = rows.with_columns(pl.col("suite").replace_strict(names, return_dtype=pl.String))
+    found = score.accuracy(pooled, run.tolerance)
+    return {(one.group["suite"], one.group["measure"]): one for one in found}
+
+
+def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:
+    """(number of the main subject, of the embedded subject) -> accuracy in one suite."""
+    numbers = {item: _main_and_embedded(tags, suite) for item, tags in _tags(run, suite)}
+    keys = {f"{suite} {main} {embedded}": (main, embedded) for main, embedded in numbers.values()}
+    labels = {item: f"{suite} {main} {embedded}" for item, (main, embedded) in numbers.items()}
+    rows = run.results(suite).filter(pl.col("measure") == MEASURE)
+    labelled = rows.with_columns(suite=pl.col("item").replace_strict(labels, return_dtype=pl.String))
+    return {keys[one.group["suite"]]: one for one in score.accuracy(labelled, run.tolerance)}
+
+
+def _main_and_embedded(tags: Mapping[str, str], suite: str) -> tuple[str, str]:
+    tested, other = tags["number"], tags["attractor"]
+    return (other, tested) if "within" in suite else (tested, other)
+
+
+def _tags(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
+    for item, text in run.sentences(suite).select("item", "tags").unique(maintain_order=True).iter_rows():
+        tags = json.loads(text)
+        if not {"number", "attractor"} <= tags.keys():
+            place = f"{run.folder}, suite {suite}, item {item}"
+            raise RunError(place, "no tags number and attractor", "both", "Run the suite of marvin2018, or the pickle.")
+        yield item, tags
+
+
+def _numbers(one: Estimate) -> tuple[Cell, ...]:
+    return one.value, one.low, one.high, one.n, one.ties, one.undefined
+
+
+def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
+    """What every number of a table rests on."""
+    suite = run.suites[0]
+    signature = run.signature(suite.name, MEASURE)
+    if len(run.suites) > 1:
+        signature = signature.replace(f"{suite.name}@{suite.hash[:8]}", f"{len(run.suites)} suites")
+    method = next((one.method for one in found.values()), "")
+    drawn = any("seed" in suite.tags for suite in run.suites)
+    return (
+        f"Signature: {signature}",
+        *([f"Intervals: 95 %, {method}. Ties count as wrong."] if method else []),
+        *(["Items were drawn, so pooled suites weigh by what was drawn of each, not by their sizes."] if drawn else []),
+        *([] if run.done else ["The run is not finished: items without results are left out."]),
+        f"RNN, Multitask, n-gram, Humans: transcribed from {cited('marvin2018')['source']}",
+    )
