@@ -1,12 +1,15 @@
-"""The estimates of a run: the accuracy of each suite and measure, and the scores over suites."""
+"""The estimates of a run: the accuracy of each suite and measure, and the scores over suites, and what chance would give."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.analysis import score
+from syntagm.analysis import chance, score
+from syntagm.analysis.chance import Chance
+from syntagm.errors import FormulaError
+from syntagm.formula import parse
 from syntagm.result import Estimate
-from syntagm.run import Run
+from syntagm.run import Run, SuiteRecord
 
 TAGS = ("circuit", "phenomenon", "field")
 
@@ -45,9 +48,49 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
     return _scores(run, run.results(), rule, tag)
 
 
+def chance_of(run: Run, estimate: Estimate) -> Chance:
+    """What chance gives in place of an estimate of a run; over suites, the mean of what it gives in each of them.
+
+    Arguments:
+        estimate: as `estimates`, `accuracies` or `scores` make it.
+    """
+    group = estimate.group
+    if "suite" in group:
+        return chance_of_suite(run.suite(group["suite"]), group["measure"])
+    labels = {key: value for key, value in group.items() if key not in ("model", "rule")}
+    return chance.mean(
+        [
+            chance_of_suite(suite, group["rule"])
+            for suite in run.suites
+            if _follows(suite, group["rule"]) and all(suite.tags.get(key) == value for key, value in labels.items())
+        ]
+    )
+
+
+def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
+    """What chance gives in a suite, from its formulas; nan where it isn't known, with the reason as method.
+
+    Arguments:
+        rule: "first", "all", or the name of a prediction.
+    """
+    if not _follows(suite, rule):
+        return chance.unknown(f"no chance level: {suite.name} has no prediction {rule}")
+    formulas = suite.predictions
+    chosen = [formulas[rule]] if rule in formulas else [*formulas.values()][: 1 if rule == "first" else None]
+    try:
+        return chance.known(*map(parse, chosen))
+    except FormulaError as error:  # a record may come from anyone
+        return chance.unknown(f"no chance level: {error}")
+
+
 def predictions(run: Run) -> dict[str, Sequence[str]]:
     """Suite -> the names of its predictions, in order."""
     return {suite.name: tuple(suite.predictions) for suite in run.suites}
+
+
+def _follows(suite: SuiteRecord, rule: str) -> bool:
+    """Has the suite a verdict under this rule?"""
+    return rule in suite.predictions or (bool(suite.predictions) and rule in ("first", "all"))
 
 
 def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:

@@ -39,7 +39,7 @@ def gaps() -> Suite:
         Item("1", {"full": made("The dog", "barks", "at the cat"), "gap": made("The dog", "", "barks")}),
         Item("2", {"full": made("The cat", "sleeps", ""), "gap": made("The cat", "", "sleeps")}),
     )
-    tags = {"region.1": "subject", "region.2": "verb", "chance": "0.25", "contrast": "With and without a verb."}
+    tags = {"region.1": "subject", "region.2": "verb", "contrast": "With and without a verb."}
     return Suite("gaps", items, (Prediction("0", parse("(1;%full%) < (2;%full%)")),), tags)
 
 

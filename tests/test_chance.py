@@ -128,7 +128,7 @@ def test_several_formulas_are_taken_together() -> None:
     ],
 )
 def test_what_is_not_known_is_refused_with_the_reason(formula: str, reason: str) -> None:
-    with pytest.raises(InputError, match="chance"):
+    with pytest.raises(InputError, match="no chance level"):
         chance(parse(formula))
     found = known(parse(formula))
     assert math.isnan(found.value)

@@ -107,7 +107,7 @@ def test_items_sorting_tips_and_filters(browser: Any, tmp_path: Path) -> None:
     page.select_option("#suite-1 select", "ties")
     assert page.locator("#suite-1 .item:visible").count() == 1
 
-    heading = page.locator("#suites th").nth(2)
+    heading = page.locator("#suites th").nth(3)
     heading.locator("button").click()
     assert heading.get_attribute("aria-sort") == "descending"
     first = page.locator("#suites tbody tr").first

@@ -6,9 +6,11 @@ from pathlib import Path
 from report_examples import gaps
 from toy_runs import agreement, pairs, toy_run
 
+from syntagm.formula import parse
 from syntagm.report import numbers
 from syntagm.result import Estimate
 from syntagm.run import open_run
+from syntagm.suite import Prediction
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 
@@ -60,9 +62,28 @@ def test_missing_items_are_counted(tmp_path: Path) -> None:
     assert (column.missing, column.ties) == (2, 2)
 
 
-def test_chance_is_a_number_from_0_to_1(tmp_path: Path) -> None:
-    suites = [replace(PLAIN, name=name, tags={"chance": name}) for name in ("0.5", "half", "7")]
-    assert numbers.chance(toy_run(tmp_path, *suites).suites) == {"0.5": 0.5}
+def test_chance_comes_from_the_formulas_and_not_from_a_tag(tmp_path: Path) -> None:
+    # agreement: one comparison of verbs; its two predictions hold together in ways that are not known.
+    tagged = replace(PLAIN, tags={"chance": "0.99"})
+    columns = numbers.columns([toy_run(tmp_path, agreement(), tagged)])
+    first, second = numbers.subjects(columns)
+    assert (str(first.chance("verb")), str(first.chance("first")), str(second.chance("full_sentence"))) == ("1/2",) * 3
+    assert "(2;%bad%) beside the whole sentence" in first.chance("all").method
+    assert second.other_tags == {"chance": "0.99"}
+    lines = numbers.overall(columns)
+    assert [str(line.chance) for line in lines] == ["1/2", "", "1/2"]
+    assert lines[1].chance.method == first.chance("all").method
+
+
+def test_chance_over_suites_is_the_mean_and_of_one_set_of_suites(tmp_path: Path) -> None:
+    both = parse("(1;%good%) < (1;%bad%) & (2;%good%) < (2;%bad%)")
+    other = replace(agreement("other"), predictions=(Prediction("both", both),))
+    runs = [toy_run(tmp_path / "one", agreement(), other), toy_run(tmp_path / "two", agreement())]
+    # (1/2 + 1/4) / 2, and 1/2.
+    assert str(numbers.overall(numbers.columns(runs[:1]))[0].chance) == "3/8"
+    assert "ran on different suites" in numbers.overall(numbers.columns(runs))[0].chance.method
+    [line] = numbers.groups(numbers.columns(runs[:1]))["circuit"]
+    assert (line.label, str(line.chance)) == ("Agreement", "3/8")
 
 
 def test_citations_hold_signature_and_number(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def read(node: Node) -> Event:
     terms, constant = _difference(node)
     if node.operator == "=":
         if not terms and constant:
-            raise InputError("chance", "a number compared with a number by =", "values of regions")
+            raise InputError("no chance level", "a number compared with a number by =", "values of regions")
         return not terms
     if not terms:
         return constant > 0
@@ -74,7 +74,7 @@ def _refuse_scale(constant: Fraction, surplus: int) -> None:
             "a comparison with a number" if constant else "more values on one side of a comparison than on the other"
         )
         cure = "Chance then depends on the unit, or on the mean, of the values."
-        raise InputError("chance", found, "as many values on both sides, and no number", cure)
+        raise InputError("no chance level", found, "as many values on both sides, and no number", cure)
 
 
 def _difference(node: Binary) -> tuple[dict[Reference, int], Fraction]:

@@ -139,4 +139,4 @@ def _references(comparisons: Iterable[Comparison]) -> dict[object, None]:
 def _limit(what: str, count: int, most: int) -> None:
     if count > most:
         found = f"{count} {what} that hang together"
-        raise InputError("chance", found, f"at most {most}", "More are not computed exactly.")
+        raise InputError("no chance level", found, f"at most {most}", "More are not computed exactly.")

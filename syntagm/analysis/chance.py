@@ -71,7 +71,12 @@ def known(*formulas: Formula) -> Chance:
     try:
         return chance(*formulas)
     except InputError as error:
-        return Chance(math.nan, None, f"not known: {error}")
+        return unknown(str(error))
+
+
+def unknown(reason: str) -> Chance:
+    """A chance that isn't known, and why."""
+    return Chance(math.nan, None, reason)
 
 
 def mean(chances: Sequence[Chance]) -> Chance:
@@ -80,9 +85,9 @@ def mean(chances: Sequence[Chance]) -> Chance:
     >>> str(mean([Chance(0.5, Fraction(1, 2), ANY), Chance(0.25, Fraction(1, 4), NORMAL)]))
     '3/8'
     """
-    unknown = [one for one in chances if math.isnan(one.value)]
-    if unknown or not chances:
-        return Chance(math.nan, None, unknown[0].method if unknown else "not known: nothing to take the mean of")
+    missing = [one for one in chances if math.isnan(one.value)]
+    if missing or not chances:
+        return Chance(math.nan, None, missing[0].method if missing else "no chance level: no suites")
     method = NORMAL if any(one.method == NORMAL for one in chances) else ANY
     fractions = [one.fraction for one in chances if one.fraction is not None]
     if len(fractions) == len(chances):
@@ -107,4 +112,4 @@ def _refuse_mixtures(formulas: Iterable[Formula]) -> None:
     for reference in sorted(references, key=str):
         if reference.condition in whole and reference.region != "*":
             found = f"({reference.region};%{reference.condition}%) beside the whole sentence"
-            raise InputError("chance", found, "values that are drawn independently")
+            raise InputError("no chance level", found, "values that are drawn independently")

@@ -1,5 +1,6 @@
 """What a run shows: the plan, the progress, the results. Progress and warnings go to standard error, results to output."""
 
+import math
 import signal
 import sys
 import time
@@ -15,13 +16,16 @@ from rich.table import Table
 from rich.text import Text
 
 from syntagm.errors import Interrupted
-from syntagm.estimates import accuracies, scores
+from syntagm.estimates import accuracies, chance_of, scores
 from syntagm.result import Estimate
 from syntagm.run import Run
 from syntagm.suite import Suite
 
 _LINE_EVERY = 10.0
-CAPTION = "score: accuracy, or the unweighted mean over suites; interval: 95% bootstrap over items"
+CAPTION = (
+    "score: accuracy, or the unweighted mean over suites; interval: 95% bootstrap over items; "
+    "chance: the score of independent draws"
+)
 
 
 class Screen:
@@ -108,10 +112,14 @@ def show_run(run: Run, page: Path | None) -> None:
     # The conjunction is a number of its own where predictions are numbered; named ones are rival methods.
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and "1" in suite.predictions}
     conjunctions = [one for one in accuracies(run, "all") if one.group["suite"] in several] if several else []
-    console.print(_table(run, [*accuracies(run), *conjunctions], scores(run), scores(run, tag="circuit")))
+    rows = [*accuracies(run), *conjunctions]
+    console.print(_table(run, rows, scores(run), scores(run, tag="circuit")))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     if silent := [suite.name for suite in run.suites if not suite.predictions]:
         errors.print(Text(f"warning: no predictions in {', '.join(silent[:5])}: tokens and regions only, no score"))
+    for reason, names in _without_chance(run, rows).items():
+        shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+        errors.print(Text(f"note: {reason} ({shown})"))
     for reason, count in run.undefined.items():
         errors.print(Text(f"warning: {counted(count, 'result')} undefined: {reason}"))
     first = run.suites[0]
@@ -120,6 +128,16 @@ def show_run(run: Run, page: Path | None) -> None:
     console.print(Text(f"run: {run.folder}"))
     if page:
         console.print(Text(f"report: {page}"))
+
+
+def _without_chance(run: Run, rows: Iterable[Estimate]) -> dict[str, list[str]]:
+    """Why the cell for chance is empty -> of which suites."""
+    found: dict[str, list[str]] = {}
+    for estimate in rows:
+        chance = chance_of(run, estimate)
+        if math.isnan(chance.value):
+            found.setdefault(chance.method, []).append(estimate.group["suite"])
+    return found
 
 
 def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circuit: list[Estimate]) -> Table:
@@ -131,20 +149,28 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
     )
     for name in ("suite", "prediction"):
         table.add_column(name, overflow="fold")
-    for name in ("score", "interval", "n", "ties", "undefined"):
+    for name in ("score", "interval", "chance", "n", "ties", "undefined"):
         table.add_column(name, justify="right", no_wrap=True)
     order = {suite.name: number for number, suite in enumerate(run.suites)}
     for estimate in sorted(by_suite, key=lambda estimate: order[estimate.group["suite"]]):
-        table.add_row(*_cells(estimate.group["suite"], estimate.group["measure"], estimate))
+        table.add_row(*_cells(estimate.group["suite"], estimate.group["measure"], run, estimate))
     table.add_section()
     for estimate in by_circuit:
-        table.add_row(*_cells(estimate.group["circuit"], "SG score", estimate))
+        table.add_row(*_cells(estimate.group["circuit"], "SG score", run, estimate))
     for estimate in overall:
-        table.add_row(*_cells("all suites", "SG score", estimate), style="bold")
+        table.add_row(*_cells("all suites", "SG score", run, estimate), style="bold")
     return table
 
 
-def _cells(name: str, measure: str, estimate: Estimate) -> list[Any]:
-    interval = f"[{estimate.low:.3f}, {estimate.high:.3f}]"
-    numbers = (f"{estimate.value:.3f}", interval, f"{estimate.n:,}", f"{estimate.ties:,}", f"{estimate.undefined:,}")
+def _cells(name: str, measure: str, run: Run, estimate: Estimate) -> list[Any]:
+    interval, chance = f"[{estimate.low:.3f}, {estimate.high:.3f}]", chance_of(run, estimate).value
+    known = "" if math.isnan(chance) else f"{chance:.3f}"
+    numbers = (
+        f"{estimate.value:.3f}",
+        interval,
+        known,
+        f"{estimate.n:,}",
+        f"{estimate.ties:,}",
+        f"{estimate.undefined:,}",
+    )
     return [Text(name), Text(measure), *(Text(number) for number in numbers)]

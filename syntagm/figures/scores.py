@@ -1,6 +1,7 @@
 """Scores: the accuracy of each model on each suite as a dot with its interval, and chance as a tick where it is known."""
 
 from collections.abc import Mapping, Sequence
+from math import nan
 from typing import Any
 
 import polars as pl
@@ -31,9 +32,9 @@ def draw(estimates: Sequence[Estimate], chance: Mapping[str, float] | None = Non
 
     Arguments:
         estimates: one a model and suite; groups name both, and perhaps the measure. Without a value: no dot.
-        chance: suite -> accuracy of a guess.
+        chance: suite -> what independent draws would score; nan or absent where it is not known.
     """
-    rows = [_row(one, (chance or {}).get(one.group["suite"])) for one in estimates]
+    rows = [_row(one, (chance or {}).get(one.group["suite"], nan)) for one in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     models, suites = distinct(table["model"]), distinct(table["suite"])
     values = [_value(row, models[row["model"]], suites[row["suite"]]) for row in table.iter_rows(named=True)]
@@ -47,7 +48,7 @@ def draw(estimates: Sequence[Estimate], chance: Mapping[str, float] | None = Non
     return Figure(finish(spec, title, "proportion of items whose prediction holds, 95% interval"), table)
 
 
-def _row(one: Estimate, chance: float | None) -> tuple[object, ...]:
+def _row(one: Estimate, chance: float) -> tuple[object, ...]:
     names = (one.group["model"], one.group["suite"], one.group.get("measure", ""))
     return *names, one.value, one.low, one.high, one.n, one.ties, one.undefined, chance, one.method
 

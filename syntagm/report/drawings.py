@@ -37,8 +37,7 @@ def accuracies(subjects: Sequence[Subject], title: str = "") -> Figure:
         for column in subject.columns
         if (one := column.accuracies.get((subject.name, subject.first)))
     ]
-    chance = numbers.chance(subject.record for subject in subjects)
-    chances = {subject.title: chance[subject.name] for subject in subjects if subject.name in chance}
+    chances = {subject.title: subject.chance("first").value for subject in subjects}
     return scores.draw(found, chances, title)
 
 

@@ -2,10 +2,11 @@
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from syntagm import estimates
+from syntagm.analysis.chance import Chance, unknown
 from syntagm.result import Estimate
 from syntagm.run import Run, SuiteRecord
 
@@ -79,14 +80,19 @@ class Subject:
         """The first prediction, "" without any."""
         return next(iter(self.record.predictions), "")
 
+    def chance(self, measure: str) -> Chance:
+        """What chance gives by one of the measures."""
+        return estimates.chance_of_suite(self.record, measure)
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of a table of scores: what it is about, how many suites, and an estimate a column (None where it has none)."""
+    """A row of a table of scores: what it is about, how many suites, an estimate a column (None where it has none), chance."""
 
     label: str
     suites: int
     cells: tuple[Estimate | None, ...]
+    chance: Chance
 
 
 def columns(runs: Sequence[Run]) -> list[Column]:
@@ -132,11 +138,16 @@ def overall(columns: Sequence[Column]) -> list[Line]:
     shared = [name for name in dict.fromkeys(named) if named.count(name) > 1 and not name.isdigit()]
     rules = ["first", *(["all"] if any(len(record.predictions) > 1 for record in records) else [])]
     rules += shared if len(set(named)) > 1 and len(shared) else []
+    cells = {rule: [next(iter(estimates.scores(column.run, rule)), None) for column in columns] for rule in rules}
     return [
-        Line(RULES.get(rule, rule), max(_count(column, rule) for column in columns),
-             tuple(next(iter(estimates.scores(column.run, rule)), None) for column in columns))
-        for rule in rules
-    ]  # fmt: skip
+        _line(RULES.get(rule, rule), max(_count(one, rule) for one in columns), columns, cells[rule]) for rule in rules
+    ]
+
+
+def _line(label: str, suites: int, columns: Sequence[Column], cells: Sequence[Estimate | None]) -> Line:
+    chances = {estimates.chance_of(one.run, cell) for one, cell in zip(columns, cells, strict=True) if cell}
+    different = unknown("no chance level: the models ran on different suites")
+    return Line(label, suites, tuple(cells), chances.pop() if len(chances) == 1 else different)
 
 
 def _count(column: Column, rule: str) -> int:
@@ -155,22 +166,9 @@ def groups(columns: Sequence[Column]) -> dict[str, list[Line]]:
             records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
             count = [record.tags.get(tag) for record in records].count
             found[tag] = [
-                Line(label, count(label), tuple(row.get(index) for index in range(len(columns))))
+                _line(label, count(label), columns, [row.get(index) for index in range(len(columns))])
                 for label, row in cells.items()
             ]
-    return found
-
-
-def chance(records: Iterable[SuiteRecord]) -> dict[str, float]:
-    """Suite -> accuracy of a guess, where the tag `chance` holds a number from 0 to 1."""
-    found = {}
-    for record in records:
-        try:
-            value = float(record.tags.get("chance", ""))
-        except ValueError:
-            continue
-        if 0 <= value <= 1:
-            found[record.name] = value
     return found
 
 

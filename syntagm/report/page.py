@@ -101,7 +101,6 @@ def _context(columns: Sequence[Column], sections: Sequence[Section]) -> dict[str
         "picture": Markup(svg(drawings.accuracies([section.subject for section in sections])))
         if len(sections) > 1
         else "",
-        "chances": numbers.chance(section.subject.record for section in sections),
         "figure_method": surprisal_by_region.METHOD,
         "seed": items.SEED,
         "version": version("syntagm"),
