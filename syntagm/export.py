@@ -3,7 +3,10 @@
 tokens   model,suite,item,condition,index,start,token,bits,known     `recorded:FILE` reads it back as a model
 regions  model,suite,item,condition,region,content,bits
 results  model,suite,item,measure,value,margin
+scores   model,of,name,measure,value,low,high,n,ties,undefined,chance,chance_method,method,signature
 
+Scores are the accuracies of suites (`of` is suite), and means over all suites or over those with one tag (`of` is the tag,
+`name` its value); `measure` is a prediction, or a rule of `analysis.score`. Means have no signature of their own.
 How cells are written is said in `syntagm.table`. Memory is bounded by the largest suite.
 """
 
@@ -13,11 +16,16 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm import durable, table
+from syntagm import durable, estimates, table
 from syntagm.recording import RESULT_COLUMNS
+from syntagm.result import Estimate
 from syntagm.run import REGION_COLUMNS, TOKEN_COLUMNS, Run
 
-COLUMNS = {"tokens": TOKEN_COLUMNS, "regions": REGION_COLUMNS, "results": RESULT_COLUMNS}
+SCORE_COLUMNS = (
+    *("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined"),
+    *("chance", "chance_method", "method", "signature"),
+)
+COLUMNS = {"tokens": TOKEN_COLUMNS, "regions": REGION_COLUMNS, "results": RESULT_COLUMNS, "scores": SCORE_COLUMNS}
 _BLOCK = 4096
 
 
@@ -25,9 +33,12 @@ def lines(run: Run, kind: str) -> Iterator[str]:
     """The header and a line a row, suite by suite.
 
     Arguments:
-        kind: "tokens", "regions" or "results".
+        kind: "tokens", "regions", "results" or "scores".
     """
     columns = COLUMNS[kind]
+    if kind == "scores":
+        yield from table.lines(columns, _scores(run))
+        return
     yield from table.lines(columns, [])
     for suite in run.suites:
         rows = _rows(run, suite.name, kind).select(columns).iter_rows()
@@ -50,6 +61,29 @@ def _rows(run: Run, suite: str, kind: str) -> pl.DataFrame:
         case "regions":
             return run.regions(suite)
     return run.results(suite)
+
+
+def _scores(run: Run) -> Iterator[tuple[object, ...]]:
+    several = {suite.name for suite in run.suites if len(suite.predictions) > 1}
+    together = [one for one in estimates.accuracies(run, "all") if one.group["suite"] in several]
+    overall = estimates.scores(run, "all") if several else []
+    for one in (*estimates.estimates(run), *together, *overall):
+        expected = estimates.chance_of(run, one)
+        numbers = (one.value, one.low, one.high, one.n, one.ties, one.undefined, expected.value, expected.method)
+        yield (one.group["model"], *_about(one), *numbers, one.method, _signature(run, one))
+
+
+def _about(one: Estimate) -> tuple[str, str, str]:
+    """What kind of thing an estimate is about, which, and by which measure or rule."""
+    group = one.group
+    if "suite" in group:
+        return "suite", group["suite"], group["measure"]
+    tag = next((key for key in group if key not in ("model", "rule")), "")
+    return (tag, group[tag], group["rule"]) if tag else ("all suites", "", group["rule"])
+
+
+def _signature(run: Run, one: Estimate) -> str:
+    return run.signature(one.group["suite"], one.group["measure"]) if "suite" in one.group else ""
 
 
 def _blocks(made: Iterator[str]) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 tokens   a row a token: model,suite,item,condition,index,start,token,bits,known
 regions  a row a region: model,suite,item,condition,region,content,bits
 results  a row an item and measure: model,suite,item,measure,value,margin
+scores   a row a suite and prediction, a tag's value, and all suites: with interval and chance
 lm-eval  results JSON, and beside it samples_TASK_*.jsonl; suites of minimal pairs only
 
 CSV is UTF-8 with a header; bits, values and margins have all their digits; `nan` is undefined. `-o -` writes CSV to the
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from syntagm.errors import UsageError
 
-KINDS = ("tokens", "regions", "results", "lm-eval")
+KINDS = ("tokens", "regions", "results", "scores", "lm-eval")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
