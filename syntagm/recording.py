@@ -1,13 +1,11 @@
 """Run suites through a model into a run directory, shard by shard, so that a kill loses one shard at most."""
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import platform
 import re
-import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -105,39 +103,15 @@ def claim(folder: Path) -> Iterator[None]:
     Raises:
         RunError: it can't be made or written, or another process holds it.
     """
-    try:
-        (folder / "shards").mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise durable.refusal(folder, error, 0) from error
-    try:
+    with durable.held(folder):
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(lock, 200).decode().strip() or "another process"
-            raise RunError(
-                str(folder), f"in use by {holder}", "a free folder", "Wait for it, or choose another."
-            ) from None
-        except OSError as error:  # some network file systems have no locks
-            raise durable.refusal(folder / "lock", error, 0) from error
+            (folder / "shards").mkdir(exist_ok=True)
+        except OSError as error:
+            raise durable.refusal(folder, error, 0) from error
         for left in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
             if _LEFT.fullmatch(left.name):
                 left.unlink(missing_ok=True)
-        _sign(folder, lock)
         yield
-        os.ftruncate(lock, 0)
-    finally:
-        os.close(lock)
-
-
-def _sign(folder: Path, lock: int) -> None:
-    """Say in the lock file who holds it."""
-    name = f"process {os.getpid()} on {socket.gethostname()}\n".encode()
-    try:
-        os.ftruncate(lock, 0)
-        os.write(lock, name)
-    except OSError as error:
-        raise durable.refusal(folder / "lock", error, len(name)) from error
 
 
 def _prepare(
