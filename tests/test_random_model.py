@@ -31,7 +31,7 @@ def test_bits_depend_on_the_seed_and_all_that_precedes() -> None:
 
 
 def test_the_unigram_sees_the_word_alone() -> None:
-    first, second, again, fourth = bits("dog barks\ndog dogs", unigram="yes")
+    first, second, again, fourth = bits("Dog barks\ndog dogs", unigram="yes")
     assert first == again
     assert len({first, second, fourth}) == 3
 

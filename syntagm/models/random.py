@@ -9,7 +9,7 @@ In what sense it is normalised: in expectation. In a vocabulary of V = 2**16 exp
 probabilities 2**-bits of all words after a text have the expected sum 1; after one text or another they sum to a little
 more or less. It is no distribution over texts, and perplexity means nothing here.
 
-Options: `seed=1`; `unigram=yes` hashes the word alone, and makes a model that is blind to context.
+Options: `seed=1`; `unigram=yes` hashes the word alone, in lower case, and makes a model that is blind to context.
 
 >>> model = load("", seed="1")
 >>> one, two = model.score(["The dog barks", "The dog barked"])
@@ -67,9 +67,11 @@ class Random(LanguageModel):
         hashed = self._beginning.copy()
         while found := _WORD.match(text, at):
             if self._unigram:
-                hashed = self._beginning.copy()
+                hashed, hashable = self._beginning.copy(), found[1].lower()
+            else:
+                hashable = found[0]
             # A file may hold half a surrogate pair, which is no UTF-8.
-            hashed.update(found[self._unigram].encode("utf-8", "surrogatepass"))
+            hashed.update(hashable.encode("utf-8", "surrogatepass"))
             starts.append(at)
             bits.append(_drawn(hashed.digest()))
             at = found.end()
