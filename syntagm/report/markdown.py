@@ -1,0 +1,76 @@
+"""Texts of suites in Markdown: whatever stands in them is shown, and nothing of it is markup."""
+
+import re
+from collections.abc import Sequence
+
+# An underscore within a word and an ampersand that begins no entity mean themselves.
+_MARKUP = re.compile(r"([\\`*\[\]<|~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;))")
+_AT_THE_START = re.compile(r"^(\s*(?=[-+>#])|\s*\d+(?=[.)]))")
+
+
+def text(plain: str) -> str:
+    r"""A text on one line, with what Markdown would take for markup escaped.
+
+    >>> text("*The <b> | a_b _c_ &amp; R&D\n  d")
+    '\\*The \\<b> \\| a_b \\_c\\_ \\&amp; R&D d'
+    >>> text("- 1"), text("1. a")
+    ('\\- 1', '1\\. a')
+    """
+    return _AT_THE_START.sub(r"\1\\", _MARKUP.sub(r"\\\1", _line(plain)))
+
+
+def bold(plain: str) -> str:
+    """The text in bold.
+
+    >>> bold("are"), bold(".")
+    ('**are**', '<b>.</b>')
+    """
+    # Stars between a letter and a punctuation mark would stay stars.
+    edges = plain[:1].isalnum() and plain[-1:].isalnum()
+    return f"**{text(plain)}**" if edges else f"<b>{text(plain)}</b>"
+
+
+def code(plain: str) -> str:
+    """The text as code; as text, where code can't hold it.
+
+    >>> code("match_sing"), code("a|b")
+    ('`match_sing`', 'a\\\\|b')
+    """
+    line = _line(plain)
+    return text(line) if set("`|") & set(line) or not line.strip() else f"`{line}`"
+
+
+def link(heading: str) -> str:
+    """A link to a heading on the same page that is this text as code.
+
+    >>> link("npz_ambig")
+    '[`npz_ambig`](#npz_ambig)'
+    """
+    anchor = re.sub(r"[^\w\- ]", "", _line(heading).lower()).replace(" ", "-")
+    return f"[{code(heading)}](#{anchor})"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that are Markdown already.
+
+    >>> print(table(("a", "b"), [("1", "2")]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    lines = [head, *rows]
+    shown = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([shown[0], "|" + "---|" * len(head), *shown[1:]])
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun.
+
+    >>> counted(1, "suite"), counted(2000, "item")
+    ('1 suite', '2,000 items')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _line(plain: str) -> str:
+    return re.sub(r"\s+", " ", plain)

@@ -1,0 +1,113 @@
+"""The page about a collection: what stands on it, and that the pages in docs/ are those that the command makes now."""
+
+from pathlib import Path
+
+import pytest
+
+import syntagm as sg
+from syntagm.cli import main
+from syntagm.formula import parse
+from syntagm.report import markdown
+from syntagm.report.collection_page import page
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+
+PAGES = Path(__file__).resolve().parents[1] / "docs" / "collections"
+KEYS = """
+regions = "subject | verb"
+[tags]
+circuit = "Agreement"
+phenomenon = "number"
+contrast = "The verb agrees with its subject."
+ungrammatical = "clash"
+comment = "Written by hand."
+[conditions]
+fit = "The keys | {verb.pl}"
+clash = "The keys | {verb.sg}"
+[predictions]
+paper = "(verb;%fit%) < (verb;%clash%)"
+[items]
+fill = "table"
+rows = '''
+verb.sg | verb.pl
+rusts   | rust
+shines  | shine
+'''
+"""
+
+
+@pytest.mark.parametrize("collection", ["hu2020", "marvin2018", "blimp_like"])
+def test_the_pages_are_those_of_the_materials(collection: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = f"describe {collection}"
+    assert main(command.split()) == 0
+    written = (PAGES / f"{collection}.md").read_text(encoding="utf-8")
+    cure = f"the materials have changed: syntagm {command} -o docs/collections/{collection}.md"
+    # Not compared by assert: the difference of two long pages takes minutes to show.
+    if capsys.readouterr().out != written:
+        pytest.fail(cure)
+
+
+def test_what_stands_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "keys.toml").write_text(KEYS)
+    assert main(["describe", str(tmp_path / "keys.toml"), "-o", str(tmp_path / "keys.md")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'keys.md'}\n"
+    made = (tmp_path / "keys.md").read_text()
+    assert made.startswith(f"# {tmp_path / 'keys.toml'}\n")
+    assert "1 suite, 2 items." in made
+    assert "| [`keys`](#keys) | Agreement | 2 | 1/2 |" in made
+    assert "## Agreement\n\n### number\n\n#### `keys`\n\nThe verb agrees with its subject.\n" in made
+    assert "| `fit` | The keys **rust** |\n| `clash` | \\*The keys **rusts** |" in made
+    assert "the `verb` is less surprising in `fit` than in `clash`; chance 1/2." in made
+    assert made.endswith("    (verb;%fit%) < (verb;%clash%)\n\nComment: Written by hand.\n")
+
+
+def test_any_format_has_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pairs.tsv").write_text("good\tbad\nThe keys are here.\tThe keys is here.\n")
+    assert main(["describe", str(tmp_path / "pairs.tsv")]) == 0
+    made = capsys.readouterr().out
+    # No circuit and no phenomenon: no headings but the suite's. The whole sentence is compared: nothing is bold.
+    assert "\n## " not in made
+    assert "\n### " not in made
+    assert "| `good` | The keys are here. |\n| `bad` | \\*The keys is here. |" in made
+    assert "the whole sentence is less surprising in `good` than in `bad`; chance 1/2." in made
+
+
+def test_a_suite_without_items_or_predictions_has_a_page() -> None:
+    assert page("empty", [Suite("none", (), ())]).endswith("#### `none`\n\n0 items.\n")
+
+
+def test_an_unknown_chance_says_why() -> None:
+    pair = Item("1", {"a": Sentence("b", (Region("v", 0, 1),))})
+    made = page("one", [Suite("one", (pair,), (Prediction("p", parse("(v;%a%) > 2")),))])
+    assert "| [`one`](#one) |  | 1 |  |" in made
+    assert "is above 2 bits; no chance level: a comparison with a number" in made
+
+
+def test_texts_are_shown_and_no_markup() -> None:
+    pair = Item("1", {"good": Sentence("<script> *a* | [b](c)"), "bad": Sentence("- `d`\n# e")})
+    made = page("odd", [Suite("odd", (pair,), (), {"contrast": "# no heading"})])
+    assert "\\<script> \\*a\\* \\| \\[b\\](c) |" in made
+    assert "| \\*\\- \\`d\\` # e |" in made
+    assert "\n\\# no heading\n" in made
+
+
+def test_neighbouring_regions_are_one_bold_piece() -> None:
+    regions = (Region("x", 0, 3), Region("y", 4, 7), Region("z", 7, 8))
+    formula = parse("(x;%a%) + (y;%a%) + (z;%a%) < (x;%b%) + (y;%b%) + (z;%b%)")
+    item = Item("1", {"a": Sentence("one two.", regions), "b": Sentence("two one.", regions)})
+    made = page("t", [Suite("t", (item,), (Prediction("p", formula),))])
+    # A mark of bold next to a full stop needs a tag; see markdown.bold.
+    assert "| `a` | <b>one two.</b> |" in made
+    assert markdown.bold("one two") == "**one two**"
+
+
+def test_grouping_keeps_the_order_of_first_suites_and_puts_the_rest_last() -> None:
+    circuits = {"d": {}, "a": {"circuit": "Y"}, "b": {"circuit": "X"}, "c": {"circuit": "Y"}}
+    made = page("t", [Suite(name, (), (), tags) for name, tags in circuits.items()])
+    order = [line for line in made.splitlines() if line.startswith("## ") or line.startswith("#### ")]
+    assert order == ["## Y", "#### `a`", "#### `c`", "## X", "#### `b`", "## In no circuit", "#### `d`"]
+
+
+def test_the_collections_have_what_a_page_needs() -> None:
+    for collection in ("hu2020", "marvin2018?n=1"):
+        for suite in sg.read_suites(collection):
+            assert suite.tags["contrast"], suite.name
