@@ -1,0 +1,104 @@
+"""From texts to words and back to characters: split at white space, or as the Penn Treebank does.
+
+The Treebank words are those of NLTK's TreebankWordTokenizer on the whole line, token by token the same. NLTK needs twenty
+regular expressions a line; what they do to a piece between two blanks depends only on the piece and on whether it is the
+first or last of its line, so each piece is asked for once.
+"""
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm.errors import UsageError
+
+KINDS = ("blanks", "treebank")
+_PIECES = 2**19
+_QUOTES = ("``", "''")
+
+
+def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int32]]:
+    """The words of a text, and where each starts if white space belongs to the word after it.
+
+    Arguments:
+        text: one line.
+        tokens: `blanks`: split at white space as it stands; `treebank`: as NLTK's TreebankWordTokenizer does, with `` and
+            '' for quotes.
+
+    Returns:
+        The words, and shape (words,), int32: first character of each, the first 0.
+
+    Raises:
+        UsageError: `tokens` is neither.
+
+    >>> found, starts = words('He  said "yes".', "treebank")
+    >>> found, starts.tolist()
+    (['He', 'said', '``', 'yes', "''", '.'], [0, 2, 8, 10, 13, 14])
+    """
+    found = split(text, tokens)
+    starts = np.zeros(len(found), np.int32)
+    end = 0
+    for index, word in enumerate(found):
+        starts[index] = end if index else 0
+        end = _end(text, word, end)
+    return found, starts
+
+
+def split(text: str, tokens: str = "blanks") -> list[str]:
+    """The words of a text alone; arguments and errors as `words`.
+
+    >>> split("They can't, she cannot.", "treebank")
+    ['They', 'ca', "n't", ',', 'she', 'can', 'not', '.']
+    """
+    if tokens == "blanks":
+        return text.split()
+    if tokens != "treebank":
+        raise UsageError("tokens", repr(tokens), "one of " + ", ".join(KINDS))
+    pieces = text.split()
+    if " ".join(pieces) != text or len(pieces) < 2:
+        # Other white space than single blanks means something to NLTK's rules.
+        return _nltk()(text)
+    found = [*_first(pieces[0])]
+    for piece in pieces[1:-1]:
+        found += _inner(piece)
+    found += _last(pieces[-1])
+    return found
+
+
+@cache
+def _nltk() -> Callable[[str], list[str]]:
+    # Half a second: NLTK imports SciPy.
+    from nltk.tokenize.treebank import TreebankWordTokenizer
+
+    tokenize: Callable[[str], list[str]] = TreebankWordTokenizer().tokenize
+    return tokenize
+
+
+@lru_cache(_PIECES)
+def _inner(piece: str) -> tuple[str, ...]:
+    return tuple(_nltk()(f"x {piece} x")[1:-1])
+
+
+@lru_cache(_PIECES)
+def _first(piece: str) -> tuple[str, ...]:
+    return tuple(_nltk()(f"{piece} x")[:-1])
+
+
+@lru_cache(_PIECES)
+def _last(piece: str) -> tuple[str, ...]:
+    return tuple(_nltk()(f"x {piece}")[1:])
+
+
+def _end(text: str, word: str, at: int) -> int:
+    """The end of a word of a text that has its first character at `at` or after white space there."""
+    while text[at].isspace():
+        at += 1
+    if text.startswith(word, at):
+        return at + len(word)
+    # NLTK's quotes stand for one character or for two others.
+    if word in _QUOTES and text[at] == '"':
+        return at + 1
+    if word == "``" and text.startswith("''", at):
+        return at + 2
+    raise AssertionError(f"{word!r} does not stand at {at} of {text!r}")
