@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from syntagm.errors import UsageError
 
 KINDS = ("blanks", "treebank")
-_PIECES = 2**19
+_PIECES = 2**17
+# What NLTK divides of the words made of letters alone.
+_DIVIDED = frozenset(["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"])
 _QUOTES = ("``", "''")
 
 
@@ -77,17 +79,25 @@ def _nltk() -> Callable[[str], list[str]]:
 
 @lru_cache(_PIECES)
 def _inner(piece: str) -> tuple[str, ...]:
-    return tuple(_nltk()(f"x {piece} x")[1:-1])
+    return _apart(piece, ",;:?!") or tuple(_nltk()(f"x {piece} x")[1:-1])
 
 
 @lru_cache(_PIECES)
 def _first(piece: str) -> tuple[str, ...]:
-    return tuple(_nltk()(f"{piece} x")[:-1])
+    return _apart(piece, ",;:?!") or tuple(_nltk()(f"{piece} x")[:-1])
 
 
 @lru_cache(_PIECES)
 def _last(piece: str) -> tuple[str, ...]:
-    return tuple(_nltk()(f"x {piece}")[1:])
+    return _apart(piece, ",;:?!.") or tuple(_nltk()(f"x {piece}")[1:])
+
+
+def _apart(piece: str, marks: str) -> tuple[str, ...] | None:
+    """The words of a piece of English letters, with one of `marks` after them or without; None if it needs NLTK."""
+    letters = piece[:-1] if piece[-1] in marks else piece
+    if not (letters.isascii() and letters.isalpha()) or letters.lower() in _DIVIDED:
+        return None
+    return (letters,) if letters is piece else (letters, piece[-1])
 
 
 def _end(text: str, word: str, at: int) -> int:

@@ -5,22 +5,17 @@ line in UTF-8. Or it is `bllip:FOLDER?set=xs`, the BLLIP corpus as the LDC ships
 stays flat however long they are.
 """
 
-import gzip
 import hashlib
-import io
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from urllib.parse import parse_qsl
 
 from syntagm.errors import InputError, UsageError
 from syntagm.models import _words
+from syntagm.training import _lines, bllip, trees
+from syntagm.training.trees import Tree
 
-MAX_LINE = 1_000_000
-# Deflate can't shrink text more than 1,032-fold; prose shrinks 2- to 4-fold.
-MAX_FOLD = 250
-FOLD_FROM = 2**24
-_GZIP = b"\x1f\x8b"
+BLLIP = "bllip:"
 
 
 def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool = False) -> Iterator[list[str]]:
@@ -30,87 +25,97 @@ def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool =
 
 
 def texts(paths: Sequence[str | Path], blank: bool = False) -> Iterator[str]:
-    """The sentences of files, one after the other, without line ends.
+    """The sentences of files, one after the other, without line ends. The text of a tree is its words, joined by blanks.
 
     Arguments:
-        paths: files.
+        paths: files; see above.
         blank: give blank lines as empty sentences (KenLM's lmplz counts them), instead of skipping them.
 
     Raises:
-        UsageError: no paths.
+        UsageError: no paths, or no such set of BLLIP.
         InputError: no such file, no sentence in a file, not UTF-8, a NUL, a line of more than a million characters, a
             damaged gzip file, or trees with unbalanced brackets.
     """
-    if not paths:
-        raise UsageError("corpus", "no file", "one or more")
-    for path in paths:
-        yield from _of_file(Path(path), blank)
+    for path in _checked(paths):
+        found = False
+        for text in _texts(path):
+            if blank or not (text == "" or text.isspace()):
+                found = True
+                yield text
+        if not found:
+            raise InputError(path, "no sentences", "one sentence a line, or trees")
 
 
-def _of_file(path: Path, blank: bool) -> Iterator[str]:
-    found = False
-    for _, line in lines(path):
-        if blank or not (line == "" or line.isspace()):
-            found = True
-            yield line
-    if not found:
-        raise InputError(str(path), "no sentences", "one sentence a line")
-
-
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a text file, gzipped or not, with their numbers from 1; without line ends and byte order mark.
+def treebank(paths: Sequence[str | Path]) -> Iterator[Tree]:
+    """The trees of files, one after the other.
 
     Raises:
+        UsageError: no paths, or one that holds no trees, by its name.
         InputError: as `texts`.
     """
-    number = 0
-    try:
-        with path.open("rb") as file:
-            for number, content in enumerate(_byte_lines(file, path), 1):
-                yield number, _text(content, path, number)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        found = f"damaged gzip data ({error})"
-        raise InputError(f"{path}, after line {number}", found, "a whole file", "Copy or download it again.") from None
-    except OSError as error:
-        raise InputError(str(path), f"can't be read: {error.strerror or error}", "a readable file") from None
+    for path in _checked(paths):
+        if (found := _trees(path)) is None:
+            raise UsageError(f"corpus {path}", "not called a file of trees", "a name in " + ", ".join(trees.SUFFIXES))
+        empty = True
+        for tree in found:
+            empty = False
+            yield tree
+        if empty:
+            raise InputError(path, "no trees", "bracketed trees")
 
 
-def _byte_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    packed = file.read(2) == _GZIP
-    size = file.seek(0, io.SEEK_END)
-    file.seek(0)
-    stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
-    total, limit = 0, max(FOLD_FROM, size * MAX_FOLD)
-    while line := stream.readline(4 * MAX_LINE + 1):
-        total += len(line)
-        if packed and total > limit:
-            raise InputError(
-                str(path), f"unpacks to more than {MAX_FOLD} times its size", "text", "Is it what it says?"
-            )
-        yield line
-
-
-def _text(content: bytes, path: Path, number: int) -> str:
-    if number == 1:
-        content = content.removeprefix(b"\xef\xbb\xbf")
-    try:
-        line = content.decode().rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{content[error.start]:02x}, which is not UTF-8"
-        raise InputError(f"{path}, line {number}", found, "UTF-8", "Save it again with the encoding UTF-8.") from None
-    if len(line) > MAX_LINE:
-        found = f"a line of more than {MAX_LINE:,} characters"
-        raise InputError(f"{path}, line {number}", found, "one sentence a line", "Split it into sentences.")
-    if "\0" in line:
-        raise InputError(f"{path}, line {number}", "a NUL character", "text", "This is probably not a text file.")
-    return line
+def files(paths: Sequence[str | Path]) -> list[Path]:
+    """The files behind paths, in the order in which they are read; errors as `texts`."""
+    found: list[Path] = []
+    for path in _checked(paths):
+        found += bllip.files(*_set(path)) if path.startswith(BLLIP) else [Path(path)]
+    return found
 
 
 def record(paths: Sequence[str | Path]) -> list[dict[str, object]]:
-    """Name, size in bytes and SHA-256 of each file, for the record of a training."""
+    """Name, size in bytes, number of files and SHA-256 (of all bytes in order) of each path, for the record of a training."""
     found: list[dict[str, object]] = []
-    for path in map(Path, paths):
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        found.append({"file": path.name, "bytes": path.stat().st_size, "sha256": digest})
+    for path in _checked(paths):
+        parts, size, digest = files([path]), 0, hashlib.sha256()
+        for part in parts:
+            with part.open("rb") as file:
+                while content := file.read(2**20):
+                    size += len(content)
+                    digest.update(content)
+        name = BLLIP + _set(path)[1] if path.startswith(BLLIP) else Path(path).name
+        found.append({"name": name, "files": len(parts), "bytes": size, "sha256": digest.hexdigest()})
     return found
+
+
+def _checked(paths: Sequence[str | Path]) -> list[str]:
+    """The paths as texts; what can't be read at all is refused before anything is."""
+    if not paths:
+        raise UsageError("corpus", "no file", "one or more")
+    found = [str(path) for path in paths]
+    for path in found:
+        if path.startswith(BLLIP):
+            bllip.sections(*_set(path))
+        else:
+            _lines.check(Path(path))
+    return found
+
+
+def _set(path: str) -> tuple[str, str]:
+    folder, _, query = path.removeprefix(BLLIP).partition("?")
+    match parse_qsl(query, keep_blank_values=True):
+        case [("set", name)]:
+            return folder, name
+    raise UsageError(f"corpus {path}", f"options {query!r}", "bllip:FOLDER?set=NAME with " + ", ".join(bllip.SETS))
+
+
+def _trees(path: str) -> Iterator[Tree] | None:
+    if path.startswith(BLLIP):
+        return bllip.read(*_set(path))
+    return trees.read(path) if path.removesuffix(".gz").endswith(trees.SUFFIXES) else None
+
+
+def _texts(path: str) -> Iterator[str]:
+    found = _trees(path)
+    if found is None:
+        return (line for _, line in _lines.read(Path(path)))
+    return (" ".join(trees.words(tree)) for tree in found)

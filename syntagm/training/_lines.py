@@ -1,0 +1,88 @@
+"""The lines of a text file, gzipped or not, as a stream: what is no text is refused with its place."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from syntagm.errors import InputError
+
+MAX_LINE = 1_000_000
+# Deflate can't shrink anything more than 1,032-fold; prose shrinks 2- to 4-fold.
+MAX_FOLD = 250
+FOLD_FROM = 2**24
+_GZIP = b"\x1f\x8b"
+
+
+def read(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file with their numbers from 1, without line ends; a byte order mark at the start is dropped.
+
+    Memory stays flat, however long the file is.
+
+    Raises:
+        InputError: no such file, no plain file, not UTF-8, a NUL, a line of more than a million characters, damaged or
+            hostile gzip data.
+    """
+    check(path)
+    number = 0
+    try:
+        with path.open("rb") as file:
+            for number, content in enumerate(_byte_lines(file, path), 1):
+                yield number, _text(content, path, number)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        found = f"damaged gzip data ({error})"
+        raise InputError(f"{path}, after line {number}", found, "a whole file", "Copy or download it again.") from None
+    except OSError as error:
+        raise InputError(str(path), f"can't be read: {error.strerror or error}", "a readable file") from None
+
+
+def check(path: Path) -> None:
+    """Refuse what is no file: InputError. A pipe can't be read twice."""
+    if not path.is_file():
+        found = "a folder" if path.is_dir() else "no plain file" if path.exists() else "no such file"
+        raise InputError(str(path), found, "a file")
+
+
+def _byte_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    packed = file.read(len(_GZIP)) == _GZIP
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    if path.suffix == ".gz" and not packed:
+        raise InputError(str(path), "no gzip data", "a gzipped file, as its name says", "Rename it, or get it again.")
+    stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
+    total, limit = 0, max(FOLD_FROM, size * MAX_FOLD)
+    # A character has at most four bytes.
+    while line := stream.readline(4 * MAX_LINE + 1):
+        total += len(line)
+        if packed and total > limit:
+            cure = "Unpack it yourself if it is what it should be."
+            raise InputError(str(path), f"unpacks to more than {MAX_FOLD} times its size", "text", cure)
+        yield line
+
+
+def _text(content: bytes, path: Path, number: int) -> str:
+    here = f"{path}, line {number}"
+    if number == 1:
+        content = content.removeprefix(b"\xef\xbb\xbf")
+        if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise InputError(str(path), "a UTF-16 file", "UTF-8", "Save it again with the encoding UTF-8.")
+    if b"\0" in content:
+        raise InputError(here, "a NUL character", "text", "This is probably not a text file.")
+    # Before decoding: a line that was cut may end inside a character.
+    if len(content) > 4 * MAX_LINE:
+        raise _long(here)
+    try:
+        line = content.decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{content[error.start]:02x}, which is not UTF-8"
+        raise InputError(here, found, "UTF-8", "Save it again with the encoding UTF-8.") from None
+    if len(line) > MAX_LINE:
+        raise _long(here)
+    return line
+
+
+def _long(here: str) -> InputError:
+    found = f"more than {MAX_LINE:,} characters in a line"
+    return InputError(here, found, "one sentence a line", "Divide it into sentences.")
