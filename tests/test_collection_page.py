@@ -35,7 +35,7 @@ shines  | shine
 """
 
 
-@pytest.mark.parametrize("collection", ["hu2020", "marvin2018", "blimp_like"])
+@pytest.mark.parametrize("collection", ["hu2020", pytest.param("marvin2018", marks=pytest.mark.slow), "blimp_like"])
 def test_the_pages_are_those_of_the_materials(collection: str, capsys: pytest.CaptureFixture[str]) -> None:
     command = f"describe {collection}"
     assert main(command.split()) == 0
@@ -87,7 +87,7 @@ def test_texts_are_shown_and_no_markup() -> None:
     made = page("odd", [Suite("odd", (pair,), (), {"contrast": "# no heading"})])
     assert "\\<script> \\*a\\* \\| \\[b\\](c) |" in made
     assert "| \\*\\- \\`d\\` # e |" in made
-    assert "\n\\# no heading\n" in made
+    assert "\n\\# no heading.\n" in made
 
 
 def test_neighbouring_regions_are_one_bold_piece() -> None:

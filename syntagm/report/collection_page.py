@@ -114,7 +114,7 @@ def _section(one: Described, shared: dict[str, str]) -> Iterator[str]:
     suite = one.suite
     yield f"#### {markdown.code(suite.name)}"
     if contrast := one.tag("contrast", "description"):
-        yield markdown.text(contrast)
+        yield markdown.text(_as_sentence(contrast))
     if suite.items:
         yield _examples(suite, suite.items[0])
     yield " ".join([f"{markdown.counted(one.items, 'item')}.", *_shape(suite)])
@@ -123,6 +123,11 @@ def _section(one: Described, shared: dict[str, str]) -> Iterator[str]:
         yield "\n".join(f"    {line}" for line in _lines(prediction.formula))
     if notes := [_note(name, suite.tags[name]) for name in _NOTED if name in suite.tags and name not in shared]:
         yield " ".join(notes)
+
+
+def _as_sentence(words: str) -> str:
+    """With a capital and a full stop; the words are the author's own."""
+    return words[:1].upper() + words[1:] + ("" if words[-1:] in ".!?" else ".")
 
 
 def _shape(suite: Suite) -> Iterator[str]:
