@@ -24,7 +24,7 @@ def read_all(*names: str) -> list[Suite]:
         UsageError: a name means nothing.
         InputError: a file is not what its format demands.
 
-    >>> [suite.name for suite in read_all("hu2020")]
-    ['fgd_object', 'mvrr', 'number_prep']
+    >>> [suite.name for suite in read_all("hu2020/mvrr", "hu2020/number_prep")]
+    ['mvrr', 'number_prep']
     """
     return list(SuiteFiles(expand(names)))
