@@ -39,7 +39,7 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -67,7 +67,7 @@ def append(path: Path, line: str) -> None:
                 os.ftruncate(file.fileno(), before)
                 raise
             os.fsync(file.fileno())
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise refusal(path, error, len(content)) from error
 
@@ -119,7 +119,8 @@ def refusal(path: Path, error: OSError, needed: int) -> RunError:
     return RunError(str(path), f"can't be written ({error.strerror})", "a writable folder", "Choose another folder.")
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make renames in a folder last."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,0 +1,143 @@
+"""Train a language model on a corpus.
+
+FAMILY is gpt2, lstm or ngram; each has options of its own: syntagm train FAMILY --help. A corpus is a text with one sentence
+a line (.txt, .txt.gz), bracketed trees (.trees, .mrg, .ptb), or bllip:FOLDER?set=xs.
+
+    syntagm train ngram --corpus books.txt -o models/5gram
+    syntagm train lstm --corpus train.txt --valid valid.txt -o models/lstm
+    syntagm train gpt2 --corpus train.txt --valid valid.txt --layers 4 --width 256 --heads 4 -o models/gpt2
+    torchrun --nproc-per-node 2 -m syntagm train gpt2 ...
+
+Stop it with Ctrl-C, or kill it: the same command goes on where it stood, and ends with the same model. What comes out is used at
+once: syntagm run models/lstm --suite hu2020 -o runs/lstm
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from syntagm.errors import UsageError
+
+if TYPE_CHECKING:
+    from syntagm.training._settings import Settings
+
+_SAY_EVERY = 10.0
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    families = parser.add_subparsers(dest="family", metavar="FAMILY", required=True)
+    for name, (summary, declare, _) in FAMILIES.items():
+        family = families.add_parser(name, help=summary, description=summary)
+        family.add_argument("--corpus", nargs="+", required=True, metavar="FILE", help="the training text")
+        family.add_argument("-o", "--output", metavar="DIR", required=True, type=Path, help="the model folder")
+        declare(family)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train, and say what came out."""
+    FAMILIES[arguments.family][2](arguments)
+    print(f"{arguments.output}: done")
+    return 0
+
+
+def _loop(parser: argparse.ArgumentParser, **defaults: object) -> None:
+    """The options of the loop, with the defaults of a family."""
+    group = parser.add_argument_group("training")
+    group.add_argument("--valid", nargs="+", required=True, metavar="FILE", help="held-out text")
+    for name, kind, text in (
+        ("epochs", int, "passes over the text, at most"),
+        ("rate", float, "learning rate"),
+        ("warmup", int, "steps (cosine)"),
+        ("decay", float, "weight decay (adamw)"),
+        ("clip", float, "largest norm of the gradient; 0: no limit"),
+        ("patience", int, "stop after so many evaluations without gain; 0: never"),
+        ("every", int, "evaluate every so many steps; 0: after each epoch"),
+        ("seed", int, "of weights, order and dropout"),
+        ("batch", int, "sequences a step"),
+        ("dropout", float, "share of units left out"),
+    ):
+        default = defaults[name]
+        group.add_argument(f"--{name}", type=kind, default=default, metavar=name.upper(), help=f"{text} ({default})")
+    group.add_argument("--optimiser", choices=["sgd", "adamw"], default=defaults["optimiser"])
+    group.add_argument("--schedule", choices=["plateau", "cosine", "constant"], default=defaults["schedule"])
+    group.add_argument("--dtype", choices=["f32", "bf16"], default="f32", help="bf16: forward passes in bfloat16")
+    group.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (cpu)")
+    group.add_argument("--threads", type=int, default=1, help="processor threads (1)")
+
+
+def _gpt2(parser: argparse.ArgumentParser) -> None:
+    _loop(
+        parser, epochs=40, rate=6e-4, warmup=200, decay=0.1, clip=1.0, patience=2, every=0, seed=1, batch=32,
+        dropout=0.1, optimiser="adamw", schedule="cosine",
+    )  # fmt: skip
+    group = parser.add_argument_group("model and text")
+    for name, default, text in (
+        ("layers", 12, "layers"),
+        ("width", 768, "their width"),
+        ("heads", 12, "heads of attention"),
+        ("positions", 1024, "longest row"),
+        ("window", 128, "tokens a row in training"),
+        ("vocabulary", 50257, "entries of the BPE vocabulary"),
+    ):
+        group.add_argument(f"--{name}", type=int, default=default, metavar=name.upper(), help=f"{text} ({default})")
+    group.add_argument("--units", choices=["bpe", "words"], default="bpe", help="what tokens are (bpe)")
+    group.add_argument("--tokenizer", default="", help="take this tokenizer, a folder or a name on the hub")
+    group.add_argument("--store", choices=["f32", "f16"], default="f32", help="the type of the stored weights (f32)")
+
+
+def _run_gpt2(arguments: argparse.Namespace) -> None:
+    from syntagm.training import gpt2
+
+    sizes = {name: getattr(arguments, name) for name in gpt2.Size.__slots__}
+    text = {name: getattr(arguments, name) for name in gpt2.Text.__slots__}
+    gpt2.train(
+        arguments.corpus, arguments.valid, arguments.output, gpt2.Size(**sizes), gpt2.Text(**text),
+        _settings(arguments), arguments.store, Shown(),
+    )  # fmt: skip
+
+
+def _settings(arguments: argparse.Namespace) -> "Settings":
+    import torch
+
+    from syntagm.training._settings import Settings
+
+    if arguments.threads < 1:
+        raise UsageError("--threads", str(arguments.threads), "at least 1")
+    torch.set_num_threads(arguments.threads)
+    return Settings(**{name: getattr(arguments, name) for name in Settings.__slots__})
+
+
+class Shown:
+    """Says now and then how a training goes. Ctrl-C stops it; the last state stays."""
+
+    def __init__(self) -> None:
+        self._said = time.monotonic()
+        self._before: tuple[int, float] | None = None
+
+    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
+        """A line every ten seconds."""
+        if self._before is None or time.monotonic() - self._said < _SAY_EVERY:
+            self._before = self._before or (tokens, seconds)
+            return
+        self._said = time.monotonic()
+        speed = (tokens - self._before[0]) / max(seconds - self._before[1], 1e-9)
+        left = (steps - step) * (tokens / step) / max(speed, 1e-9)
+        shown = f"step {step:,} of {steps:,}, loss {loss:.3f}, rate {rate:.3g}, {speed:,.0f} tokens/s, "
+        print(f"{shown}{left / 60:,.0f} min left at most", flush=True)
+
+    def evaluated(self, row: Mapping[str, float]) -> None:
+        """A line each."""
+        print(
+            f"epoch {row['epoch']}, step {row['step']:,}: training loss {row['loss']:.4f} nats a token, "
+            f"held out {row['bits_per_word']:.4f} bits a word, perplexity {row['perplexity']:.2f}",
+            flush=True,
+        )
+
+
+# What each family is called, what it is, the options it takes, and how it is trained.
+FAMILIES: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], None]]] = {
+    "gpt2": ("GPT-2 from scratch, over BPE or over words", _gpt2, _run_gpt2),
+}

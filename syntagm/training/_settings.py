@@ -1,0 +1,72 @@
+"""The settings of a training: optimiser, schedule, when to stop, and in what type to compute."""
+
+from dataclasses import dataclass
+from math import cos, pi
+from typing import Literal
+
+from syntagm.errors import UsageError
+
+Optimiser = Literal["sgd", "adamw"]
+Schedule = Literal["plateau", "cosine", "constant"]
+PLATEAU_FACTOR = 0.25
+FLOOR = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to train.
+
+    Arguments:
+        epochs: at most so many passes over the text.
+        optimiser: `sgd`, plain; or `adamw` (betas 0.9 and 0.95, no decay of biases and norms).
+        rate: the learning rate, at its highest.
+        schedule: `plateau`: a quarter of it after an evaluation that is no better than the best (Gulordava et al. 2018);
+            `cosine`: linearly up over `warmup` steps, then down to a tenth along a cosine over all epochs; `constant`.
+        warmup: steps.
+        decay: weight decay (adamw).
+        clip: the largest norm of the gradient; 0 for no limit.
+        patience: stop after so many evaluations in a row without a better one; 0: never.
+        every: evaluate every so many steps; 0: after each epoch.
+        seed: of weights, order and dropout.
+        dtype: `f32`; or `bf16`: forward passes in bfloat16, weights and optimiser in float32.
+        device: `cpu`, `cuda`, `cuda:1` ...
+    """
+
+    epochs: int
+    optimiser: Optimiser
+    rate: float
+    schedule: Schedule = "plateau"
+    warmup: int = 0
+    decay: float = 0.0
+    clip: float = 0.25
+    patience: int = 0
+    every: int = 0
+    seed: int = 1
+    dtype: Literal["f32", "bf16"] = "f32"
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("warmup", 0), ("decay", 0), ("clip", 0), ("patience", 0), ("every", 0)):
+            if getattr(self, name) < least:
+                raise UsageError(name, str(getattr(self, name)), f"at least {least}")
+        if not self.rate > 0:
+            raise UsageError("rate", str(self.rate), "more than 0")
+
+
+def rate_at(settings: Settings, step: int, steps: int, reductions: int) -> float:
+    """The learning rate of a step, from 0, of `steps` in all, after so many reductions of the plateau schedule.
+
+    >>> cosine = Settings(1, "adamw", 1.0, "cosine", warmup=2)
+    >>> [round(rate_at(cosine, step, 12, 0), 3) for step in (0, 1, 2, 7, 11)]
+    [0.5, 1.0, 1.0, 0.55, 0.122]
+    >>> rate_at(Settings(1, "sgd", 20.0), 5, 12, reductions=2)
+    1.25
+    """
+    if settings.schedule == "plateau":
+        return float(settings.rate * PLATEAU_FACTOR**reductions)
+    if step < settings.warmup:
+        return settings.rate * (step + 1) / settings.warmup
+    if settings.schedule == "constant":
+        return settings.rate
+    part = (step - settings.warmup) / max(1, steps - settings.warmup)
+    return settings.rate * (FLOOR + (1 - FLOOR) * (1 + cos(pi * min(1.0, part))) / 2)

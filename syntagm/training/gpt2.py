@@ -1,0 +1,304 @@
+"""GPT-2 from scratch (Radford et al. 2019), over a byte-level BPE vocabulary or over words.
+
+What comes out is an ordinary checkpoint folder that `causal:` and every other tool for Hugging Face models loads.
+
+The text is one stream of sentences, each preceded by `<|endoftext|>`, which is start and end symbol at once. A row of a
+batch begins with a sentence and holds as many as fit; sentences see those before them in the row, as in Hu et al. 2020.
+Held-out perplexity is of single sentences, each after `<|endoftext|>` alone, its end included, per word between blanks.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from torch import Tensor
+
+from syntagm import durable
+from syntagm.errors import InputError, ModelError, UsageError
+from syntagm.training import corpus
+from syntagm.training._learner import Learner
+from syntagm.training._settings import Settings
+from syntagm.training.loop import Progress, finished, fit
+
+SYMBOL = "<|endoftext|>"
+UNKNOWN = "<unk>"
+HELD_OUT_TOKENS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How big a GPT-2 is.
+
+    Arguments:
+        layers: how many.
+        width: of each, a multiple of `heads`.
+        heads: of attention.
+        positions: the longest row that the model can take.
+        dropout: everywhere (0.1 in the paper).
+    """
+
+    layers: int = 12
+    width: int = 768
+    heads: int = 12
+    positions: int = 1024
+    dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("layers", "width", "heads", "positions"):
+            if getattr(self, name) < 1:
+                raise UsageError(name, str(getattr(self, name)), "at least 1")
+        if self.width % self.heads:
+            raise UsageError("width", str(self.width), f"a multiple of heads ({self.heads})")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """How text becomes tokens and rows.
+
+    Arguments:
+        units: `bpe`, or `words`: what stands between blanks and punctuation marks, those seen less than twice unknown.
+        vocabulary: how many entries (bpe).
+        tokenizer: the folder or name of a tokenizer to take as it is, instead of training one.
+        window: tokens a row.
+        batch: rows a step.
+    """
+
+    units: Literal["bpe", "words"] = "bpe"
+    vocabulary: int = 50_257
+    tokenizer: str = ""
+    window: int = 128
+    batch: int = 32
+
+
+def train(
+    training: Sequence[str], held_out: Sequence[str], folder: Path, size: Size, text: Text, settings: Settings,
+    store: Literal["f32", "f16"] = "f32", progress: Progress | None = None,
+) -> list[dict[str, float]]:  # fmt: skip
+    """Train a GPT-2 and write its checkpoint; the same call goes on with it.
+
+    Arguments:
+        training: the corpora, as `corpus.texts` takes them.
+        held_out: the held-out corpora, for the schedule and for early stopping.
+        folder: where the checkpoint goes.
+        size: of the model.
+        text: how text becomes tokens and rows.
+        settings: of the loop.
+        store: the type in which weights are stored.
+        progress: is told of each step.
+
+    Returns:
+        The history; see `loop.fit`.
+    """
+    if text.window > size.positions:
+        raise UsageError("window", str(text.window), f"at most the model's positions ({size.positions})")
+    if (made := finished(folder)) is not None and made.get("family") != "gpt2":
+        raise UsageError(str(folder), f"a model of the family {made.get('family')}", "a new folder")
+    tokenizer = _tokenizer(training, folder, text)
+    torch.manual_seed(settings.seed)
+    learner = Gpt2(training, held_out, tokenizer, size, text, settings, store)
+    return fit(learner, settings, folder, progress)
+
+
+class Gpt2(Learner):
+    """A GPT-2 in training."""
+
+    family = "gpt2"
+
+    def __init__(
+        self, training: Sequence[str], held_out: Sequence[str], tokenizer: Any, size: Size, text: Text,
+        settings: Settings, store: str,
+    ) -> None:  # fmt: skip
+        self.tokenizer, self.text, self.seed, self.store = tokenizer, text, settings.seed, store
+        self.symbol = tokenizer.convert_tokens_to_ids(SYMBOL)
+        self.stream, self.starts = _stream(tokenizer.backend_tokenizer, corpus.texts(training), self.symbol)
+        self.sentences, self.words = _held_out(
+            tokenizer.backend_tokenizer, corpus.texts(held_out), self.symbol, size.positions
+        )
+        config = transformers.GPT2Config(
+            vocab_size=len(tokenizer), n_positions=size.positions, n_embd=size.width, n_layer=size.layers,
+            n_head=size.heads, resid_pdrop=size.dropout, embd_pdrop=size.dropout, attn_pdrop=size.dropout,
+            bos_token_id=self.symbol, eos_token_id=self.symbol,
+        )  # fmt: skip
+        self.module: Any = transformers.GPT2LMHeadModel(config)
+        self.module.to(settings.device)
+        self.record = {
+            "corpus": corpus.record(training), "held_out": corpus.record(held_out),
+            "size": {name: getattr(size, name) for name in size.__slots__},
+            "text": {name: getattr(text, name) for name in text.__slots__} | {"vocabulary": len(tokenizer)},
+            "training_tokens": len(self.stream), "store": store, "transformers": transformers.__version__,
+        }  # fmt: skip
+
+    def batches(self, epoch: int, rank: int, world: int) -> "Rows":
+        """Rows in random order, cut anew in each epoch."""
+        generator = np.random.Generator(np.random.PCG64([self.seed, epoch]))
+        rows = _cut(self.starts, len(self.stream), self.text.window, generator)
+        order = rows[generator.permutation(len(rows))]
+        share = self.text.batch * world
+        whole = len(order) // share * share
+        mine = order[:whole].reshape(-1, world, self.text.batch)[:, rank]
+        return Rows(self.stream, mine, self.text.window)
+
+    def loss(self, batch: Tensor, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
+        """Cross-entropy of each token given those before it in the row."""
+        rows = batch.to(self.device)
+        logits = self.module(input_ids=rows[:, :-1], use_cache=False).logits
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten())
+        return loss, rows[:, 1:].numel(), {}
+
+    @torch.no_grad()
+    def held_out(self) -> tuple[float, int]:
+        """Sentence by sentence, the longest first."""
+        self.module.eval()
+        nats = 0.0
+        for group in _groups(self.sentences, HELD_OUT_TOKENS):
+            ids = torch.full((len(group), len(group[0])), self.symbol)
+            targets = torch.full_like(ids, -100)
+            for row, sentence in enumerate(group):
+                ids[row, : len(sentence)] = torch.from_numpy(sentence)
+                targets[row, : len(sentence) - 1] = torch.from_numpy(sentence[1:])
+            logits = self.module(input_ids=ids[:, :-1].to(self.device), use_cache=False).logits.float()
+            flat = targets[:, :-1].flatten().to(self.device)
+            nats += float(torch.nn.functional.cross_entropy(logits.flatten(0, 1), flat, reduction="sum"))
+        return nats, self.words
+
+    def write(self, folder: Path) -> None:
+        """A Hugging Face checkpoint: configuration, safetensors, tokenizer."""
+        self.module.to("cpu", torch.float16 if self.store == "f16" else torch.float32)
+        self.module.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+        self.module.float()
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Sequence[Tensor]):
+    """Batches of rows of a stream, cut out when they are asked for."""
+
+    stream: NDArray[np.int32]
+    places: NDArray[np.int64]
+    window: int
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, index: Any) -> Any:
+        cut = self.places[index][:, None] + np.arange(self.window + 1)
+        return torch.from_numpy(self.stream[cut].astype(np.int64))
+
+
+def _stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """All sentences as one stream, and where each begins, at the symbol before it."""
+    parts, starts, length = [], [0], 0
+    for sentences in _many(texts, 4096):
+        for encoding in tokenizer.encode_batch(sentences, add_special_tokens=False):
+            parts.append(np.array([symbol, *encoding.ids], np.int32))
+            length += len(parts[-1])
+            starts.append(length)
+    if not parts:
+        raise InputError("the training text", "not one sentence", "a sentence a line")
+    return np.concatenate([*parts, np.array([symbol], np.int32)]), np.array(starts[:-1])
+
+
+def _held_out(
+    tokenizer: Tokenizer, texts: Iterable[str], symbol: int, limit: int
+) -> tuple[list[NDArray[np.int64]], int]:
+    """Each sentence between two symbols, the longest first; and the number of words, ends of sentences among them.
+
+    A sentence longer than the model's positions is cut; each piece begins with the last token of the one before, so that
+    every token is predicted once.
+    """
+    sentences: list[NDArray[np.int64]] = []
+    words = 0
+    for many in _many(texts, 4096):
+        words += sum(len(text.split()) + 1 for text in many)
+        for encoding in tokenizer.encode_batch(many, add_special_tokens=False):
+            whole = np.array([symbol, *encoding.ids, symbol], np.int64)
+            sentences += [whole[start : start + limit + 1] for start in range(0, len(whole) - 1, limit)]
+    if not sentences:
+        raise InputError("the held-out text", "not one sentence", "a sentence a line")
+    return sorted(sentences, key=len, reverse=True), words
+
+
+def _cut(starts: NDArray[np.int64], length: int, window: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Where rows begin: each at the first sentence after the end of the one before; the first one at a random sentence."""
+    rows = []
+    place = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
+    while place + window < length:
+        rows.append(place)
+        following = int(np.searchsorted(starts, place + window))
+        if following == len(starts):
+            break
+        place = int(starts[following])
+    return np.array(rows, np.int64)
+
+
+def _groups(sentences: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Sequence[NDArray[np.int64]]]:
+    """Sentences of falling length in groups of so many tokens with padding."""
+    first = 0
+    while first < len(sentences):
+        many = max(1, tokens // len(sentences[first]))
+        yield sentences[first : first + many]
+        first += many
+
+
+def _many(texts: Iterable[str], number: int) -> Iterator[list[str]]:
+    gathered: list[str] = []
+    for text in texts:
+        gathered.append(text)
+        if len(gathered) == number:
+            yield gathered
+            gathered = []
+    if gathered:
+        yield gathered
+
+
+def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:
+    """The tokenizer: given, already trained in this folder, or trained now on the training text and kept there."""
+    if text.tokenizer:
+        try:
+            given = transformers.AutoTokenizer.from_pretrained(text.tokenizer)
+        except (OSError, ValueError) as error:
+            shown = str(error).splitlines()[0]
+            raise ModelError(f"tokenizer {text.tokenizer}", shown, "a folder or name with a fast tokenizer") from error
+        if given.convert_tokens_to_ids(SYMBOL) in (None, given.unk_token_id):
+            raise ModelError(f"tokenizer {text.tokenizer}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
+        return given
+    path = folder / "tokenizer.json"
+    if not path.exists():
+        made = _bpe(training, text.vocabulary) if text.units == "bpe" else _words(training)
+        folder.mkdir(parents=True, exist_ok=True)
+        durable.write(path, made.to_str(pretty=True).encode())
+    unknown = {"unk_token": UNKNOWN} if text.units == "words" else {}
+    return transformers.PreTrainedTokenizerFast(tokenizer_file=str(path), bos_token=SYMBOL, eos_token=SYMBOL, **unknown)
+
+
+def _bpe(training: Sequence[str], vocabulary: int) -> Tokenizer:
+    """Byte-level BPE, as GPT-2's."""
+    if vocabulary < 257:
+        raise UsageError("vocabulary", str(vocabulary), "at least 257: the bytes and one symbol")
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    made.post_processor = processors.ByteLevel(trim_offsets=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary, special_tokens=[SYMBOL], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    made.train_from_iterator(corpus.texts(training), trainer)
+    return made
+
+
+def _words(training: Sequence[str]) -> Tokenizer:
+    """Words and punctuation marks; one unknown word for all those seen less than twice."""
+    made = Tokenizer(models.WordLevel(unk_token=UNKNOWN))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=2**31 - 1, min_frequency=2, special_tokens=[SYMBOL, UNKNOWN], show_progress=False
+    )
+    made.train_from_iterator(corpus.texts(training), trainer)
+    return made

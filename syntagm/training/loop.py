@@ -1,0 +1,274 @@
+"""The training loop, one for all families: step, evaluate, keep the best, go on after a kill as if nothing had been.
+
+Several processes (`torchrun`) train one model: each takes its share of every batch, and gradients are averaged, each
+weighted by its tokens. The first process writes.
+"""
+
+import json
+import math
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from syntagm import durable
+from syntagm.errors import InputError, RunError
+from syntagm.training import _state
+from syntagm.training._learner import Learner
+from syntagm.training._settings import Settings, rate_at
+from syntagm.training._state import Place
+
+SAVE_EVERY = 300.0
+
+
+class Progress(Protocol):
+    """Who is told how a training goes. Each may raise `Interrupted` to stop it; the last state stays."""
+
+    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
+        """A step is done: which, of how many; its loss in nats a token; the learning rate; tokens and seconds so far."""
+
+    def evaluated(self, row: Mapping[str, float]) -> None:
+        """An evaluation is done: a row of the history."""
+
+
+class Silent:
+    """Progress that nobody looks at."""
+
+    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
+        """Nothing."""
+
+    def evaluated(self, row: Mapping[str, float]) -> None:
+        """Nothing."""
+
+
+def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress | None = None) -> list[dict[str, float]]:
+    """Train, evaluate, and write the model with the best evaluation into `folder`.
+
+    The state stands in `folder/state`; the same call goes on from it. When the model is written the state is deleted.
+
+    Arguments:
+        learner: the model and its text.
+        settings: how to train; the same as before, if a training goes on.
+        folder: the model folder.
+        progress: is told of each step.
+
+    Returns:
+        A row for each evaluation: step, epoch, tokens, rate, training loss (nats a token), bits a word and perplexity of
+        the held-out text, seconds.
+
+    Raises:
+        RunError: the folder is in use, of another training, or can't be written.
+        InputError: the loss is no number any more, or there is not one batch.
+    """
+    rank, world = _processes()
+    identity = _identity(learner, settings, world)
+    if (made := finished(folder)) is not None:
+        _refuse_another(folder, made, identity)
+        history: list[dict[str, float]] = made["history"]
+        return history
+    if rank == 0:
+        (folder / "state").mkdir(parents=True, exist_ok=True)
+    training = _Training(learner, settings, folder, identity, progress or Silent(), rank, world)
+    training.run()
+    return training.place.history
+
+
+class _Training:
+    def __init__(
+        self, learner: Learner, settings: Settings, folder: Path, identity: dict[str, Any], progress: Progress,
+        rank: int, world: int,
+    ) -> None:  # fmt: skip
+        self.learner, self.settings, self.folder, self.progress = learner, settings, folder, progress
+        self.rank, self.world = rank, world
+        self.optimiser = _optimiser(learner, settings)
+        self.place = Place(identity=identity)
+        self.carried: dict[str, Tensor] = {}
+        self.saved = time.monotonic()
+
+    def run(self) -> None:
+        """All epochs, from where the state stands."""
+        self._resume()
+        began, before = time.monotonic(), self.place.seconds
+        while self.place.epoch < self.settings.epochs and not self._exhausted():
+            batches = self.learner.batches(self.place.epoch, self.rank, self.world)
+            if not len(batches):
+                raise InputError(
+                    self.learner.family, "a training text of not one batch", "more text", "Or smaller batches."
+                )
+            if self.place.index == 0:
+                self.carried = self.learner.carried()
+                # Anew in each epoch, so that several processes can go on from the end of one.
+                torch.manual_seed((self.settings.seed * 1_000_003 + self.place.epoch) * self.world + self.rank)
+            self.learner.module.train()
+            while self.place.index < len(batches) and not self._exhausted():
+                loss = self._step(batches[self.place.index], len(batches) * self.settings.epochs)
+                self.place.index += 1
+                self.place.seconds = before + time.monotonic() - began
+                self._after_step(ended=self.place.index == len(batches))
+                self._tell(loss, len(batches) * self.settings.epochs)
+            self.place.epoch, self.place.index = self.place.epoch + 1, 0
+            self._save()
+        self._finish()
+
+    def _after_step(self, ended: bool) -> None:
+        """Evaluate if it is time, and save if enough of it has passed."""
+        every = self.settings.every
+        evaluate = self.place.step % every == 0 if every else ended
+        if evaluate:
+            self._evaluate()
+        # Several processes carry different things and draw different numbers: they go on from the end of an epoch only.
+        if self.world == 1 and not ended and (evaluate or time.monotonic() - self.saved > SAVE_EVERY):
+            self._save()
+
+    def _step(self, batch: Any, steps: int) -> float:
+        rate = rate_at(self.settings, self.place.step, steps, self.place.reductions)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        self.optimiser.zero_grad(set_to_none=True)
+        with torch.autocast(self.learner.device.type, torch.bfloat16, enabled=self.settings.dtype == "bf16"):
+            loss, tokens, self.carried = self.learner.loss(batch, self.carried)
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            cure = "Train with a lower rate, or clip the gradient."
+            raise InputError(f"step {self.place.step}", f"a loss of {value}", "a number", cure)
+        loss.backward()  # type: ignore[no-untyped-call]
+        tokens = self._average(tokens)
+        if self.settings.clip:
+            torch.nn.utils.clip_grad_norm_(self.learner.module.parameters(), self.settings.clip)
+        self.optimiser.step()
+        self.place.step += 1
+        self.place.tokens += tokens
+        self.place.loss_sum += value * tokens
+        self.place.loss_tokens += tokens
+        return value
+
+    def _average(self, tokens: int) -> int:
+        """Average the gradients over the processes, each weighted by its tokens; the tokens of all."""
+        if self.world == 1:
+            return tokens
+        total = torch.tensor(float(tokens), device=self.learner.device)
+        dist.all_reduce(total)
+        for parameter in self.learner.module.parameters():
+            if parameter.grad is not None:
+                parameter.grad *= tokens / float(total)
+                dist.all_reduce(parameter.grad)
+        return int(total)
+
+    def _evaluate(self) -> None:
+        """Score the held-out text, note it, and keep the weights if it is the best so far."""
+        place = self.place
+        nats, words = self.learner.held_out()
+        self.learner.module.train()
+        bits = nats / words / math.log(2)
+        better = place.best is None or bits < place.best
+        if better:
+            place.best, place.without_gain = bits, 0
+            if self.rank == 0:
+                place.best_file = _state.save_best(
+                    self.folder / "state", place.step, _state.weights_of(self.learner.module)
+                )
+        else:
+            place.reductions, place.without_gain = place.reductions + 1, place.without_gain + 1
+        row = {
+            "step": place.step, "epoch": place.epoch + 1, "tokens": place.tokens,
+            "loss": place.loss_sum / max(1, place.loss_tokens), "bits_per_word": bits, "perplexity": 2**bits,
+            "seconds": round(place.seconds, 1),
+        }  # fmt: skip
+        place.history.append(row)
+        place.loss_sum, place.loss_tokens = 0.0, 0
+        if self.rank == 0:
+            self.progress.evaluated(row)
+
+    def _exhausted(self) -> bool:
+        return 0 < self.settings.patience <= self.place.without_gain
+
+    def _tell(self, loss: float, steps: int) -> None:
+        if self.rank == 0:
+            place = self.place
+            rate = self.optimiser.param_groups[0]["lr"]
+            self.progress.step(place.step, steps, loss, rate, place.tokens, place.seconds)
+
+    def _save(self) -> None:
+        self.saved = time.monotonic()
+        if self.rank == 0:
+            tensors = _state.tensors_of(self.learner.module, self.optimiser, self.carried)
+            _state.save(self.folder / "state", self.place, tensors)
+
+    def _resume(self) -> None:
+        """Go on from the state, if there is one."""
+        if (found := _state.load(self.folder / "state")) is None:
+            return
+        place, tensors = found
+        _refuse_another(self.folder, place.identity, self.place.identity)
+        self.place = place
+        self.carried = _state.restore(self.learner.module, self.optimiser, tensors)
+
+    def _finish(self) -> None:
+        """Write the model with the best weights, and what there is to know of its making; then the state can go."""
+        if self.place.best_file:
+            _state.load_weights(self.learner.module, _state.load_best(self.folder / "state", self.place))
+        if self.rank:
+            return
+        self.learner.module.eval()
+        self.learner.write(self.folder)
+        made = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
+        made |= {"seconds": self.place.seconds, "torch": torch.__version__}
+        durable.write(self.folder / "training.json", (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
+        for path in (self.folder / "state").iterdir():
+            path.unlink()
+        (self.folder / "state").rmdir()
+
+
+def finished(folder: Path) -> dict[str, Any] | None:
+    """What `training.json` says of a training that has ended; None if none has ended here."""
+    path = folder / "training.json"
+    if not path.exists() or (folder / "state").exists():
+        return None
+    try:
+        made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RunError(str(path), f"no JSON ({error})", "what a training wrote", "Choose another folder.") from None
+    return made
+
+
+def _refuse_another(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Refuse to go on with a training of other settings or another text."""
+    for key, value in wanted.items():
+        if (other := found.get(key)) != value:
+            if isinstance(value, dict) and isinstance(other, dict):
+                key, other, value = next((f"{key}.{k}", other.get(k), v) for k, v in value.items() if other.get(k) != v)
+            raise RunError(
+                str(folder), f"a training with {key} = {other!r}", f"{key} = {value!r}",
+                "Give the same command to go on with it, or choose another folder.",
+            )  # fmt: skip
+
+
+def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any]:
+    """What must be the same for a training to go on; as it comes back from JSON."""
+    shown = {name: getattr(settings, name) for name in settings.__slots__ if name != "device"}
+    made: dict[str, Any] = json.loads(json.dumps({"settings": shown, "processes": world, **learner.record}))
+    return made
+
+
+def _optimiser(learner: Learner, settings: Settings) -> torch.optim.Optimizer:
+    parameters = [parameter for parameter in learner.module.parameters() if parameter.requires_grad]
+    if settings.optimiser == "sgd":
+        return torch.optim.SGD(parameters, lr=settings.rate)
+    groups = [
+        {"params": [one for one in parameters if one.dim() > 1], "weight_decay": settings.decay},
+        {"params": [one for one in parameters if one.dim() < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.95), eps=1e-8)
+
+
+def _processes() -> tuple[int, int]:
+    """This process and how many there are, as `torchrun` says."""
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if world > 1 and not dist.is_initialized():
+        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    return int(os.environ.get("RANK", "0")) if world > 1 else 0, world
