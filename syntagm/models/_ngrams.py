@@ -1,0 +1,122 @@
+"""The n-grams of a back-off model as arrays, in suffix order, and how a word's probability is found in them.
+
+An n-gram is found by two numbers: that of the n-gram without its first word, one order below, and its first word. So the
+longest n-gram that ends at a place is found from its last word outwards, for many places at once.
+
+    log10 p(w | h) = log10 p of the longest n-gram there is that ends hw + back-offs of all ends of h as long or longer
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+END, UNKNOWN, START = "</s>", "<unk>", "<s>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ngrams:
+    """A back-off model.
+
+    Arguments:
+        words: by number: END is 0, UNKNOWN is 1, START the last.
+        firsts: for each order from 2: shape (n-grams,), int32: the first word of each n-gram.
+        suffixes: for each order from 2: shape (n-grams,), int32: the number, one order below, of the n-gram without it.
+            N-grams are sorted by suffix, then by first word.
+        probabilities: for each order from 1: shape (n-grams,), float32: log10 p of the last word given the others.
+        backoffs: for each order but the highest: shape (n-grams,), float32: log10 of the back-off weight.
+    """
+
+    words: tuple[str, ...]
+    firsts: tuple[NDArray[np.int32], ...]
+    suffixes: tuple[NDArray[np.int32], ...]
+    probabilities: tuple[NDArray[np.float32], ...]
+    backoffs: tuple[NDArray[np.float32], ...]
+    _keys: list[NDArray[np.int64]] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def order(self) -> int:
+        """Words of the longest n-grams."""
+        return len(self.probabilities)
+
+    @property
+    def start(self) -> int:
+        """The number of the start symbol."""
+        return len(self.words) - 1
+
+    def numbers(self, text: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+        """For each order, which n-gram ends at each place of `text`; -1 where none of the model does.
+
+        Arguments:
+            text: shape (text,), int32: the numbers of words, each sentence preceded by the start symbol.
+        """
+        found = [text]
+        places = np.flatnonzero(text != self.start)
+        suffixes = text[places]
+        for index in range(self.order - 1):
+            firsts = text[places - (index + 1)]
+            longer = self.longer(index, suffixes, firsts)
+            numbers = np.full(len(text), -1, np.int32)
+            numbers[places] = longer
+            found.append(numbers)
+            # What begins with the start symbol has nothing before it.
+            goes_on = (longer >= 0) & (firsts != self.start)
+            places, suffixes = places[goes_on], longer[goes_on]
+        return found
+
+    def longer(self, index: int, suffixes: NDArray[np.int32], firsts: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The n-grams of order `index` + 2 with these suffixes and first words; -1 where there is none."""
+        keys = self.keys(index)
+        if not len(keys):
+            return np.full(len(suffixes), -1, np.int32)
+        wanted = suffixes.astype(np.int64) * len(self.words) + firsts
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[at] == wanted, at, -1).astype(np.int32)
+
+    def keys(self, index: int) -> NDArray[np.int64]:
+        """What the n-grams of order `index` + 2 are sorted by: shape (n-grams,), int64."""
+        if not self._keys:
+            pairs = zip(self.suffixes, self.firsts, strict=True)
+            self._keys.extend(suffixes.astype(np.int64) * len(self.words) + firsts for suffixes, firsts in pairs)
+        return self._keys[index]
+
+    def logs(self, text: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Log10 p of the word at each place of `text` given those before it in its sentence; shape (text,).
+
+        The same word after the same history has the very same number wherever it stands. Start symbols have 0.
+        """
+        numbers = self.numbers(text)
+        logs = self.probabilities[0][text].astype(np.float64)
+        for index, backoffs in enumerate(self.backoffs):
+            longer = numbers[index + 1][1:]
+            contexts = numbers[index][:-1]
+            backed = (longer < 0) & (contexts >= 0) & (text[1:] != self.start)
+            logs[1:][backed] += backoffs[contexts[backed]]
+            there = longer >= 0
+            logs[1:][there] = self.probabilities[index + 1][longer[there]]
+        return logs
+
+    def distribution(self, history: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Log10 p of every word after a history: shape (words,); that of the start symbol is -inf.
+
+        Arguments:
+            history: shape (words before,), int32: the start symbol, then words.
+        """
+        contexts = [int(numbers[-1]) for numbers in self.numbers(history)]
+        logs = self.probabilities[0].astype(np.float64)
+        places = found = np.arange(len(self.words), dtype=np.int32)
+        for index, backoffs in enumerate(self.backoffs):
+            if contexts[index] < 0:
+                break
+            longer = self.longer(index, found, np.full(len(found), history[-1 - index]))
+            there = longer >= 0
+            places, found = places[there], longer[there]
+            ends = self.probabilities[index + 1][found]
+            logs += np.float64(backoffs[contexts[index]])
+            logs[places] = ends
+        logs[self.start] = -np.inf
+        return logs
+
+    def length(self, text: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Words of the longest n-gram of the model that ends at each place of `text`."""
+        return np.sum([numbers >= 0 for numbers in self.numbers(text)], axis=0, dtype=np.int32)

@@ -1,0 +1,114 @@
+"""The n-grams of a text in suffix order: one sorted array of places, from which the n-grams of every order are read off.
+
+N-grams are compared by their last words first, then by those before them, so the occurrences of an n-gram stand together, and
+in the same place as the shorter n-gram that it ends in. A few sorts of the text give all orders.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BITS = 63
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """The distinct n-grams of one order, in suffix order; all arrays but `contexts` of the lowest: shape (n-grams,), int32.
+
+    Arguments:
+        firsts: the first word of each.
+        suffixes: the number, one order below, of the n-gram without its first word.
+        contexts: the number, one order below, of the n-gram without its last word.
+        counts: how often each occurs.
+        last: the last of them by lmplz's numbers, where it ends lmplz's list of n-grams of the highest order; else -1.
+    """
+
+    firsts: NDArray[np.int32]
+    suffixes: NDArray[np.int32]
+    contexts: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    last: int
+
+
+def levels(text: NDArray[np.int32], appeared: NDArray[np.int32], order: int) -> Iterator[Level]:
+    """The n-grams of orders 1 to `order`, each within one sentence and its start symbol.
+
+    Unigrams are all words, by number; they have no suffixes and contexts.
+
+    Arguments:
+        text: shape (text,), int32: the numbers of the words, each sentence preceded by the start symbol, the highest number.
+        appeared: shape (words,), int32: the words' numbers in lmplz, which say what is the last n-gram.
+
+    >>> text, appeared = np.array([3, 1, 2, 0, 3, 1, 0], np.int32), np.array([2, 3, 4, 1], np.int32)
+    >>> [len(level.firsts) for level in levels(text, appeared, 3)]  # 0 ends sentences
+    [4, 5, 4]
+    """
+    start = len(appeared) - 1
+    reach = _reach(text, start, order)
+    last = _last(text, reach, appeared, order)
+    places = _sorted(text, reach, start, order)
+    column = text[places]
+    opened = np.concatenate([[True], column[1:] != column[:-1]])
+    words = np.arange(len(appeared), dtype=np.int32)
+    counts = np.bincount(column, minlength=len(words)).astype(np.int32)
+    yield Level(words, words[:0], words[:0], counts, int(text[last]))
+    numbers = text
+    for length in range(2, order + 1):
+        column, whole = _before(text, reach, places, length - 1, start), reach[places] >= length - 1
+        opened[1:] |= column[1:] != column[:-1]
+        begins = np.flatnonzero(opened).astype(np.int32)
+        counts = np.diff(begins, append=np.int32(len(places)))[whole[begins]]
+        begins = begins[whole[begins]]
+        ends, firsts = places[begins], column[begins]
+        suffixes, contexts = numbers[ends], numbers[ends - 1]
+        numbers = np.full(len(text), -1, np.int32)
+        numbers[places] = np.where(whole, np.cumsum(opened & whole, dtype=np.int32) - 1, np.int32(-1))
+        yield Level(firsts, suffixes, contexts, counts, int(numbers[last]))
+
+
+def _reach(text: NDArray[np.int32], start: int, order: int) -> NDArray[np.int32]:
+    """How many words back from each place its sentence's start symbol stands; `order` if farther."""
+    at = np.arange(len(text), dtype=np.int32)
+    begun = np.maximum.accumulate(np.where(text == start, at, np.int32(0)))
+    return np.minimum(at - begun, np.int32(order))
+
+
+def _before(
+    text: NDArray[np.int32], reach: NDArray[np.int32], places: NDArray[np.int32], back: int, start: int
+) -> NDArray[np.int32]:
+    """The word so many words before each place; the start symbol where the sentence does not reach so far."""
+    return np.where(reach[places] >= back, text[np.maximum(places - np.int32(back), 0)], np.int32(start))
+
+
+def _sorted(text: NDArray[np.int32], reach: NDArray[np.int32], start: int, order: int) -> NDArray[np.int32]:
+    """The places of words and ends of sentences, in suffix order of the n-grams that end there."""
+    places = np.flatnonzero(reach).astype(np.int32)
+    width = max(1, start.bit_length())
+    ranks = np.zeros(len(places), np.int64)
+    used = back = 0
+    while True:
+        # As many words as fit beside the rank by the words so far.
+        fit = max(1, min(order - back, (_BITS - used) // width))
+        for index in range(back, back + fit):
+            ranks <<= width
+            ranks |= _before(text, reach, places, index, start)
+        back += fit
+        by_rank = np.argsort(ranks)
+        places = places[by_rank]
+        if back >= order:
+            return places
+        ranks = ranks[by_rank]
+        ranks[1:] = np.cumsum(ranks[1:] != ranks[:-1])
+        ranks[0] = 0
+        used = int(ranks[-1]).bit_length()
+
+
+def _last(text: NDArray[np.int32], reach: NDArray[np.int32], appeared: NDArray[np.int32], order: int) -> int:
+    """The place of the last n-gram in suffix order, if words are numbered by `appeared`."""
+    places = np.flatnonzero(reach).astype(np.int32)
+    for back in range(order):
+        column = appeared[_before(text, reach, places, back, len(appeared) - 1)]
+        places = places[column == column.max()]
+    return int(places[0])
