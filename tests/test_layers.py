@@ -36,6 +36,7 @@ HEAVY = {
     "transformers",
     "tokenizers",
     "safetensors",
+    "nltk",
     "polars",
     "altair",
     "vl_convert",

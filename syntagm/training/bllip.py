@@ -2,9 +2,9 @@
 
     FOLDER/1987/w7_001/...   FOLDER/1988/w8_001/...   FOLDER/1989/w9_010/...
 
-Each section is a folder of files of trees, read in the order of their names. Sections are chosen so that XS < SM < MD < LG as
-sets, each year equally represented (Hu et al. 2020, section 3; the numbers are those of their released lists). Nobody may
-redistribute the corpus; it has to be had from the LDC.
+Each section is a folder of files of trees, read in the order of their names. Section numbers and numbers of sentences are those
+of Hu et al. 2020: XS < SM < MD < LG as sets, with as many sections of each year. Nobody may redistribute the corpus; it has to
+be had from the LDC.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,0 +1,135 @@
+"""Corpora: lines and trees, plain and gzipped, and what is refused with its place."""
+
+import gzip
+import hashlib
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from syntagm.errors import InputError, UsageError
+from syntagm.training import _lines, corpus
+
+
+def test_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfThe dog barks .\r\n\n \t\n  caf\xc3\xa9\xc2\xa0x\nend")
+    assert list(corpus.texts([tmp_path / "a.txt"])) == ["The dog barks .", "  café\xa0x", "end"]
+    assert list(corpus.texts([str(tmp_path / "a.txt")], blank=True)) == [
+        "The dog barks .",
+        "",
+        " \t",
+        "  café\xa0x",
+        "end",
+    ]
+    assert list(corpus.sentences([tmp_path / "a.txt"]))[1] == ["café", "x"]
+
+
+def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a\u2028b\x85c\x0bd\n", encoding="utf-8", newline="")
+    assert list(corpus.texts([tmp_path / "a"])) == ["a\u2028b\x85c\x0bd"]
+
+
+def test_files_of_all_kinds_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b'one "two".\n') + gzip.compress(b"three\n"))
+    # Gzipped whatever its name says.
+    (tmp_path / "b.txt").write_bytes(gzip.compress(b"four"))
+    (tmp_path / "c.trees").write_text("(S (A five) (-NONE- *)) (S (-NONE- *)) (S (-LRB- -LRB-))")
+    (tmp_path / "d.parse.gz").write_bytes(gzip.compress(b"(S\n(A six))"))
+    paths = [tmp_path / name for name in ("a.txt.gz", "b.txt", "c.trees", "d.parse.gz", "b.txt")]
+    assert list(corpus.texts(paths)) == ['one "two".', "three", "four", "five", "-LRB-", "six", "four"]
+    assert list(corpus.texts(paths[2:3], blank=True)) == ["five", "", "-LRB-"]
+    assert list(corpus.sentences(paths[:1], "treebank")) == [["one", "``", "two", "''", "."], ["three"]]
+    assert [str(tree) for tree in corpus.treebank(paths[3:4])] == ["(S (A six))"]
+    assert corpus.files(paths) == paths
+
+
+def test_record(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"one two\n")
+    [entry] = corpus.record([tmp_path / "a.txt"])
+    digest = hashlib.sha256(b"one two\n").hexdigest()
+    assert entry == {"name": "a.txt", "files": 1, "bytes": 8, "sha256": digest}
+
+
+GOOD = b"A dog barks .\n" * 3
+PACKED = gzip.compress(os.urandom(3000).hex().encode() + b"\n" + GOOD * 1000)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place", "found"),
+    [
+        ("a.txt", b"", "", "no sentences"),
+        ("a.txt", b"\n \n\t\n", "", "no sentences"),
+        ("a.txt", b"\xef\xbb\xbf", "", "no sentences"),
+        ("a.trees", b"(S (-NONE- *))", "", "no sentences"),
+        ("a.txt.gz", gzip.compress(b""), "", "no sentences"),
+        ("a.txt", GOOD + b"caf\xe9 .\n", ", line 4", "byte 0xe9, which is not UTF-8"),
+        ("a.txt", "A dog .\n".encode("utf-16"), "", "a UTF-16 file"),
+        ("a.txt", "A dog .\n".encode("utf-16-le"), ", line 1", "a NUL character"),
+        ("a.txt", GOOD + b"a\0b\n", ", line 4", "a NUL character"),
+        ("a.txt", b"x" * 1_000_001, ", line 1", "more than 1,000,000 characters in a line"),
+        ("a.txt", GOOD + "é".encode() * 4_000_000, ", line 4", "more than 1,000,000 characters in a line"),
+        ("a.ptb", b"(A (B c))\n(A (B c)\n", ", line 2", "the tree that begins here lacks 1 closing bracket"),
+        ("a.txt.gz", GOOD, "", "no gzip data"),
+        ("a.txt.gz", PACKED[:-1000], ", after line ", "damaged gzip data"),
+        ("a.txt.gz", PACKED[:-1], ", after line ", "damaged gzip data"),
+        ("a.txt.gz", PACKED[:2000] + b"\0" * 50 + PACKED[2050:], ", after line ", "damaged gzip data"),
+        ("a.txt.gz", PACKED + b"more", ", after line ", "damaged gzip data"),
+        ("a.trees.gz", gzip.compress(b"(A b)\n" * 999)[:-9], ", after line", "damaged gzip data"),
+    ],
+)
+def test_bad_files(tmp_path: Path, name: str, content: bytes, place: str, found: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        list(corpus.texts([path]))
+    assert caught.value.place.startswith(f"{path}{place}")
+    assert caught.value.found.startswith(found)
+    assert caught.value.expected
+
+
+def test_exactly_the_longest_line(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("é" * 1_000_000 + "\n", encoding="utf-8")
+    assert [len(text) for text in corpus.texts([tmp_path / "a.txt"])] == [1_000_000]
+
+
+def test_what_is_no_file_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(GOOD)
+    os.mkfifo(tmp_path / "pipe")
+    for path, found in (("none.txt", "no such file"), ("", "a folder"), ("pipe", "no plain file")):
+        with pytest.raises(InputError, match=f"{found}; expected a file"):
+            next(corpus.texts([tmp_path / "a.txt", tmp_path / path]))
+    with pytest.raises(UsageError, match="no file"):
+        next(corpus.texts([]))
+    with pytest.raises(UsageError, match="not called a file of trees"):
+        next(corpus.treebank([tmp_path / "a.txt"]))
+    with pytest.raises(UsageError, match=r"expected bllip:FOLDER\?set=NAME"):
+        next(corpus.texts([f"bllip:{tmp_path}"]))
+
+
+def test_a_bomb_is_refused_and_memory_stays_flat(tmp_path: Path) -> None:
+    # 40 MB of the same line make 40 kB.
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress((b"a " * 2000 + b"\n") * 10_000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="unpacks to more than 250 times its size"):
+            for _ in _lines.read(tmp_path / "a.txt.gz"):
+                pass
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_giant_line_is_not_read_whole(tmp_path: Path) -> None:
+    with (tmp_path / "a.txt").open("wb") as file:
+        file.truncate(10**12)
+    with pytest.raises(InputError, match="NUL"):
+        list(corpus.texts([tmp_path / "a.txt"]))
+
+
+@pytest.mark.parametrize(
+    ("part", "lines", "words"), [("train", 51_698, 1_045_389), ("valid", 2801, 57_555), ("test", 2841, 58_248)]
+)
+def test_brown(shared: Path, part: str, lines: int, words: int) -> None:
+    lengths = [len(found) for found in corpus.sentences([shared / f"data/corpora/brown.{part}.txt"])]
+    assert (len(lengths), sum(lengths)) == (lines, words)

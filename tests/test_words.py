@@ -1,0 +1,118 @@
+"""Words and where they start: at white space, and as NLTK's Treebank tokenizer divides."""
+
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from nltk.tokenize.treebank import TreebankWordTokenizer
+
+from syntagm.errors import UsageError
+from syntagm.models import _words
+from syntagm.training import corpus
+
+NLTK = TreebankWordTokenizer()
+# What NLTK's rules look at, and what a careless reader of its spans stumbles over.
+ODD = [*"\"'`.,:;?!@#$%&()[]{}<>-", "''", "``", "...", "--", "n't", "'s", "'tis", "d'ye", "more'n", "\u00a0", "\u3000"]
+ODD += ["\x1c", "\x85", "\t", "\u200b", "e\u0301", "\u017f", "\u0130", "\u0663", "\U0001f468\u200d\U0001f469", "\ufeff"]
+PIECE = st.sampled_from([*ODD, "cannot", "Cannot", "gonna", "wanna", "lemme", "Dr", "x", "dog", "3", "é", " ", " "])
+LINE = st.one_of(
+    st.lists(PIECE, max_size=14).map("".join), st.lists(PIECE, max_size=9).map(" ".join), st.text(max_size=20)
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("The author next to the senators hurt herself.", "The author next to the senators hurt herself ."),
+        (
+            'No senator who the guards like has ever said "yes", Dr. Smith said.',
+            "No senator who the guards like has ever said `` yes '' , Dr. Smith said .",
+        ),
+        (
+            "I can't, won't and cannot go; it's John's (not mine)...",
+            "I ca n't , wo n't and can not go ; it 's John 's ( not mine ) ...",
+        ),
+        ("He paid $3,000.50 -- 20% of it.", "He paid $ 3,000.50 -- 20 % of it ."),
+        ('"Hello," she said.', "`` Hello , '' she said ."),
+        ("the '80s rock 'n' roll gonna be e.g. fine", "the '80s rock 'n ' roll gon na be e.g. fine"),
+        ("", ""),
+        ("Yes.", "Yes ."),
+    ],
+)
+def test_treebank_words_as_published(line: str, expected: str) -> None:
+    assert _words.split(line, "treebank") == expected.split()
+
+
+@settings(max_examples=1000, deadline=None)
+@given(LINE)
+@example("'' ''x '' ''")
+@example('""a "" "')
+@example(' "a"')
+@example("x.' '")
+@example("a: : :")
+@example("wanna wanna")
+@example("'tis 'tis 'Twas")
+def test_pieces_are_divided_as_nltk_divides_the_line(line: str) -> None:
+    assert _words.split(line, "treebank") == NLTK.tokenize(line)
+
+
+@settings(max_examples=500, deadline=None)
+@given(LINE, st.sampled_from(_words.KINDS))
+@example("''a'' \"b\" ``c``", "treebank")
+def test_the_words_partition_the_text(line: str, tokens: str) -> None:
+    found, starts = _words.words(line, tokens)
+    assert found == _words.split(line, tokens)
+    assert len(found) == len(starts)
+    if not line.strip():
+        assert found == []
+        return
+    assert starts[0] == 0
+    bounds = [*starts.tolist(), len(line)]
+    for word, (left, right) in zip(found, pairwise(bounds), strict=True):
+        assert left < right
+        # White space stands before its word only, but for what ends the text.
+        own = line[left:right].strip()
+        assert own == word or (own in ('"', "''") and word in ("``", "''"))
+        assert right == len(line) or not line[right - 1].isspace()
+
+
+def test_starts_by_hand() -> None:
+    # 0123456789012345678
+    # ' He  said "can't".'
+    found, starts = _words.words(' He  said "can\'t". ', "treebank")
+    assert found == [
+        "He",
+        "said",
+        "``",
+        "ca",
+        "n't",
+        "''",
+        ".",
+    ]
+    assert starts.tolist() == [0, 3, 9, 11, 13, 16, 17]
+    assert _words.words("\u3000a b\t", "blanks")[1].tolist() == [0, 2]
+    assert starts.dtype == "int32"
+
+
+def test_other_kinds_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"'moses'; expected one of blanks, treebank"):
+        _words.words("a", "moses")
+
+
+def test_real_text_is_divided_as_nltk_divides_it(shared: Path) -> None:
+    texts = [*corpus.texts([shared / "data/corpora/classics.test.txt"])]
+    assert len(texts) > 1000
+    assert [_words.split(text, "treebank") for text in texts] == [NLTK.tokenize(text) for text in texts]
+
+
+def test_nltk_is_imported_late() -> None:
+    code = (
+        "import sys; from syntagm.models import _words; _words.words('a b'); assert 'nltk' not in sys.modules;"
+        "_words.words('a b.', 'treebank'); assert 'nltk' not in sys.modules; _words.words('a? \"b', 'treebank');"
+        "assert 'nltk' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
