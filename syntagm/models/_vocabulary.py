@@ -46,16 +46,20 @@ class Vocabulary:
     words: tuple[str, ...]
     threshold: int = 2
     classes: str = "berkeley"
-    _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
+    _known: dict[str, int] = field(init=False, repr=False, compare=False)
+    _others: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check(self.threshold, self.classes)
         if self.words[:2] != (END, UNKNOWN):
             raise ModelError("vocabulary", f"begins with {self.words[:2]}", f"{END} and {UNKNOWN}")
-        object.__setattr__(self, "_numbers", {word: number for number, word in enumerate(self.words)})
-        if len(self._numbers) < len(self.words):
+        numbers = {word: number for number, word in enumerate(self.words)}
+        if len(numbers) < len(self.words):
             [(word, _)] = Counter(self.words).most_common(1)
             raise ModelError("vocabulary", f"{word!r} stands in it twice", "each word once")
+        others = {word: number for word, number in numbers.items() if _stands_for_others(word, self.classes)}
+        object.__setattr__(self, "_others", others)
+        object.__setattr__(self, "_known", {word: numbers[word] for word in numbers if word not in others})
 
     def __len__(self) -> int:
         return len(self.words)
@@ -65,20 +69,21 @@ class Vocabulary:
 
     def known(self, word: str) -> bool:
         """Is it a word of the vocabulary, and none of those that stand for others?"""
-        return word in self._numbers and not _stands_for_others(word, self.classes)
+        return word in self._known
 
     def ids(self, words: Sequence[str]) -> list[int]:
         """The number of each word; of an unknown one that of its class, or of a wider class, at last of `<unk>`."""
-        numbers = self._numbers
-        return [numbers[word] if self.known(word) else self._unknown(word) for word in words]
+        number = self._known.get
+        return [found if (found := number(word)) is not None else self._unknown(word) for word in words]
 
     def _unknown(self, word: str) -> int:
         if self.classes == "none" or word == UNKNOWN:
             return 1
-        found = unknown_class(word, self) if self.classes == "berkeley" else SINGLE
         if _stands_for_others(word, self.classes) and word != END:
-            found = word
-        return next((self._numbers[name] for name in _wider(found) if name in self._numbers), 1)
+            name = word
+        else:
+            name = unknown_class(word, self) if self.classes == "berkeley" else SINGLE
+        return next((self._others[wider] for wider in _wider(name) if wider in self._others), 1)
 
     def write(self, path: Path) -> None:
         """Write it as text, a word a line after one line of JSON that says how many there are.
