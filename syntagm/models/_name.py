@@ -1,12 +1,13 @@
 """The name of a language model: `family:path?option=value&option=value`, and how it is loaded."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 from syntagm import folder
-from syntagm.errors import UsageError
+from syntagm.errors import ModelError, UsageError
 from syntagm.models._model import LanguageModel
 
 BUNDLED = {"demo": ("causal", str(Path(__file__).with_name("_demo"))), "toy": ("toy", ""), "random": ("random", "")}
@@ -22,10 +23,12 @@ class Name:
 
 
 def parse(text: str) -> Name:
-    """Read a model name. A plain name means the bundled model of that name, else `causal:`.
+    """Read a model name. A plain name means the bundled model of that name; else a folder with a `model.json`, which
+    says its family; else `causal:`.
 
     Raises:
         UsageError: there is no such family, the options can't be read, or one is given twice.
+        ModelError: a `model.json` that says no family, or none that there is.
 
     >>> parse("org/name@main?bos=no")
     Name(family='causal', path='org/name@main', options={'bos': 'no'})
@@ -48,7 +51,20 @@ def parse(text: str) -> Name:
     if family.isidentifier() and colon and not Path(address).exists():
         # No name on the hub has a colon.
         raise UsageError(f"model {text}", f"no family {family!r}", "one of " + ", ".join(folder.names("models")))
-    return Name("causal", address, options)
+    return Name(_family(Path(address)), address, options)
+
+
+def _family(path: Path) -> str:
+    """The family of a folder without a family before it: what its `model.json` says, else `causal`."""
+    if not (file := path / "model.json").is_file():
+        return "causal"
+    try:
+        family = json.loads(file.read_bytes())["family"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(str(file), f"says no family ({error!r})", '{"family": ...}') from error
+    if family not in (known := folder.names("models")):
+        raise ModelError(str(file), f"no family {family!r}", "one of " + ", ".join(known))
+    return str(family)
 
 
 def load(text: str, **options: str) -> LanguageModel:
