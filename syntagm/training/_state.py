@@ -7,6 +7,7 @@ The best weights so far stand in a file of their own, which the state names; it 
 import contextlib
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -67,9 +68,8 @@ def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
     if not path.exists():
         return None
     try:
-        with safe_open(path, framework="pt") as file:
-            place = Place(**json.loads(file.metadata()["place"]))
-            return place, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, it is no dict
+        tensors, metadata = _load(path)
+        return Place(**json.loads(metadata["place"])), tensors
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         cure = "Delete the folder to begin anew."
         raise RunError(str(path), f"a damaged state ({error})", "a state of a training", cure) from error
@@ -79,9 +79,8 @@ def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
     """The weights of the best evaluation; RunError if their file is gone or damaged."""
     path = folder / place.best_file
     try:
-        with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, it is no dict
-    except (SafetensorError, OSError) as error:
+        return _load(path)[0]
+    except (SafetensorError, ValueError, OSError) as error:
         cure = "Delete the folder to begin anew."
         raise RunError(str(path), f"damaged or gone ({error})", "the best weights so far", cure) from error
 
@@ -95,8 +94,8 @@ def tensors_of(
         found |= {f"optimiser.{index}.{key}": torch.as_tensor(value) for key, value in state.items()}
     found |= {f"carried.{name}": tensor for name, tensor in carried.items()}
     found["random.cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        found |= {f"random.cuda.{index}": one for index, one in enumerate(torch.cuda.get_rng_state_all())}
+    if (device := next(module.parameters()).device).type == "cuda":
+        found["random.cuda"] = torch.cuda.get_rng_state(device)
     return found
 
 
@@ -122,10 +121,9 @@ def restore(
         states.setdefault(int(index), {})[key] = tensor
     optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})
     torch.set_rng_state(tensors["random.cpu"])
-    if torch.cuda.is_available():
-        cuda = part(tensors, "random.cuda.")
-        torch.cuda.set_rng_state_all([cuda[key] for key in sorted(cuda, key=int)])
     device = next(module.parameters()).device
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(tensors["random.cuda"], device)
     return {name: tensor.to(device) for name, tensor in part(tensors, "carried.").items()}
 
 
@@ -142,12 +140,37 @@ def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
+def remove(folder: Path) -> None:
+    """Delete a state that is no longer needed, if it is there."""
+    if folder.exists():
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+
+
+def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    with safe_open(path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, it is no dict
+        metadata = file.metadata() or {}
+    if metadata.get("checksum", found := _checksum(tensors)) != found:
+        raise ValueError("its checksum is another")
+    return tensors, metadata
+
+
+def _checksum(tensors: Mapping[str, Tensor]) -> str:
+    found = 0
+    for name in sorted(tensors):
+        # As bytes: numpy has no bfloat16.
+        found = zlib.crc32(tensors[name].reshape(-1).view(torch.uint8).numpy(), zlib.crc32(name.encode(), found))
+    return f"{found:08x}"
+
+
 def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     size = sum(tensor.numel() * tensor.element_size() for tensor in plain.values())
     try:
-        save_file(plain, temporary, metadata)
+        save_file(plain, temporary, metadata | {"checksum": _checksum(plain)})
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)

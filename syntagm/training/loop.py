@@ -4,6 +4,7 @@ Several processes (`torchrun`) train one model: each takes its share of every ba
 weighted by its tokens. The first process writes.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -67,14 +68,17 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
     """
     rank, world = _processes()
     identity = _identity(learner, settings, world)
-    if (made := finished(folder)) is not None:
+    made = finished(folder)
+    _wait_for_all(world)
+    if made is not None:
         _refuse_another(folder, made, identity)
         history: list[dict[str, float]] = made["history"]
+        if rank == 0:
+            _state.remove(folder / "state")
         return history
-    if rank == 0:
-        (folder / "state").mkdir(parents=True, exist_ok=True)
-    training = _Training(learner, settings, folder, identity, progress or Silent(), rank, world)
-    training.run()
+    with durable.held(folder / "state") if rank == 0 else contextlib.nullcontext():
+        training = _Training(learner, settings, folder, identity, progress or Silent(), rank, world)
+        training.run()
     return training.place.history
 
 
@@ -93,6 +97,8 @@ class _Training:
     def run(self) -> None:
         """All epochs, from where the state stands."""
         self._resume()
+        # Or the first process might have ended, and its state be gone, before another has read it.
+        _wait_for_all(self.world)
         began, before = time.monotonic(), self.place.seconds
         while self.place.epoch < self.settings.epochs and not self._exhausted():
             batches = self.learner.batches(self.place.epoch, self.rank, self.world)
@@ -137,9 +143,9 @@ class _Training:
             cure = "Train with a lower rate, or clip the gradient."
             raise InputError(f"step {self.place.step}", f"a loss of {value}", "a number", cure)
         loss.backward()  # type: ignore[no-untyped-call]
-        tokens = self._average(tokens)
+        tokens, value = self._average(tokens, value)
         if self.settings.clip:
-            torch.nn.utils.clip_grad_norm_(self.learner.module.parameters(), self.settings.clip)
+            _clip(self.learner.module, self.settings.clip)
         self.optimiser.step()
         self.place.step += 1
         self.place.tokens += tokens
@@ -147,24 +153,27 @@ class _Training:
         self.place.loss_tokens += tokens
         return value
 
-    def _average(self, tokens: int) -> int:
-        """Average the gradients over the processes, each weighted by its tokens; the tokens of all."""
+    def _average(self, tokens: int, loss: float) -> tuple[int, float]:
+        """Average the gradients over the processes, each weighted by its tokens; the tokens of all and their mean loss."""
         if self.world == 1:
-            return tokens
-        total = torch.tensor(float(tokens), device=self.learner.device)
-        dist.all_reduce(total)
+            return tokens, loss
+        sums = torch.tensor([tokens, tokens * loss], dtype=torch.float64, device=self.learner.device)
+        dist.all_reduce(sums)
+        total, nats = sums.tolist()
         for parameter in self.learner.module.parameters():
             if parameter.grad is not None:
-                parameter.grad *= tokens / float(total)
+                if parameter.grad.is_sparse:
+                    parameter.grad = parameter.grad.to_dense()
+                parameter.grad *= tokens / total
                 dist.all_reduce(parameter.grad)
-        return int(total)
+        return int(total), nats / total
 
     def _evaluate(self) -> None:
         """Score the held-out text, note it, and keep the weights if it is the best so far."""
         place = self.place
         nats, words = self.learner.held_out()
         self.learner.module.train()
-        bits = nats / words / math.log(2)
+        bits = self._first(nats / words / math.log(2))
         better = place.best is None or bits < place.best
         if better:
             place.best, place.without_gain = bits, 0
@@ -183,6 +192,14 @@ class _Training:
         place.loss_sum, place.loss_tokens = 0.0, 0
         if self.rank == 0:
             self.progress.evaluated(row)
+
+    def _first(self, value: float) -> float:
+        """The value of the first process: what is decided by it must be decided alike by all."""
+        if self.world == 1:
+            return value
+        shared = torch.tensor(value, dtype=torch.float64, device=self.learner.device)
+        dist.broadcast(shared, 0)
+        return float(shared)
 
     def _exhausted(self) -> bool:
         return 0 < self.settings.patience <= self.place.without_gain
@@ -219,15 +236,13 @@ class _Training:
         made = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
         made |= {"seconds": self.place.seconds, "torch": torch.__version__}
         durable.write(self.folder / "training.json", (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
-        for path in (self.folder / "state").iterdir():
-            path.unlink()
-        (self.folder / "state").rmdir()
+        _state.remove(self.folder / "state")
 
 
 def finished(folder: Path) -> dict[str, Any] | None:
     """What `training.json` says of a training that has ended; None if none has ended here."""
     path = folder / "training.json"
-    if not path.exists() or (folder / "state").exists():
+    if not path.exists():
         return None
     try:
         made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -241,7 +256,8 @@ def _refuse_another(folder: Path, found: Mapping[str, Any], wanted: Mapping[str,
     for key, value in wanted.items():
         if (other := found.get(key)) != value:
             if isinstance(value, dict) and isinstance(other, dict):
-                key, other, value = next((f"{key}.{k}", other.get(k), v) for k, v in value.items() if other.get(k) != v)
+                part = next(k for k in {**value, **other} if other.get(k) != value.get(k))
+                key, other, value = f"{key}.{part}", other.get(part), value.get(part)
             raise RunError(
                 str(folder), f"a training with {key} = {other!r}", f"{key} = {value!r}",
                 "Give the same command to go on with it, or choose another folder.",
@@ -264,6 +280,27 @@ def _optimiser(learner: Learner, settings: Settings) -> torch.optim.Optimizer:
         {"params": [one for one in parameters if one.dim() < 2], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.95), eps=1e-8)
+
+
+def _clip(module: torch.nn.Module, limit: float) -> None:
+    """Scale the gradients down to a norm of `limit`, if theirs is larger; as PyTorch does, and sparse ones too."""
+    values = []
+    for parameter in module.parameters():
+        if parameter.grad is not None and parameter.grad.is_sparse:
+            parameter.grad = parameter.grad.coalesce()
+            values.append(parameter.grad.values())
+        elif parameter.grad is not None:
+            values.append(parameter.grad)
+    norm = torch.nn.utils.get_total_norm(values)
+    factor = torch.clamp(limit / (norm + 1e-6), max=1.0)
+    if float(factor) != 1:
+        for value in values:
+            value.mul_(factor)
+
+
+def _wait_for_all(world: int) -> None:
+    if world > 1:
+        dist.barrier()
 
 
 def _processes() -> tuple[int, int]:
