@@ -99,6 +99,42 @@ def _run_gpt2(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
 
 
+def _lstm(parser: argparse.ArgumentParser) -> None:
+    _loop(
+        parser, epochs=40, rate=20.0, warmup=0, decay=0.0, clip=0.25, patience=0, every=0, seed=1, batch=20,
+        dropout=0.3, optimiser="sgd", schedule="plateau",
+    )  # fmt: skip
+    group = parser.add_argument_group(
+        "model and text",
+        "The defaults are those of Hu et al. 2020. Gulordava et al. 2018: --embedding 650 --hidden 650 --dropout 0.2 --batch 128",
+    )
+    for name, default, text in (
+        ("embedding", 256, "width of the embeddings"),
+        ("hidden", 256, "width of the layers"),
+        ("layers", 2, "layers"),
+        ("window", 35, "words of a column that a step reads"),
+        ("threshold", 2, "a word seen less often is unknown"),
+    ):
+        group.add_argument(f"--{name}", type=int, default=default, metavar=name.upper(), help=f"{text} ({default})")
+    group.add_argument("--tied", action="store_true", help="one matrix for embeddings and output layer")
+    group.add_argument("--tokens", choices=["blanks", "treebank"], default="blanks", help="how to divide text (blanks)")
+    group.add_argument(
+        "--unknown", dest="classes", choices=["berkeley", "single", "none"], default="berkeley",
+        help="classes of unknown words; none: keep every word (berkeley)",
+    )  # fmt: skip
+
+
+def _run_lstm(arguments: argparse.Namespace) -> None:
+    from syntagm.training import lstm
+
+    sizes = {name: getattr(arguments, name) for name in lstm.Size.__slots__}
+    text = {name: getattr(arguments, name) for name in lstm.Text.__slots__}
+    lstm.train(
+        arguments.corpus, arguments.valid, arguments.output, lstm.Size(**sizes), lstm.Text(**text),
+        _settings(arguments), Shown(),
+    )  # fmt: skip
+
+
 def _settings(arguments: argparse.Namespace) -> "Settings":
     import torch
 
@@ -139,5 +175,6 @@ class Shown:
 
 # What each family is called, what it is, the options it takes, and how it is trained.
 FAMILIES: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], None]]] = {
+    "lstm": ("a word-level LSTM", _lstm, _run_lstm),
     "gpt2": ("GPT-2 from scratch, over BPE or over words", _gpt2, _run_gpt2),
 }
