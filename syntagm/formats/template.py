@@ -10,18 +10,28 @@ from pathlib import Path
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import _strict
 from syntagm.grammar import make, template
+from syntagm.grammar._toml import MAX_CHARACTERS, shown
 from syntagm.grammar.lexicon import LexicalClass
-from syntagm.grammar.spelling import STYLES
+from syntagm.grammar.spelling import STYLES, Style
 from syntagm.suite import Suite
 
 LEXICONS = Path(__file__).resolve().parent.parent / "materials" / "lexicon"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
-_SECTIONS = re.compile(r"^\s*(?:\[\[suite\]\]|\[(?:suite\.)?(?:conditions|predictions|items)\])", re.MULTILINE)
+_SECTIONS = re.compile(
+    r"^[ \t]*(?:\[\[[ \t]*suite[ \t]*\]\]|\[[ \t]*(?:suite[ \t]*\.[ \t]*)?(?:conditions|predictions|items)[ \t]*\])",
+    re.MULTILINE,
+)
 
 
 def claims(path: Path, head: str) -> bool:
-    """A TOML file with a section of a template."""
-    return path.suffix == ".toml" and _SECTIONS.search(head) is not None
+    """A TOML file with a section of a template; words that stand before it can be many."""
+    if path.suffix != ".toml":
+        return False
+    return _SECTIONS.search(head) is not None or (len(head) >= 1000 and _SECTIONS.search(_whole(path)) is not None)
+
+
+def _whole(path: Path) -> str:
+    return _strict.beginning(path, MAX_CHARACTERS).decode("utf-8", errors="replace")
 
 
 def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", suite: str = "") -> Iterator[Suite]:
@@ -29,7 +39,7 @@ def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", su
 
     Arguments:
         path: the TOML file.
-        n: how many items of each suite, if not those that the template says.
+        n: how many items of each suite at most, if not those that the template says.
         seed: of the draws, where items are drawn.
         style: `natural`, or `published`: lower case and no punctuation.
         suite: the name of one suite, if the file makes several and only one is wanted.
@@ -38,18 +48,11 @@ def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", su
         InputError: no template, or one that can't be filled; with section, slot or row.
         UsageError: an option that can't be taken.
     """
-    for style_known in STYLES:
-        if style == style_known:
-            break
-    else:
-        raise UsageError("style", repr(style), " or ".join(STYLES))
-    number = None if not n else _number("n", n, 1)
-    found = templates(path)
-    if suite and suite not in [one.name for one in found]:
-        raise UsageError(str(path), f"no suite {suite!r}", "one of " + ", ".join(one.name for one in found))
-    for one in found:
-        if suite in ("", one.name):
-            yield make.suite(one, number, _number("seed", seed, 0), style_known)
+    if style not in STYLES:
+        raise UsageError("style", shown(style), " or ".join(STYLES))
+    number, start = None if not n else _number("n", n, 1), _number("seed", seed, 0)
+    spelled: Style = "published" if style == "published" else "natural"
+    yield from make.suites(templates(path), suite, number, start, spelled)
 
 
 def templates(path: Path) -> list[template.Template]:
@@ -64,7 +67,7 @@ def templates(path: Path) -> list[template.Template]:
 def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
     # A name only, never a path: a template that comes from elsewhere must not read other places.
     if not _NAME.fullmatch(name):
-        raise InputError(f"{path}, lexicon", repr(name), "a name of letters, digits, _ and -, without .toml")
+        raise InputError(f"{path}, lexicon", shown(name), "a name of letters, digits, _ and -, without .toml")
     for place in (path.parent, LEXICONS):
         if (file := place / f"{name}.toml").is_file():
             return template.classes(_strict.text(file), str(file))
@@ -75,5 +78,5 @@ def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
 
 def _number(option: str, text: str, least: int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < least:
-        raise UsageError(option, repr(text), f"a number from {least}")
+        raise UsageError(option, shown(text), f"a number from {least} to 999,999,999")
     return int(text)

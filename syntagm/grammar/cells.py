@@ -3,12 +3,18 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from syntagm.errors import InputError
+from syntagm.grammar._toml import shown
 from syntagm.grammar.spelling import tidy
 
-NAME = re.compile(r"[\w-]+(?:\.[\w-]+)?")
 MISSING = "-"
+MAX_ROWS = 100_000
+MAX_COLUMNS = 200
+MAX_CELL = 1_000
+
+_NAME = re.compile(r"\w[\w-]*(?:\.\w[\w-]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +35,22 @@ class Table:
     rows: tuple[Row, ...]
 
 
+@lru_cache(maxsize=16)
 def read(text: str, place: str) -> Table:
     r"""The table that a text holds. Blank lines and lines that begin with `#` don't count; `""` is the empty text.
 
     Raises:
-        InputError: no rows, a column twice or without a good name, cells too many or too few, an empty cell.
+        InputError: no rows or more than 100,000; a column twice or without a good name; cells too many, too few, empty or
+            too long.
 
     >>> table = read("sg | pl\ndog | dogs\n# no\nox | oxen", "here")
     >>> table.columns, [row.cells["pl"] for row in table.rows]
     (('sg', 'pl'), ['dogs', 'oxen'])
     """
-    lines = [line.strip() for line in text.splitlines()]
+    if text.count("\n") > MAX_ROWS:
+        cure = "Give so many items as a table of pairs or as JSON lines."
+        raise InputError(place, f"{text.count(chr(10)):,} lines", f"at most {MAX_ROWS:,}", cure)
+    lines = [line.strip() for line in text.split("\n")]
     lines = [line for line in lines if line and not line.startswith("#")]
     if len(lines) < 2:
         expected = "a line with the names of the columns, and at least one row"
@@ -51,20 +62,25 @@ def read(text: str, place: str) -> Table:
 
 def _columns(line: str, place: str) -> tuple[str, ...]:
     columns = tuple(cell.strip() for cell in line.split("|"))
+    if len(columns) > MAX_COLUMNS:
+        raise InputError(place, f"{len(columns):,} columns", f"at most {MAX_COLUMNS}")
     for index, column in enumerate(columns, 1):
-        if not NAME.fullmatch(column):
+        if not _NAME.fullmatch(column):
             cure = "Use letters, digits, _ and -; a form stands after a dot."
-            raise InputError(f"{place}, column {index}", repr(column), "a name such as noun or noun.pl", cure)
+            raise InputError(f"{place}, column {index}", shown(column), "a name such as noun or noun.pl", cure)
         if columns.count(column) > 1:
-            raise InputError(place, f"two columns called {column!r}", "each name once")
+            raise InputError(place, f"two columns called {shown(column)}", "each name once", "Rename or delete one.")
     return columns
 
 
 def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
     cells = [tidy(cell) for cell in line.split("|")]
     if len(cells) != len(columns):
-        raise InputError(place, f"{len(cells)} cells: {line}", f"{len(columns)}: {' | '.join(columns)}")
+        found = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}: {shown(line)}"
+        raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "| stands between two cells.")
     for column, cell in zip(columns, cells, strict=True):
         if not cell:
             raise InputError(f"{place}, {column}", "an empty cell", "a text", 'Write "" if nothing shall stand there.')
+        if len(cell) > MAX_CELL:
+            raise InputError(f"{place}, {column}", f"{len(cell):,} characters", f"at most {MAX_CELL:,}")
     return Row(number, place, {one: "" if cell == '""' else cell for one, cell in zip(columns, cells, strict=True)})

@@ -5,9 +5,9 @@ the same for a seed, on every platform and in every version.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from syntagm.errors import InputError
 from syntagm.grammar import lexicon
@@ -16,6 +16,8 @@ from syntagm.grammar.lexicon import Word
 from syntagm.grammar.plan import Plan
 
 MAX_ITEMS = 1_000_000
+MAX_BOUND = 10**15
+LISTED = 1_000_000
 TRIES = 1_000
 
 
@@ -29,27 +31,38 @@ class Filled:
 
 
 def rows(plans: Sequence[Plan], table: Table, n: int | None) -> Iterator[Filled]:
-    """The items of a table, the first `n` if a number is given; InputError if a pattern needs a form that is `-`."""
-    for row in table.rows[:n]:
+    """The items of a table, row by row, each row in all configurations; the first `n` if a number is given.
+
+    Raises:
+        InputError: a pattern needs a form that is `-`; more than a million items.
+    """
+    if (size := len(table.rows) * len(plans)) > MAX_ITEMS and (n is None or n > MAX_ITEMS):
+        raise InputError(table.place, f"{size:,} items", f"at most {MAX_ITEMS:,}", "Take rows or variables out.")
+    return islice(_rows(plans, table), n)
+
+
+def _rows(plans: Sequence[Plan], table: Table) -> Iterator[Filled]:
+    number = 0
+    for row in table.rows:
         forms: dict[str, dict[str, str]] = {}
         for column, cell in row.cells.items():
             slot, _, form = column.partition(".")
             forms.setdefault(slot, {})[form] = cell
         words = {slot: Word(row.place, named) for slot, named in forms.items()}
         for plan in plans:
-            _refuse_missing(plan, words)
-            values = "-".join(plan.values.values())
-            yield Filled(f"{row.number}-{values}" if len(plans) > 1 else str(row.number), plan, words)
+            number += 1
+            if MISSING in row.cells.values():
+                _refuse_missing(plan, words)
+            yield Filled(str(number), plan, words)
 
 
 def _refuse_missing(plan: Plan, words: Mapping[str, Word]) -> None:
     for one in plan.conditions.values():
         for piece in one.pieces():
             if piece.slot and words[piece.slot].forms[piece.form] == MISSING:
-                column = f"{piece.slot}.{piece.form}" if piece.form else piece.slot
-                cure = 'Fill it in, or write "" for nothing.'
+                place = f"{words[piece.slot].place}, {piece.slot}{'.' if piece.form else ''}{piece.form}"
                 raise InputError(
-                    f"{words[piece.slot].place}, {column}", "no such form (-)", f"one, for {one.place}", cure
+                    place, "no such form (-)", f"one, for {one.place}", 'Fill it in, or write "" for nothing.'
                 )
 
 
@@ -61,19 +74,23 @@ def bound(plans: Sequence[Plan]) -> int:
 def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int) -> Iterator[Filled]:
     """The combinations of a cross, each under its rank from 1 as id: all, or `n` drawn evenly from the configurations.
 
-    A combination is computed from its rank; no list of them is made.
+    A combination is computed from its rank; no list of them is made. If there are fewer than `n`, all are taken.
 
     Raises:
-        InputError: more than a million combinations and no `n`.
+        InputError: more than a million combinations and no `n`; more than 10^15; too few that meet the conditions are
+            found.
     """
-    if n is None and bound(plans) > MAX_ITEMS:
-        cure = "Draw some of them (-n N), or take words out."
-        raise InputError(place, f"{bound(plans):,} combinations", f"at most {MAX_ITEMS:,}", cure)
+    total = bound(plans)
+    if total > MAX_BOUND:
+        cure = 'Take words or slots out, or write fill = "sample".'
+        raise InputError(place, f"more than {MAX_BOUND:,} combinations", "fewer", cure)
+    if (n is None and total > MAX_ITEMS) or (n or 0) > MAX_ITEMS:
+        found = f"{total:,} combinations" if n is None else f"{n:,} items asked for"
+        raise InputError(place, found, f"at most {MAX_ITEMS:,}", "Draw some of them (-n N), or take words out.")
     before = [0, *accumulate(plan.size for plan in plans)]
-    generator = random.Random(f"syntagm {seed}")
-    for plan, first, quota in zip(plans, before, _quotas(n, len(plans)), strict=False):
-        chosen = range(plan.size) if quota is None else _ranks(plan, quota, generator)
-        for rank in chosen:
+    chosen = [range(plan.size) for plan in plans] if n is None else _drawn(plans, n, seed, place)
+    for plan, first, ranks in zip(plans, before, chosen, strict=False):
+        for rank in ranks:
             if (words := unrank(plan, rank)) is not None:
                 yield Filled(str(first + rank + 1), plan, words)
 
@@ -90,105 +107,65 @@ def unrank(plan: Plan, rank: int) -> dict[str, Word] | None:
     return words
 
 
-def _quotas(n: int | None, number: int) -> list[int | None]:
-    """`n` divided among the configurations, one more for the first ones if it doesn't come out even."""
-    return [None] * number if n is None else [n // number + (index < n % number) for index in range(number)]
-
-
-def _ranks(plan: Plan, quota: int, generator: random.Random) -> list[int]:
-    """At most `quota` ranks that no condition excludes, each as likely as any other, in order."""
-    if plan.size <= max(2 * quota, TRIES):
-        allowed = [rank for rank in range(plan.size) if unrank(plan, rank) is not None]
-        return sorted(_shuffled(allowed, quota, generator))
-    found: set[int] = set()
-    tried: set[int] = set()
-    while len(found) < quota and len(tried) < plan.size // 2:
-        rank = int(generator.random() * plan.size)
-        if rank not in tried and unrank(plan, rank) is not None:
-            found.add(rank)
-        tried.add(rank)
-    return sorted(found)
-
-
-def _shuffled(ranks: list[int], quota: int, generator: random.Random) -> list[int]:
-    """The first `quota` of a random order (Fisher and Yates)."""
-    for place in range(min(quota, len(ranks))):
-        other = place + int(generator.random() * (len(ranks) - place))
-        ranks[place], ranks[other] = ranks[other], ranks[place]
-    return ranks[:quota]
-
-
-class Sample:
-    """Draws of a sample: the slots in order, each word as likely as any other that the slots before allow."""
-
-    def __init__(self, plans: Sequence[Plan], place: str, seed: int) -> None:
-        self.plans, self.place = plans, place
-        self.generator = random.Random(f"syntagm {seed}")
-        self._allowed: dict[tuple[int, int, tuple[str, ...]], list[Word]] = {}
-
-    def draw(self, number: int) -> dict[str, Word]:
-        """The words of one item of the plan of this number.
-
-        Raises:
-            InputError: a thousand draws in a row came to a slot that no word can fill.
-        """
-        stuck = ""
-        for _ in range(TRIES):
-            words: dict[str, Word] = {}
-            for index, slot in enumerate(self.plans[number].slots):
-                allowed = self._words(number, index, words)
-                if not allowed:
-                    stuck = slot.name
-                    break
-                words[slot.name] = allowed[int(self.generator.random() * len(allowed))]
-            else:
-                return words
-        found = f"no word meets the conditions in {TRIES:,} draws{_where(self.plans[number])}"
-        cure = "Loosen the conditions of this slot or of those before it, or add words."
-        raise InputError(f"{self.place}, slot {stuck}", found, "at least one", cure)
-
-    def _words(self, number: int, index: int, words: Mapping[str, Word]) -> list[Word]:
-        """The words that a slot can have after those before it; kept by the features that count."""
-        slot = self.plans[number].slots[index]
-        features = [one for one in slot.depends if one.column]
-        key = number, index, tuple(words[one.slot].forms[one.other] for one in features)
-        if key not in self._allowed:
-            allowed = [word for word in slot.words if all(lexicon.holds(one, word, {}, words) for one in features)]
-            self._allowed[key] = allowed
-        taken = [words[one.slot] for one in slot.depends if not one.column]
-        return [word for word in self._allowed[key] if all(word is not other for other in taken)]
-
-
-def sample(
-    plans: Sequence[Plan], place: str, n: int, seed: int, texts: Callable[[Filled], tuple[str, ...]]
-) -> Iterator[Filled]:
-    """`n` different items, the configurations by turns; the first k of them are those of a smaller `n`.
-
-    Arguments:
-        plans: the configurations.
-        place: for messages.
-        n: how many.
-        seed: of the draws.
-        texts: the sentences of an item; an item whose sentences were there before is drawn again.
-
-    Raises:
-        InputError: no words meet the conditions, or there are fewer than `n` different items.
-    """
-    if n > MAX_ITEMS:
-        raise InputError(place, f"{n:,} items", f"at most {MAX_ITEMS:,}")
-    source, seen = Sample(plans, place, seed), set[tuple[str, ...]]()
-    for number in range(n):
-        for _ in range(TRIES):
-            turn = number % len(plans)
-            made = Filled(str(number + 1), plans[turn], source.draw(turn))
-            if (said := texts(made)) not in seen:
-                break
+def _drawn(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int]]:
+    """`n` ranks that no condition excludes, as evenly from the plans as can be, each plan's in order."""
+    generator = random.Random(f"syntagm {seed}")
+    allowed: list[Sequence[int] | None] = []
+    listed = 0
+    for plan in plans:
+        if not any(slot.depends for slot in plan.slots):
+            allowed.append(range(plan.size))
+        elif (listed := listed + plan.size) <= LISTED:
+            allowed.append([rank for rank in range(plan.size) if unrank(plan, rank) is not None])
         else:
-            found = f"{number:,} different items and then {TRIES:,} repetitions{_where(plans[turn])}"
-            raise InputError(place, found, f"{n:,} different items", "Ask for fewer (-n N), or add words.")
-        seen.add(said)
-        yield made
+            allowed.append(None)
+    sizes = [plan.size if ranks is None else len(ranks) for plan, ranks in zip(plans, allowed, strict=True)]
+    return [
+        sorted(_tried(plan, quota, generator, place) if ranks is None else _shuffled(ranks, quota, generator))
+        for plan, ranks, quota in zip(plans, allowed, quotas(n, sizes), strict=True)
+    ]
 
 
-def _where(plan: Plan) -> str:
+def quotas(n: int, sizes: Sequence[int]) -> list[int]:
+    """`n` divided among groups as evenly as their sizes let it, one more for the first ones if it doesn't come out even.
+
+    >>> quotas(10, [1, 20, 20, 0]), quotas(9, [2, 3])
+    ([1, 5, 4, 0], [2, 3])
+    """
+    made = [0] * len(sizes)
+    while n and (free := [index for index, size in enumerate(sizes) if made[index] < size]):
+        share = max(1, n // len(free))
+        for index in free[:n]:
+            more = min(share, sizes[index] - made[index])
+            made[index] += more
+            n -= more
+    return made
+
+
+def _tried(plan: Plan, quota: int, generator: random.Random, place: str) -> set[int]:
+    """`quota` allowed ranks of a plan that is too big to list, each as likely as any other."""
+    found: set[int] = set()
+    for _ in range(LISTED + 20 * quota):
+        if len(found) == quota:
+            return found
+        rank = int(generator.random() * plan.size)
+        if rank not in found and unrank(plan, rank) is not None:
+            found.add(rank)
+    said = f"{len(found):,} of {quota:,} items in {LISTED + 20 * quota:,} draws{where(plan)}"
+    raise InputError(place, said, "more words that meet the conditions", 'Ask for fewer (-n N), or fill = "sample".')
+
+
+def _shuffled(ranks: Sequence[int], quota: int, generator: random.Random) -> list[int]:
+    """The first `quota` of a random order (Fisher and Yates), of which only what was moved is kept."""
+    moved: dict[int, int] = {}
+    chosen = []
+    for place in range(quota):
+        other = place + int(generator.random() * (len(ranks) - place))
+        chosen.append(ranks[moved.get(other, other)])
+        moved[other] = moved.get(place, place)
+    return chosen
+
+
+def where(plan: Plan) -> str:
+    """The configuration of a plan, for messages."""
     return " where " + ", ".join(f"{name} = {value}" for name, value in plan.values.items()) if plan.values else ""

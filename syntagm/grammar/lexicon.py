@@ -5,17 +5,23 @@ A class is a table; each row is a word, with its forms and features by column. A
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from syntagm.errors import InputError
 from syntagm.grammar import cells
+from syntagm.grammar._toml import shown
 
-_SLOT = re.compile(r"\s*([\w-]+)\s*(?:\[([^\[\]]*)\])?\s*")
+MAX_CONDITIONS = 50
+
+_NAME = r"\w[\w-]*+"
+_SLOT = re.compile(rf"\s*({_NAME})\s*(?:\[([^\[\]]*)\])?\s*")
 _CONDITION = re.compile(
-    r"\s*(?P<column>[\w-]*)\s*(?P<operator>!?=)\s*"
-    r"(?:\$(?P<variable>[\w-]+)|(?P<slot>[\w-]+)\.(?P<other>[\w-]+)|(?P<values>[\w-]+(?:\s*/\s*[\w-]+)*))\s*"
+    rf"(?P<column>{_NAME})?\s*(?P<operator>!?=)\s*"
+    rf"(?:\$(?P<variable>{_NAME})|(?P<slot>{_NAME})\.(?P<other>{_NAME})|(?P<values>{_NAME}(?:\s*/\s*{_NAME})*))"
 )
+_EXPECTED = "column = value, column = $variable, column = slot.column (or != for =), or != slot"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +74,8 @@ def lexical_class(name: str, text: str, place: str) -> LexicalClass:
     table = cells.read(text, place)
     for column in table.columns:
         if "." in column:
-            raise InputError(f"{place}, column {column}", "a dot", "the name of a form or feature alone")
+            expected = "the name of a form or feature alone"
+            raise InputError(f"{place}, column {column}", "a dot", expected, f"Write {column.rpartition('.')[2]}.")
     return LexicalClass(name, place, table.columns, tuple(Word(row.place, row.cells) for row in table.rows))
 
 
@@ -80,33 +87,36 @@ def choice(slot: str, text: str, place: str) -> Choice:
     """
     found = _SLOT.fullmatch(text)
     if not found:
-        raise InputError(place, repr(text), "a class, with conditions in brackets: noun[kind = person]")
-    conditions = tuple(_condition(part, place) for part in (found[2] or "").split(",") if part.strip())
-    return Choice(slot, place, found[1], conditions)
+        raise InputError(place, shown(text), "a class, with conditions in brackets: noun[kind = person]")
+    parts = [part.strip() for part in (found[2] or "").split(",")]
+    if len(parts) > MAX_CONDITIONS:
+        raise InputError(place, f"{len(parts):,} conditions", f"at most {MAX_CONDITIONS}")
+    return Choice(slot, place, found[1], tuple(_condition(part, place) for part in parts if part))
 
 
 def _condition(text: str, place: str) -> Condition:
     found = _CONDITION.fullmatch(text)
-    expected = "column = value, column = $variable, column = slot.column (or != for =), or != slot"
     if not found:
-        raise InputError(place, f"the condition {text.strip()!r}", expected)
-    column, negative = found["column"], found["operator"] == "!="
+        cure = "A row without a value has none that is =, and is always !=." if text.rstrip().endswith("-") else ""
+        raise InputError(place, f"the condition {shown(text)}", _EXPECTED, cure)
+    column, negative = found["column"] or "", found["operator"] == "!="
     if column:
-        values = frozenset(value.strip() for value in (found["values"] or "").split("/") if value.strip())
+        listed = values(found["values"] or "")
         named = {name: found[name] or "" for name in ("variable", "slot", "other")}
-        return Condition(text.strip(), column, negative, values=values, **named)
+        return Condition(text, column, negative, values=listed, **named)
     if not negative or not found["values"] or "/" in found["values"]:
-        raise InputError(place, f"the condition {text.strip()!r}", expected)
-    return Condition(text.strip(), "", True, slot=found["values"])
+        raise InputError(place, f"the condition {shown(text)}", _EXPECTED)
+    return Condition(text, "", True, slot=found["values"])
 
 
+@lru_cache(maxsize=100_000)
 def values(cell: str) -> frozenset[str]:
     """The values in a cell.
 
     >>> sorted(values("person / animal")), sorted(values("-"))
     (['animal', 'person'], [])
     """
-    return frozenset() if cell == cells.MISSING else frozenset(part.strip() for part in cell.split("/"))
+    return frozenset() if cell == cells.MISSING else frozenset(filter(None, map(str.strip, cell.split("/"))))
 
 
 def holds(condition: Condition, word: Word, chosen: Mapping[str, str], filled: Mapping[str, Word]) -> bool:
@@ -125,29 +135,36 @@ def holds(condition: Condition, word: Word, chosen: Mapping[str, str], filled: M
 def check(choices: Sequence[Choice], classes: Mapping[str, LexicalClass], variables: Sequence[str]) -> None:
     """Refuse conditions that name a class, column, variable or earlier slot that there isn't.
 
+    A slot that isn't among the choices is earlier than all of them, if there is a class of its name.
+
     Raises:
         InputError: naming the slot and what there is.
     """
-    before: dict[str, LexicalClass] = {}
+    listed = {one.slot for one in choices}
+    before = {name: one for name, one in classes.items() if name not in listed}
     for one in choices:
         if one.lexical_class not in classes:
-            known = ", ".join(sorted(classes)) or "none"
-            raise InputError(one.place, f"no class {one.lexical_class!r}", f"one of the classes: {known}")
+            raise InputError(one.place, f"no class {one.lexical_class!r}", f"one of the classes: {some(classes)}")
         for condition in one.conditions:
-            for found, kind, known in _unknown(condition, classes[one.lexical_class], variables, before):
-                raise InputError(f"{one.place}, {condition.text}", f"no {kind} {found!r}", f"one of: {known or 'none'}")
+            for found, kind, there in _unknown(condition, classes[one.lexical_class], variables, before):
+                raise InputError(f"{one.place}, {condition.text}", f"no {kind} {found!r}", f"one of: {some(there)}")
         before[one.slot] = classes[one.lexical_class]
 
 
 def _unknown(
     condition: Condition, own: LexicalClass, variables: Sequence[str], before: Mapping[str, LexicalClass]
-) -> Iterator[tuple[str, str, str]]:
+) -> Iterator[tuple[str, str, Iterable[str]]]:
     if condition.column and condition.column not in own.columns:
-        yield condition.column, f"column in class {own.name}", ", ".join(own.columns)
+        yield condition.column, f"column in class {own.name}", own.columns
     if condition.variable and condition.variable not in variables:
-        yield condition.variable, "variable", ", ".join(variables)
+        yield condition.variable, "variable", variables
     if condition.slot and condition.slot not in before:
-        yield condition.slot, "slot before this one", ", ".join(before)
+        yield condition.slot, "slot before this one", before
     elif condition.other and condition.other not in before[condition.slot].columns:
-        columns = before[condition.slot].columns
-        yield condition.other, f"column in class {before[condition.slot].name}", ", ".join(columns)
+        yield condition.other, f"column in class {before[condition.slot].name}", before[condition.slot].columns
+
+
+def some(names: Iterable[str]) -> str:
+    """Names for a message: a lexicon may have hundreds."""
+    listed = list(names)
+    return (", ".join(listed[:20]) + (", ..." if len(listed) > 20 else "")) or "none"

@@ -1,58 +1,77 @@
-"""Make a suite of a template: fill the slots, spell the sentences, note the configuration of each item."""
+"""Make suites of templates: fill the slots, spell the sentences, note the configuration of each item."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from syntagm.grammar import draw, pattern, spelling
+from syntagm.errors import InputError, UsageError
+from syntagm.grammar import draw, pattern, sample, spelling
 from syntagm.grammar.draw import Filled
-from syntagm.grammar.plan import plans
+from syntagm.grammar.pattern import Pattern
+from syntagm.grammar.plan import Plan, plans
 from syntagm.grammar.spelling import Style
 from syntagm.grammar.template import Template
+from syntagm.grammar.unused import refuse_unused
 from syntagm.suite import Item, Region, Sentence, Suite
 
+MAX_SENTENCE = 10_000
+MAX_TEXT = 500_000_000
 
-def suite(template: Template, n: int | None = None, seed: int = 1, style: Style = "natural") -> Suite:
-    """The suite that a template makes; the same arguments give the same suite everywhere.
+Words = Mapping[str, Mapping[str, str]]
+
+
+def suites(
+    templates: Sequence[Template], only: str = "", n: int | None = None, seed: int = 1, style: Style = "natural"
+) -> Iterator[Suite]:
+    """The suites of all templates of one file; the same arguments give the same suites everywhere.
 
     Arguments:
-        template: from `template.read`.
-        n: how many items: the first of a table, draws from a cross, draws of a sample; None for what the template says.
+        templates: from `template.read`.
+        only: the name of the one suite that is wanted.
+        n: how many items at most: the first of a table, draws from a cross, draws of a sample; None for what the
+            template says.
         seed: of the draws.
         style: `natural`, or `published`: lower case, no punctuation.
 
     Raises:
-        InputError: the template can't be filled; the message names slot and row.
+        InputError: a template can't be filled, or says something that nothing uses; with the slot or row.
+        UsageError: `n` below 1, or no suite of the name.
     """
-    prepared = list(plans(template))
-    spell = _Speller(template.regions, style)
+    if n is not None and n < 1:
+        raise UsageError("n", str(n), "a number from 1")
+    if only and only not in [one.name for one in templates]:
+        raise UsageError("suite", f"no suite {only!r}", "one of " + ", ".join(one.name for one in templates))
+    prepared = [plans(template) for template in templates]
+    refuse_unused(templates, prepared)
+    for template, planned in zip(templates, prepared, strict=True):
+        if only in ("", template.name):
+            yield _suite(template, planned, n, seed, style)
+
+
+def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int, style: Style) -> Suite:
+    spell = _Speller(template.regions, style, template.place)
     if template.fill == "table" and template.table:
-        filled = draw.rows(prepared, template.table, n)
+        filled = draw.rows(planned, template.table, n)
     elif template.fill == "cross":
-        filled = draw.cross(prepared, template.place, n, seed)
+        filled = draw.cross(planned, template.place, n, seed)
     else:
-        filled = draw.sample(prepared, template.place, n or template.n, seed, spell.texts)
+        filled = sample.sample(planned, template.place, template.n if n is None else n, seed, spell.texts)
     items = tuple(_item(one, spell) for one in filled)
+    if not items:
+        cure = "Loosen the conditions of its slots, or add words."
+        raise InputError(template.place, "no items: no words meet the conditions", "at least one", cure)
     drawn = template.fill == "sample" or (template.fill == "cross" and n is not None)
     made = ({"seed": str(seed)} if drawn else {}) | ({"style": style} if style != "natural" else {})
     return Suite(template.name, items, template.predictions, dict(template.tags) | made, template.aggregate)
 
 
-def bound(template: Template) -> int:
-    """How many items a template makes at most, computed without making them."""
-    prepared = list(plans(template))
-    if template.table:
-        return len(template.table.rows) * len(prepared)
-    return draw.bound(prepared) if template.fill == "cross" else template.n
-
-
 def _item(filled: Filled, spell: "_Speller") -> Item:
-    forms = _forms(filled)
-    sentences = {name: spell.sentence(one, forms) for name, one in filled.plan.conditions.items()}
-    tags = {name: pattern.fill(one.regions[0], forms) for name, one in filled.plan.item_tags.items()}
+    words = _forms(filled)
+    sentences = {name: spell.sentence(one, words, filled.id) for name, one in filled.plan.conditions.items()}
+    tags = {name: pattern.fill(one.regions[0], words) for name, one in filled.plan.item_tags.items()}
     return Item(filled.id, sentences, {**filled.plan.values, **tags})
 
 
-def _forms(filled: Filled) -> dict[str, Mapping[str, str]]:
+def _forms(filled: Filled) -> Words:
     return {slot: word.forms for slot, word in filled.words.items()}
 
 
@@ -62,16 +81,25 @@ class _Speller:
 
     names: tuple[str, ...]
     style: Style
+    place: str
+    length: int = 0
     _regions: dict[tuple[int, ...], tuple[Region, ...]] = field(default_factory=dict)
 
-    def texts(self, filled: Filled) -> tuple[str, ...]:
-        """The sentences of an item, by condition."""
-        forms = _forms(filled)
-        return tuple(self.sentence(one, forms).text for one in filled.plan.conditions.values())
+    def texts(self, filled: Filled) -> list[tuple[str, ...]]:
+        """What an item says in each suite that shares its draws, the sentences by condition."""
+        words = _forms(filled)
+        return [tuple(self._text(one, words)[0] for one in group.values()) for group in filled.plan.together]
 
-    def sentence(self, one: pattern.Pattern, forms: Mapping[str, Mapping[str, str]]) -> Sentence:
-        """The sentence that a pattern makes of words."""
-        text, bounds = spelling.sentence([pattern.fill(region, forms) for region in one.regions], self.style)
+    def _text(self, one: Pattern, words: Words) -> tuple[str, tuple[int, ...]]:
+        return spelling.sentence([pattern.fill(region, words) for region in one.regions], self.style)
+
+    def sentence(self, one: Pattern, words: Words, item: str) -> Sentence:
+        """The sentence that a pattern makes of words; InputError if it's too long, or all are."""
+        text, bounds = self._text(one, words)
+        self.length += len(text)
+        if len(text) > MAX_SENTENCE or self.length > MAX_TEXT:
+            found = f"{len(text):,} characters" if len(text) > MAX_SENTENCE else f"more than {MAX_TEXT:,} in all items"
+            raise InputError(f"{one.place}, item {item}", found, f"at most {MAX_SENTENCE:,} in a sentence")
         if not self.names:
             return Sentence(text)
         if bounds not in self._regions:

@@ -1,12 +1,14 @@
-"""How words become a sentence: spacing, a and an, capitals, and the style of the files of Marvin & Linzen 2018.
+"""How words become a sentence: spacing, capitals, and the style of the files of Marvin & Linzen 2018.
 
-The only place that knows about these. Words and punctuation marks come in pieces; a piece is joined to what stands before
-it by a blank, unless it is glued, or begins with a mark that closes.
+The only place that knows about these; a and an are in `article.py`. Words and punctuation marks come in pieces; a piece
+is joined to what stands before it by a blank, unless it is glued, or begins with a mark that closes.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
+
+from syntagm.grammar.article import article
 
 Style = Literal["natural", "published"]
 STYLES: tuple[Style, ...] = get_args(Style)
@@ -14,16 +16,11 @@ ARTICLE = "(n)"
 
 _CLOSING = ".,;:?!…)]”"
 _OPENING = "([“"
-_ENDINGS = ("'s", "’s", "n't", "n’t")
-_ODD_BLANKS = re.compile(rf"\s+(?=[{re.escape(_CLOSING)}]|(?:{'|'.join(_ENDINGS)})\b)|(?<=[{re.escape(_OPENING)}])\s+")
+_ENDINGS = r"(?:['’](?:s|d|m|ll|re|ve)|n['’]t)\b"
+_ENDING = re.compile(_ENDINGS)
+_ODD_BLANKS = re.compile(rf"\s+(?=[{re.escape(_CLOSING)}]|{_ENDINGS})|(?<=[{re.escape(_OPENING)}])\s+")
 _MARKS = re.compile(r"[.,;:?!…()\[\]“”\"]")
 _ARTICLE = re.compile(r"\b([aA])\(n\)")
-_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
-_CONSONANT = re.compile(
-    r"(?:eu|ewe|on(?:c?e)(?!\w)|one-|u(?:ku|b[ia]|r[aeiou]|s[aeu]|t[aeio]|ni(?!n|m|d|ll))|u(?!\w))", re.IGNORECASE
-)
-_VOWEL = re.compile(r"(?:[aeiou]|hono?u?r|honest|heir(?!l\w*y)|hour|8|1[18](?!\d))", re.IGNORECASE)
-_LETTERS = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z](?!\w)")
 
 
 def tidy(text: str) -> str:
@@ -38,13 +35,16 @@ def tidy(text: str) -> str:
 def join(parts: Iterable[tuple[bool, str]]) -> str:
     """Pieces as one text; each says whether it is glued to what stands before it.
 
-    >>> join([(False, "the"), (False, "dog"), (True, "s"), (False, ""), (False, ", barking")])
-    'the dogs, barking'
+    >>> join([(False, "the"), (False, "dog"), (True, "s"), (False, ""), (True, "barking"), (True, ", then")])
+    'the dogs barking, then'
     """
-    text = ""
+    text, close = "", True
     for glued, part in parts:
+        # A piece that follows an empty one stands where the empty one would.
+        close = close and glued
         if part:
-            text = part if not text else text + part if glued or _attaches(text, part) else f"{text} {part}"
+            text = f"{text} {part}" if text and not close and not _attaches(text, part) else text + part
+            close = True
     return text
 
 
@@ -63,30 +63,25 @@ def sentence(parts: Sequence[str], style: Style = "natural") -> tuple[str, tuple
     >>> sentence(["The", "answer, then", "."], "published")
     ('the answer then', (0, 3, 4, 15, 15, 15))
     """
-    if any(ARTICLE in part for part in parts):
+    text, bounds = _joined(parts)
+    if ARTICLE in text or style == "published":
         parts = _articles(parts)
-    if style == "published":
-        parts = [tidy(_MARKS.sub(" ", part).lower()) for part in parts]
-    text, bounds = "", []
-    for part in parts:
-        if part and text and not _attaches(text, part):
-            text += " "
-        bounds += [len(text), len(text) + len(part)]
-        text += part
+        if style == "published":
+            parts = [tidy(_MARKS.sub(" ", part).lower()) for part in parts]
+        text, bounds = _joined(parts)
     return (_capital(text) if style == "natural" else text), tuple(bounds)
 
 
-def article(following: str) -> str:
-    """*a* or *an*, by the sound with which the next word begins.
-
-    >>> [article(word) for word in ("apple", "unit", "unimportant one", "hour", "house", "MP", "European", "8-year-old")]
-    ['an', 'a', 'an', 'an', 'a', 'an', 'a', 'an']
-    """
-    found = _WORD.search(following)
-    word = found[0] if found else ""
-    if _LETTERS.match(word):
-        return "an" if word[0] in "AEFHILMNORSX" else "a"
-    return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"
+def _joined(parts: Sequence[str]) -> tuple[str, list[int]]:
+    text = ""
+    bounds: list[int] = []
+    for part in parts:
+        if part and text and not _attaches(text, part):
+            text += " "
+        start = len(text)
+        text += part
+        bounds += (start, len(text))
+    return text, bounds
 
 
 def _articles(parts: Sequence[str]) -> list[str]:
@@ -106,11 +101,13 @@ def _articles(parts: Sequence[str]) -> list[str]:
 def _attaches(text: str, part: str) -> bool:
     first = part[0]
     # The first letter decides for nearly all words, and this is asked for each.
-    return first in _CLOSING or (first in "'’n" and part.startswith(_ENDINGS)) or text[-1] in _OPENING
+    return first in _CLOSING or text[-1] in _OPENING or (first in "'’n" and _ENDING.match(part) is not None)
 
 
 def _capital(text: str) -> str:
-    if text[:1].isalnum():
-        # A letter whose capital is two letters would move every region.
-        return text[0].upper() + text[1:] if len(text[0].upper()) == 1 else text
-    return text[:1] + text[1:2].upper() + text[2:] if len(text[1:2].upper()) == 1 else text
+    for place, letter in enumerate(text):
+        if letter.isalnum():
+            capital = letter.upper()
+            # A letter whose capital is two letters would move every region.
+            return text[:place] + capital + text[place + 1 :] if len(capital) == 1 else text
+    return text

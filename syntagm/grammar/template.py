@@ -1,24 +1,23 @@
 """Templates: what a TOML file says about the suites that it makes. The language is described in docs/templates.md."""
 
-import re
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
 
-from syntagm.errors import FormulaError, InputError
-from syntagm.formula import parse as parse_formula
-from syntagm.grammar import cells, lexicon, pattern
+from syntagm.errors import InputError
+from syntagm.grammar import _toml, cells, lexicon, parts
+from syntagm.grammar._toml import known, need, shown
 from syntagm.grammar.lexicon import Choice, LexicalClass
+from syntagm.grammar.parts import Fill, Section
 from syntagm.grammar.pattern import Pattern
-from syntagm.suite import AGGREGATES, Aggregate, Prediction
+from syntagm.suite import Aggregate, Prediction
 
-Fill = Literal["table", "cross", "sample"]
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+MAX_SUITES = 200
+
 _TABLES = ("tags", "slots", "vary", "rules", "classes", "item_tags")
-_TEXTS = ("name", "regions", "lexicon", "aggregate")
-_SECTIONS = (*_TEXTS, *_TABLES, "conditions", "predictions", "items")
-_ITEMS = {"table": ("fill", "rows"), "cross": ("fill",), "sample": ("fill", "n")}
+_SECTIONS = ("name", "regions", "lexicon", "aggregate", *_TABLES, "conditions", "predictions", "items")
+_SHARED = ("lexicon", "slots", "vary", "rules", "classes", "items")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,8 @@ class Template:
     """How the sentences of one suite are made.
 
     `variables` are those of `[vary]` and the rules, each with its values; `table` is there if `fill` is `table`, `n` if it
-    is `sample`.
+    is `sample`. `together` are conditions and item tags of all suites of the file that the same draws fill. `places` says of
+    each entry of `[slots]`, `[vary]`, `[rules]` and `[classes]` where it stands: in the file, or in the section of the suite.
     """
 
     name: str
@@ -44,6 +44,8 @@ class Template:
     table: cells.Table | None
     n: int
     aggregate: Aggregate
+    places: Mapping[tuple[str, str], str]
+    together: tuple[tuple[Mapping[str, Pattern], Mapping[str, Pattern]], ...] = ()
 
 
 def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[str, LexicalClass]]) -> list[Template]:
@@ -58,172 +60,92 @@ def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[s
     Raises:
         InputError: no TOML, or not what docs/templates.md says; with the section, slot or row.
     """
-    top = _toml(text, place)
-    sections = _need(top.pop("suite", [{}]), list, f"{place}, [[suite]]")
-    _known(top, _SECTIONS, place)
-    made = []
-    for number, section in enumerate(sections, 1):
-        where = f"{place}, suite {number}" if len(sections) > 1 else place
-        section = _need(section, dict, where)
-        _known(section, _SECTIONS, where)
-        merged = top | section | {key: _table(top, key, place) | _table(section, key, where) for key in _TABLES}
-        made.append(_template(merged, place, name, classes_of))
-    names = [template.name for template in made]
-    for twice in {one for one in names if names.count(one) > 1}:
-        raise InputError(place, f"two suites called {twice!r}", "each name once", "Give each [[suite]] a name.")
-    return made
+    top = _toml.read(text, place)
+    several = "suite" in top
+    listed = top.pop("suite", [{}])
+    if not isinstance(listed, list) or not 0 < len(listed) <= MAX_SUITES:
+        raise InputError(
+            f"{place}, [suite]", shown(listed), f"1 to {MAX_SUITES} sections", "Begin each with [[suite]]."
+        )
+    known(top, _SECTIONS, place)
+    made: list[Template] = []
+    shared: list[dict[str, Any]] = []
+    for number, own in enumerate(listed, 1):
+        section = _section(top, own, place, number if several else None)
+        made.append(_template(section, name, classes_of))
+        if made[-1].name in [one.name for one in made[:-1]]:
+            found = f"the name {shown(made[-1].name)} for a second suite"
+            raise InputError(section.place, found, "each name once", 'Give each [[suite]] a name = "...".')
+        shared.append({key: section.content.get(key) for key in _SHARED})
+    return [_joined(one, made, [what == other for other in shared]) for one, what in zip(made, shared, strict=True)]
 
 
-def classes(text: str, place: str) -> dict[str, LexicalClass]:
+def _section(top: dict[str, Any], own: Any, file: str, number: int | None) -> Section:
+    """What a suite says with what the file says; `number` is that of its [[suite]], if there are such."""
+    place = file if number is None else f"{file}, suite {number}"
+    own = need(own, dict, place)
+    if number is not None and isinstance(own.get("name"), str):
+        place = f"{file}, suite {own['name']:.100}"
+    known(own, _SECTIONS, place)
+    tables = {key: _toml.table(top, key, file) | _toml.table(own, key, place) for key in _TABLES}
+    return Section(top | own | tables, own, file, place)
+
+
+def _joined(one: Template, made: Sequence[Template], same: Sequence[bool]) -> Template:
+    """The template with what the same draws fill, in the order of the file."""
+    if one.fill != "sample":
+        return one
+    family = [other for other, is_same in zip(made, same, strict=True) if is_same]
+    return replace(one, together=tuple((other.conditions, other.item_tags) for other in family))
+
+
+@lru_cache(maxsize=4)
+def classes(text: str, place: str) -> Mapping[str, LexicalClass]:
     """The classes of a lexicon, a TOML file with nothing but `[classes]`; InputError if it is something else."""
-    top = _toml(text, place)
-    _known(top, ("classes",), place)
-    return _classes(_table(top, "classes", place), f"{place}, [classes]")
+    top = _toml.read(text, place)
+    known(top, ("classes",), place)
+    return parts.classes(Section(top | {"classes": _toml.table(top, "classes", place)}, top, place, place))
 
 
-def _toml(text: str, place: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        shown = "nested too deep" if isinstance(error, RecursionError) else f"no TOML: {error}"
-        raise InputError(place, shown, "a template (docs/templates.md)") from None
-
-
-def _template(
-    section: dict[str, Any], file: str, name: str, classes_of: Callable[[str], Mapping[str, LexicalClass]]
-) -> Template:
-    name = _text(section, "name", file, name)
-    place = f"{file}, suite {name}"
-    rules = {key: _alternatives(value, f"{place}, [rules] {key}") for key, value in section["rules"].items()}
-    vary = {key: _values(value, f"{place}, [vary] {key}") for key, value in section["vary"].items()}
-    for both in rules.keys() & vary.keys():
-        raise InputError(f"{place}, [rules] {both}", "a variable of the same name", "another name")
-    conditions = _patterns(section, "conditions", place)
-    if not conditions:
-        raise InputError(f"{place}, [conditions]", "nothing", "a pattern for each condition")
-    fill, table, n = _items(section, place)
-    choices = {
-        key: lexicon.choice(key, value, f"{place}, [slots] {key}") for key, value in _texts(section, "slots", place)
-    }
-    known = dict(classes_of(_text(section, "lexicon", place))) if "lexicon" in section else {}
-    return Template(
-        name, place, dict(_texts(section, "tags", place)), _regions(section, conditions, place), conditions,
-        tuple(_predictions(section, place)), _patterns(section, "item_tags", place),
+def _template(section: Section, stem: str, classes_of: Callable[[str], Mapping[str, LexicalClass]]) -> Template:
+    content, place = section.content, section.place
+    rules = {key: parts.alternatives(value, at) for key, value, at in section.named("rules")}
+    vary = {key: parts.values(value, at) for key, value, at in section.named("vary")}
+    choices = {key: lexicon.choice(key, need(value, str, at), at) for key, value, at in section.named("slots")}
+    lexical = dict(classes_of(_toml.text(content, "lexicon", place))) if "lexicon" in content else {}
+    places = {(key, one): section.at(key, one) for key in ("slots", "vary", "rules", "classes") for one in content[key]}
+    conditions = parts.conditions(section)
+    fill, table, n = parts.items(section)
+    made = Template(
+        parts.name(content, stem, place), place, parts.tags(section), parts.regions(section, conditions), conditions,
+        parts.predictions(section), parts.item_tags(section),
         vary | {key: tuple(value) for key, value in rules.items()}, rules, choices,
-        known | _classes(section["classes"], f"{place}, [classes]"), fill, table, n, _aggregate(section, place),
+        lexical | parts.classes(section), fill, table, n, parts.aggregate(content, place), places,
     )  # fmt: skip
-
-
-def _items(section: dict[str, Any], place: str) -> tuple[Fill, cells.Table | None, int]:
-    place = f"{place}, [items]"
-    items = _table(section, "items", place)
-    fill = items.get("fill")
-    if fill not in _ITEMS:
-        raise InputError(place, f"fill = {fill!r}" if "fill" in items else "no fill", "table, cross or sample")
-    _known(items, _ITEMS[fill], place)
-    table = cells.read(_text(items, "rows", place), f"{place} rows") if fill == "table" else None
-    n = items.get("n", 0)
-    if fill == "sample" and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
-        raise InputError(place, f"n = {n!r}", "how many items to draw, a number from 1")
-    return fill, table, n
-
-
-def _regions(section: dict[str, Any], conditions: Mapping[str, Pattern], place: str) -> tuple[str, ...]:
-    """The names of the regions; none if no pattern has regions."""
-    names = tuple(part.strip() for part in _text(section, "regions", place, "").split("|"))
-    if names == ("",):
-        if not any(one.split for one in conditions.values()):
-            return ()
-        names = tuple(str(number + 1) for number in range(max(len(one.regions) for one in conditions.values())))
-    for name in names:
-        if not _NAME.fullmatch(name) or names.count(name) > 1:
-            found = f"the name {name!r}" + (" twice" if names.count(name) > 1 else "")
-            raise InputError(f"{place}, regions", found, "letters, digits, _ and -, each name once")
-    for one in conditions.values():
-        if len(one.regions) != len(names):
-            raise InputError(one.place, f"{len(one.regions)} regions: {one.text}", f"{len(names)}: {' | '.join(names)}")
-    return names
-
-
-def _predictions(section: dict[str, Any], place: str) -> Iterator[Prediction]:
-    for name, text in _texts(section, "predictions", place):
-        try:
-            yield Prediction(name, parse_formula(text))
-        except FormulaError as error:
-            where = f"{place}, [predictions] {name}, {error.place}"
-            raise FormulaError(where, error.found, error.expected, error.cure) from None
-
-
-def _alternatives(value: Any, place: str) -> dict[str, Pattern]:
-    if isinstance(value, list):
-        value = {str(number): one for number, one in enumerate(value, 1)}
-    named = _need(value, dict, place)
-    if not named:
-        raise InputError(place, "no alternatives", "a list of patterns, or patterns by name")
-    made = {key: pattern.parse(_need(one, str, f"{place}.{key}"), f"{place}.{key}") for key, one in named.items()}
-    for one in made.values():
-        if one.split:
-            raise InputError(one.place, "a border of regions", "one without |", "Put the borders into the conditions.")
+    _refuse_clashes(made, vary)
+    _refuse_unknown(made)
     return made
 
 
-def _values(value: Any, place: str) -> tuple[str, ...]:
-    listed = tuple(_need(one, str, place) for one in _need(value, list, place))
-    if not listed or len(set(listed)) < len(listed):
-        raise InputError(place, str(list(listed)), "a list of different values")
-    return listed
+def _refuse_clashes(made: Template, vary: Mapping[str, object]) -> None:
+    """One name must not mean two things: in braces, or as a tag of an item."""
+    for name in made.rules:
+        for kind, names in (("variable", vary), ("slot", made.choices), ("class", made.classes)):
+            if name in names:
+                raise InputError(made.places["rules", name], f"a {kind} of the same name", "another name")
+    for name, one in made.item_tags.items():
+        if name in made.variables:
+            found = "a variable of the same name, which is a tag of each item already"
+            raise InputError(one.place, found, "another name")
 
 
-def _patterns(section: dict[str, Any], key: str, place: str) -> dict[str, Pattern]:
-    found = {}
-    for name, text in _texts(section, key, place):
-        where = f"{place}, [{key}] {name}"
-        if key == "conditions" and not _NAME.fullmatch(name):
-            raise InputError(where, repr(name), "letters, digits, _ and -")
-        found[name] = pattern.parse(text, where)
-        if key == "item_tags" and found[name].split:
-            raise InputError(where, f"a border of regions in {text!r}", "one text")
-    return found
-
-
-def _classes(tables: dict[str, Any], place: str) -> dict[str, LexicalClass]:
-    texts = {name: _need(text, str, f"{place} {name}") for name, text in tables.items()}
-    return {name: lexicon.lexical_class(name, text, f"{place} {name}") for name, text in texts.items()}
-
-
-def _aggregate(section: dict[str, Any], place: str) -> Aggregate:
-    found = _text(section, "aggregate", place, "sum")
-    for one in AGGREGATES:
-        if found == one:
-            return one
-    raise InputError(f"{place}, aggregate", repr(found), "one of " + ", ".join(AGGREGATES))
-
-
-def _texts(section: dict[str, Any], key: str, place: str) -> Iterator[tuple[str, str]]:
-    for name, value in _table(section, key, place).items():
-        yield name, _need(value, str, f"{place}, [{key}] {name}")
-
-
-def _text(section: dict[str, Any], key: str, place: str, default: str | None = None) -> str:
-    if key not in section and default is None:
-        raise InputError(place, f"no {key}", "one")
-    return str(_need(section.get(key, default), str, f"{place}, {key}"))
-
-
-def _table(section: dict[str, Any], key: str, place: str) -> dict[str, Any]:
-    return dict(_need(section.get(key, {}), dict, f"{place}, [{key}]"))
-
-
-def _known(section: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
-    for key in section:
-        if key not in names:
-            raise InputError(place, f"{key!r}, which means nothing here", "one of " + ", ".join(names))
-
-
-_KINDS: dict[type, str] = {str: "a text", dict: "a table", list: "a list"}
-
-
-def _need(value: Any, kind: type, place: str) -> Any:
-    if not isinstance(value, kind):
-        raise InputError(place, f"{value!r:.60}", _KINDS[kind])
-    return value
+def _refuse_unknown(made: Template) -> None:
+    """Refuse predictions about regions or conditions that there aren't."""
+    for prediction in made.predictions:
+        place = f"{made.place}, [predictions] {prediction.name}"
+        for one in prediction.formula.references():
+            if one.region != "*" and one.region not in made.regions:
+                listed = ", ".join(("*", *made.regions))
+                raise InputError(place, f"no region {one.region!r}", f"one of: {listed}")
+            if one.condition not in made.conditions:
+                raise InputError(place, f"no condition {one.condition!r}", f"one of: {', '.join(made.conditions)}")

@@ -1,0 +1,122 @@
+"""Strict reading of TOML: what is odd, hostile or too big is refused with its place; and the kinds of values.
+
+The parser of the standard library takes time that grows with the square of the parts of a dotted key, integers too long
+to be printed, and control characters written as escapes.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from syntagm.errors import InputError
+
+MAX_CHARACTERS = 4_000_000
+MAX_PARTS = 16
+MAX_INTEGER = 10**18
+MAX_NAME = 200
+
+_LONG_KEY = re.compile(rf"(?<![\w.-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_PARTS}}}")
+_CONTROL = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_NAME = re.compile(r"\w[\w-]*")
+_KINDS: dict[type, str] = {str: "a text", dict: "a table", list: "a list"}
+
+
+def read(text: str, place: str) -> dict[str, Any]:
+    """The table that a TOML text holds.
+
+    Raises:
+        InputError: no TOML; more than 4 million characters; a key of more than 16 parts; nested too deep; an integer of
+            more than 18 digits; a control character, also one written as an escape.
+    """
+    expected = "a TOML file, as docs/templates.md describes"
+    if len(text) > MAX_CHARACTERS:
+        cure = "Split it into several files, or give its items as pairs or JSON."
+        raise InputError(place, f"{len(text):,} characters", f"at most {MAX_CHARACTERS:,}", cure)
+    if _LONG_KEY.search(text):
+        raise InputError(place, f"a key of more than {MAX_PARTS} parts", expected)
+    try:
+        made = tomllib.loads(text)
+    except RecursionError:
+        raise InputError(place, "brackets or braces nested too deep", expected) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(place, f"no TOML: {error}", expected, "Texts stand in quotation marks.") from None
+    except ValueError:
+        raise InputError(place, "a number or date that can't be read", expected) from None
+    _refuse_odd(made, place)
+    return made
+
+
+def _refuse_odd(top: dict[str, Any], place: str) -> None:
+    waiting: list[tuple[Any, str]] = [(top, place)]
+    while waiting:
+        value, where = waiting.pop()
+        if isinstance(value, str):
+            _refuse_control(value, where)
+        elif isinstance(value, int) and abs(value) >= MAX_INTEGER:
+            raise InputError(where, "an integer of more than 18 digits", "a smaller one")
+        elif isinstance(value, dict):
+            for key, inner in value.items():
+                _refuse_control(key, where)
+                waiting.append((inner, f"{where}, {key:.{MAX_NAME}}"))
+        elif isinstance(value, list):
+            waiting.extend((inner, f"{where}, {number}") for number, inner in enumerate(value, 1))
+
+
+def _refuse_control(text: str, place: str) -> None:
+    if found := _CONTROL.search(text):
+        cure = "Take it out; a line ends with a newline."
+        raise InputError(place, f"the control character {found[0]!r}", "text", cure)
+
+
+def need(value: Any, kind: type, place: str) -> Any:
+    """The value itself, if it is of the kind (str, dict or list); InputError if not."""
+    if not isinstance(value, kind):
+        cure = "Put it in quotation marks." if kind is str and isinstance(value, int | float) else ""
+        raise InputError(place, shown(value), _KINDS[kind], cure)
+    return value
+
+
+def shown(value: Any) -> str:
+    """A value for a message, cut short.
+
+    >>> shown("x" * 100)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    """
+    # A long text is cut before its repr is made.
+    text = repr(
+        value[:100] if isinstance(value, str | list) else list(value)[:20] if isinstance(value, dict) else value
+    )
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def table(section: Mapping[str, Any], key: str, place: str) -> dict[str, Any]:
+    """The table of a section, empty if there is none."""
+    return dict(need(section.get(key, {}), dict, f"{place}, [{key}]"))
+
+
+def texts(section: Mapping[str, Any], key: str, place: str) -> Iterator[tuple[str, str]]:
+    """The entries of a table whose values are texts."""
+    for name, value in table(section, key, place).items():
+        yield name, need(value, str, f"{place}, [{key}] {name}")
+
+
+def text(section: Mapping[str, Any], key: str, place: str, default: str | None = None) -> str:
+    """The text of a section; InputError if it isn't there and there is no default."""
+    if key not in section and default is None:
+        raise InputError(place, f"no {key}", "one")
+    return str(need(section.get(key, default), str, f"{place}, {key}"))
+
+
+def known(section: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
+    """Refuse a key that isn't one of the names."""
+    for key in section:
+        if key not in names:
+            raise InputError(place, f"{shown(key)}, which means nothing here", "one of " + ", ".join(names))
+
+
+def name(key: str, place: str) -> str:
+    """The key itself, if patterns can name it; InputError if not."""
+    if not _NAME.fullmatch(key) or len(key) > MAX_NAME:
+        raise InputError(place, f"the name {shown(key)}", "letters, digits, _ and -")
+    return key
