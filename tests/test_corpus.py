@@ -133,3 +133,10 @@ def test_a_giant_line_is_not_read_whole(tmp_path: Path) -> None:
 def test_brown(shared: Path, part: str, lines: int, words: int) -> None:
     lengths = [len(found) for found in corpus.sentences([shared / f"data/corpora/brown.{part}.txt"])]
     assert (len(lengths), sum(lengths)) == (lines, words)
+
+
+def test_the_bundled_excerpt() -> None:
+    found = list(corpus.texts(["excerpt"]))
+    assert len(found) == 7309
+    assert found[0].startswith("The Nellie, a cruising yawl")
+    assert corpus.record(["excerpt"])[0]["name"] == "excerpt.txt"

@@ -1,7 +1,7 @@
 """Read text to train on: one sentence a line, or trees, plain or gzipped, as many files as given, in their order.
 
 A path is a file: `.trees`, `.ptb`, `.mrg` or `.parse` (with `.gz` or without) holds Penn-style trees, any other one sentence a
-line in UTF-8. Or it is `bllip:FOLDER?set=xs`, the BLLIP corpus as the LDC ships it. Files are read as a stream: memory
+line in UTF-8. Or it is `bllip:FOLDER?set=xs`, the BLLIP corpus as the LDC ships it, or `excerpt`, the bundled text. Files are read as a stream: memory
 stays flat however long they are.
 """
 
@@ -16,6 +16,7 @@ from syntagm.training import _lines, bllip, trees
 from syntagm.training.trees import Tree
 
 BLLIP = "bllip:"
+BUNDLED = {"excerpt": Path(__file__).resolve().parent.parent / "materials" / "corpora" / "excerpt.txt"}
 
 
 def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool = False) -> Iterator[list[str]]:
@@ -91,7 +92,7 @@ def _checked(paths: Sequence[str | Path]) -> list[str]:
     """The paths as texts; what can't be read at all is refused before anything is."""
     if not paths:
         raise UsageError("corpus", "no file", "one or more")
-    found = [str(path) for path in paths]
+    found = [str(BUNDLED.get(str(path), path)) for path in paths]
     for path in found:
         if path.startswith(BLLIP):
             bllip.sections(*_set(path))
