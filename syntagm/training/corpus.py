@@ -1,8 +1,8 @@
 """Read text to train on: one sentence a line, or trees, plain or gzipped, as many files as given, in their order.
 
 A path is a file: `.trees`, `.ptb`, `.mrg` or `.parse` (with `.gz` or without) holds Penn-style trees, any other one sentence a
-line in UTF-8. Or it is `bllip:FOLDER?set=xs`, the BLLIP corpus as the LDC ships it, or `excerpt`, the bundled text. Files are read as a stream: memory
-stays flat however long they are.
+line in UTF-8. Or it is `bllip:FOLDER?set=xs`, the BLLIP corpus as the LDC ships it, or `excerpt`, the bundled text. Files are
+read as a stream: memory stays flat however long they are.
 """
 
 import hashlib
