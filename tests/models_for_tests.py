@@ -9,8 +9,11 @@ import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from syntagm.models._lstm import Network
 from syntagm.models._model import LanguageModel
+from syntagm.models._vocabulary import build
 from syntagm.models.causal import Causal, wrap
+from syntagm.models.lstm import Lstm
 
 TEXT = """\
 The old gardener watered the roses before the rain came.
@@ -135,6 +138,17 @@ def causal(kind: str, tokenizer: Any = None, **options: str) -> Causal:
     return wrap(transformer(kind, tokenizer), tokenizer, f"tiny-{kind}", **options)
 
 
+def lstm(**options: str) -> Lstm:
+    """A random LSTM over the words of `TEXT`; those that stand there once are unknown."""
+    sentences = [line.split() for line in TEXT.splitlines()]
+    torch.manual_seed(1)
+    network = Network(len(vocabulary := build(sentences)), 16, 16, 2)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.mul_(8.0)
+    return Lstm(network, vocabulary, "blanks", "tiny", options)
+
+
 FAMILIES: dict[str, Callable[[], LanguageModel]] = {
     "gpt2": lambda: causal("gpt2"),
     "llama": lambda: causal("llama", sentencepiece_like()),
@@ -143,4 +157,7 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = {
     "bloom": lambda: causal("bloom", sentencepiece_like()),
     "mpt": lambda: causal("mpt"),
     "gemma2": lambda: causal("gemma2"),
+    "lstm": lstm,
+    "lstm-eos": lambda: lstm(eos="yes"),
+    "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),
 }

@@ -164,6 +164,8 @@ def _fill(network: Network, path: Path) -> None:
         for name, tensor in stored.items():
             if tensor.shape != own[name].shape:
                 raise ModelError(str(path), f"{name} of shape {tuple(tensor.shape)}", f"{tuple(own[name].shape)}")
+            if not tensor.isfinite().all():
+                raise ModelError(str(path), f"a weight in {name} that is not a number", "numbers")
             own[name].copy_(tensor)
 
 
