@@ -24,12 +24,8 @@ from syntagm.errors import InputError, UsageError
 if TYPE_CHECKING:
     from syntagm.suite import Suite
 
-FORMATS = {
-    "syntaxgym": ("syntaxgym", ".json"),
-    "blimp": ("blimp", ".jsonl"),
-    "tsv": ("pairs", ".tsv"),
-    "csv": ("syntaxgym_csv", ".csv"),
-}
+# Not the CSV of SyntaxGym, which has no place for predictions.
+FORMATS = {"syntaxgym": ("syntaxgym", ".json"), "blimp": ("blimp", ".jsonl"), "tsv": ("pairs", ".tsv")}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
     add("-o", "--output", metavar="DIR", required=True, type=Path, help="where the files go")
     add("--as", dest="format", choices=FORMATS, default="syntaxgym", help="the format to write (default: syntaxgym)")
-    add("-n", metavar="N", help="how many items of each suite, if not those that the template says")
+    add("-n", metavar="N", help="how many items of each suite at most, if not those that it says")
     add("--seed", metavar="S", help="of the draws (default: 1)")
     add("--style", choices=["natural", "published"], help="published: lower case, no punctuation (default: natural)")
     add("--force", action="store_true", help="replace files that exist")
@@ -52,37 +48,60 @@ def run(arguments: argparse.Namespace) -> int:
 
     options = {key: value for key in ("n", "seed", "style") if (value := getattr(arguments, key)) is not None}
     suites = SuiteFiles(expand([with_options(source, options) for source in arguments.source]))
-    arguments.output.mkdir(parents=True, exist_ok=True)
+    _folder(arguments.output)
     format, ending = FORMATS[arguments.format]
     seen: set[str] = set()
     made: list[int] = []
     for suite in suites:
-        target = arguments.output / f"{suite.name}{ending}"
         if suite.name in seen:
             raise InputError(f"suite {suite.name}", "made twice", "each suite once", "Rename one, or make them apart.")
         seen.add(suite.name)
+        target = arguments.output / f"{_file_name(suite.name)}{ending}"
         if refusal := _write(suite, target, format, arguments.force):
             print(f"left out, {arguments.format} can't hold it: {refusal}", file=sys.stderr)
             continue
         made.append(len(suite.items))
-        print(f"{target}: {len(suite.items):,} items")
+        print(f"{target}: {_count(len(suite.items), arguments.n)}")
     print(f"{len(made):,} of {len(seen):,} suites, {sum(made):,} items")
     return DONE if len(made) == len(seen) else FELL_SHORT
 
 
+def _folder(output: Path) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        found = "no folder" if output.exists() else f"can't be made: {error.strerror}"
+        raise UsageError(f"-o {output}", found, "a folder, or a place for one") from None
+
+
+def _file_name(name: str) -> str:
+    """The name of a suite, if it can be that of a file in the folder; InputError if not."""
+    if not name.isprintable() or name.startswith(".") or any(mark in name for mark in "/\\:") or len(name) > 150:
+        expected = "one that can name a file: at most 150 characters, without / \\ and :"
+        raise InputError(f"suite {name[:60]!r}", "a name that can't be that of a file", expected, "Rename it.")
+    return name
+
+
+def _count(items: int, asked: str | None) -> str:
+    short = f" (all there are; {int(asked):,} asked for)" if asked and asked.isdecimal() and int(asked) > items else ""
+    return f"{items:,} item{'' if items == 1 else 's'}{short}"
+
+
 def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:
-    """Write in a folder of its own beside the target, and put the file in its place in one step; or say why not."""
+    """Write in a folder of its own beside the target, and put the file in its place in one step; or why not."""
     from syntagm import folder
 
     if target.exists() and not force:
         raise UsageError(str(target), "this file exists", "a new folder", "Add --force to replace it.")
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as place:
-        written = Path(place) / target.name
-        try:
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as place:
+            written = Path(place) / target.name
             folder.find("formats", format).write([suite], written)
-        except InputError as error:
-            return error
-        with written.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(written, target)
+            with written.open("rb") as file:
+                os.fsync(file.fileno())
+            os.replace(written, target)
+    except InputError as error:
+        return error
+    except OSError as error:
+        raise UsageError(str(target), f"can't be written: {error.strerror}", "a place to write") from None
     return None

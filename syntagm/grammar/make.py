@@ -66,7 +66,8 @@ def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int
 
 def _item(filled: Filled, spell: "_Speller") -> Item:
     words = _forms(filled)
-    sentences = {name: spell.sentence(one, words, filled.id) for name, one in filled.plan.conditions.items()}
+    said: dict[int, str] = {}
+    sentences = {name: spell.sentence(one, words, filled.id, said) for name, one in filled.plan.conditions.items()}
     tags = {name: pattern.fill(one.regions[0], words) for name, one in filled.plan.item_tags.items()}
     return Item(filled.id, sentences, {**filled.plan.values, **tags})
 
@@ -88,14 +89,21 @@ class _Speller:
     def texts(self, filled: Filled) -> list[tuple[str, ...]]:
         """What an item says in each suite that shares its draws, the sentences by condition."""
         words = _forms(filled)
-        return [tuple(self._text(one, words)[0] for one in group.values()) for group in filled.plan.together]
+        said: dict[int, str] = {}
+        return [tuple(self._text(one, words, said)[0] for one in group.values()) for group in filled.plan.together]
 
-    def _text(self, one: Pattern, words: Words) -> tuple[str, tuple[int, ...]]:
-        return spelling.sentence([pattern.fill(region, words) for region in one.regions], self.style)
+    def _text(self, one: Pattern, words: Words, said: dict[int, str]) -> tuple[str, tuple[int, ...]]:
+        # What a region says is kept in `said` while an item is made: conditions share most of their regions.
+        parts = []
+        for region in one.regions:
+            if (text := said.get(id(region))) is None:
+                text = said[id(region)] = pattern.fill(region, words)
+            parts.append(text)
+        return spelling.sentence(parts, self.style)
 
-    def sentence(self, one: Pattern, words: Words, item: str) -> Sentence:
+    def sentence(self, one: Pattern, words: Words, item: str, said: dict[int, str]) -> Sentence:
         """The sentence that a pattern makes of words; InputError if it's too long, or all are."""
-        text, bounds = self._text(one, words)
+        text, bounds = self._text(one, words, said)
         self.length += len(text)
         if len(text) > MAX_SENTENCE or self.length > MAX_TEXT:
             found = f"{len(text):,} characters" if len(text) > MAX_SENTENCE else f"more than {MAX_TEXT:,} in all items"

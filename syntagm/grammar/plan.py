@@ -90,7 +90,9 @@ def _plan(template: Template, values: dict[str, str]) -> Plan:
     choices = [] if template.fill == "table" else _choices(template, used)
     forms = {one.slot: template.classes[one.lexical_class].columns for one in choices}
     forms |= _table_forms(template)
-    conditions, tags, *family = [_named(group, forms) for group in (conditions, tags, *family)]
+    # Equal regions become one object, so that their text is made once an item.
+    one_of: dict[tuple[Piece, ...], tuple[Piece, ...]] = {}
+    conditions, tags, *family = [_named(group, forms, one_of) for group in (conditions, tags, *family)]
     slots = tuple(_slot(template, one, values, _needed(one.slot, family[::2])) for one in choices)
     needed = settings.needed | {part.variable for one in choices for part in one.conditions}
     chosen = {name: value for name, value in values.items() if name in needed}
@@ -110,12 +112,16 @@ def _table_forms(template: Template) -> dict[str, tuple[str, ...]]:
     return forms
 
 
-def _named(group: Mapping[str, Pattern], forms: Mapping[str, Sequence[str]]) -> dict[str, Pattern]:
+def _named(
+    group: Mapping[str, Pattern],
+    forms: Mapping[str, Sequence[str]],
+    one_of: dict[tuple[Piece, ...], tuple[Piece, ...]],
+) -> dict[str, Pattern]:
     """Patterns with the form of each slot named; the first one where a pattern names none."""
     named = {}
     for name, one in group.items():
         regions = (tuple(_formed(piece, forms, one.place) for piece in region) for region in one.regions)
-        named[name] = replace(one, regions=tuple(regions))
+        named[name] = replace(one, regions=tuple(one_of.setdefault(region, region) for region in regions))
     return named
 
 
