@@ -25,6 +25,8 @@ from syntagm.training._settings import Settings, rate_at
 from syntagm.training._state import Place
 
 SAVE_EVERY = 300.0
+# Beyond it a perplexity is no number.
+HIGHEST_BITS = 1000.0
 
 
 class Progress(Protocol):
@@ -174,6 +176,9 @@ class _Training:
         nats, words = self.learner.held_out()
         self.learner.module.train()
         bits = self._first(nats / words / math.log(2))
+        if not bits < HIGHEST_BITS:
+            cure = "Train with a lower rate, or clip the gradient."
+            raise InputError(f"step {place.step}", f"held-out text at {bits:.4g} bits a word", "it to be learnt", cure)
         better = place.best is None or bits < place.best
         if better:
             place.best, place.without_gain = bits, 0
@@ -231,6 +236,9 @@ class _Training:
             _state.load_weights(self.learner.module, _state.load_best(self.folder / "state", self.place))
         if self.rank:
             return
+        for left in self.folder.glob(".*.tmp"):
+            # Of a process that was killed while it wrote.
+            left.unlink()
         self.learner.module.eval()
         self.learner.write(self.folder)
         made = {"family": self.learner.family, **self.place.identity, "history": self.place.history}

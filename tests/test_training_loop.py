@@ -1,0 +1,304 @@
+"""The training loop: history, schedules, stopping, and that nothing is lost or changed by a kill or a full disk."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import training_for_tests
+from models_for_tests import TEXT
+from safetensors.torch import load_file
+from training_for_tests import GPT2, LSTM, learn
+
+from syntagm import durable
+from syntagm.errors import InputError, Interrupted, RunError
+from syntagm.training import _state, lstm
+from syntagm.training._settings import Settings, rate_at
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "text.txt"
+    path.write_text(TEXT * 4, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module", params=["lstm", "gpt2"])
+def undisturbed(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A family, and the folder of a training that nothing happened to."""
+    folder = tmp_path_factory.mktemp("undisturbed") / request.param
+    learn(request.param, folder, corpus)
+    return request.param, folder
+
+
+class Noting:
+    """Notes each step, and stops the training after `last`."""
+
+    def __init__(self, last: int = 0) -> None:
+        self.steps: list[tuple[int, float]] = []
+        self.rows: list[Mapping[str, float]] = []
+        self._last = last
+
+    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
+        self.steps.append((step, rate))
+        if step == self._last:
+            raise Interrupted
+
+    def evaluated(self, row: Mapping[str, float]) -> None:
+        self.rows.append(row)
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The bits that evaluations shall find, one after the other."""
+    bits: list[float] = []
+    nats = torch.log(torch.tensor(2.0, dtype=torch.float64)).item()
+    monkeypatch.setattr(lstm.Lstm, "held_out", lambda _: (bits.pop(0) * nats, 1))
+    return bits
+
+
+def test_the_history_says_how_it_went(undisturbed: Any) -> None:
+    family, folder = undisturbed
+    made = json.loads((folder / "training.json").read_text())
+    rows = made["history"]
+    assert made["family"] == family
+    assert made["settings"]["rate"] == (LSTM if family == "lstm" else GPT2).rate
+    assert [made[name][0]["name"] for name in ("corpus", "held_out")] == ["text.txt", "text.txt"]
+    assert rows[-1]["bits_per_word"] < rows[0]["bits_per_word"]
+    assert all(row["perplexity"] == pytest.approx(2 ** row["bits_per_word"]) for row in rows)
+    assert [row["step"] for row in rows] == sorted({row["step"] for row in rows})
+    assert not (folder / "state").exists()
+
+
+def test_the_same_call_again_trains_no_more(undisturbed: Any, corpus: Path) -> None:
+    family, folder = undisturbed
+    before = (folder / "training.json").read_bytes()
+    noting = Noting()
+    history = learn(family, folder, corpus, progress=noting)
+    assert (history, noting.steps) == (json.loads(before)["history"], [])
+    assert (folder / "training.json").read_bytes() == before
+
+
+def test_the_rate_falls_to_a_quarter_after_an_evaluation_without_gain(
+    corpus: Path, tmp_path: Path, judged: list[float]
+) -> None:
+    judged += [5.0, 5.0, 4.0, 4.5]
+    noting = Noting()
+    learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=4, every=0), noting)
+    steps = len(noting.steps) // 4
+    rates = [rate for _, rate in noting.steps]
+    # No better at the second evaluation; at the fourth all is over.
+    assert rates == [5.0] * 2 * steps + [1.25] * 2 * steps
+    assert [row["bits_per_word"] for row in noting.rows] == pytest.approx([5, 5, 4, 4.5])
+
+
+def test_training_stops_when_patience_ends_and_the_best_is_kept(
+    corpus: Path, tmp_path: Path, judged: list[float]
+) -> None:
+    judged += [5.0, 4.0, 4.5, 4.2, 3.0]
+    settings = replace(LSTM, epochs=9, every=3, patience=2)
+    history = learn("lstm", tmp_path / "m", corpus, settings)
+    assert [row["step"] for row in history] == [3, 6, 9, 12]
+    # What is written is the model after step 6: that of a training that stops there.
+    judged[:] = [5.0, 4.0, 4.0]
+    with pytest.raises(Interrupted):
+        learn("lstm", tmp_path / "six", corpus, settings, Noting(last=6))
+    best = load_file(tmp_path / "six" / "state" / "best-6.safetensors")
+    written = load_file(tmp_path / "m" / "model.safetensors")
+    assert all(torch.equal(best[name], written[name]) for name in written)
+
+
+def test_a_cosine_goes_up_and_down(corpus: Path, tmp_path: Path) -> None:
+    noting = Noting()
+    settings = Settings(2, "adamw", 0.01, "cosine", warmup=4)
+    learn("lstm", tmp_path / "m", corpus, settings, noting)
+    rates = [rate for _, rate in noting.steps]
+    assert rates[:5] == pytest.approx([0.0025, 0.005, 0.0075, 0.01, 0.01])
+    assert rates[4:] == sorted(rates[4:], reverse=True)
+    assert rates[-1] == rate_at(settings, len(rates) - 1, len(rates), 0)
+    # A tenth is reached one step after the last; over 100 steps or so the last is near.
+    assert 0.001 <= rates[-1] < 0.0011
+
+
+def killed(family: str, folder: Path, corpus: Path, event: str, number: int) -> None:
+    program = Path(training_for_tests.__file__)
+    command = [sys.executable, str(program), family, str(folder), str(corpus), event, str(number)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def same_files(folder: Path, other: Path) -> bool:
+    """Are the models the same bit for bit, and everything else but the seconds that it took?"""
+    names = {path.name for path in folder.iterdir()}
+    assert names == {path.name for path in other.iterdir()}
+    made, wanted = (json.loads((place / "training.json").read_text()) for place in (folder, other))
+    for rows in (made, wanted, *made["history"], *wanted["history"]):
+        rows.pop("seconds")
+    assert made == wanted
+    return all((folder / name).read_bytes() == (other / name).read_bytes() for name in names - {"training.json"})
+
+
+@pytest.mark.parametrize(("event", "number"), [("step", 7), ("evaluation", 20)])
+def test_a_killed_training_ends_with_the_same_model(
+    undisturbed: Any, corpus: Path, tmp_path: Path, event: str, number: int
+) -> None:
+    family, folder = undisturbed
+    if family == "gpt2" and event == "evaluation":
+        number = json.loads((folder / "training.json").read_text())["history"][0]["step"]
+    killed(family, tmp_path / family, corpus, event, number)
+    assert not (tmp_path / family / "training.json").exists()
+    assert event == "evaluation" or (tmp_path / family / "state" / "state.safetensors").exists()
+    learn(family, tmp_path / family, corpus)
+    assert same_files(tmp_path / family, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [2, 3, 4, 12, 13, 14])
+def test_a_kill_while_a_file_is_put_in_its_place(corpus: Path, tmp_path: Path, number: int) -> None:
+    """Best weights, states, and at the end the model's own files."""
+    learn("lstm", tmp_path / "whole", corpus)
+    killed("lstm", tmp_path / "killed", corpus, "rename", number)
+    learn("lstm", tmp_path / "killed", corpus)
+    assert same_files(tmp_path / "killed", tmp_path / "whole")
+
+
+def test_a_training_killed_while_it_tidies_up_has_ended(undisturbed: Any, corpus: Path) -> None:
+    family, folder = undisturbed
+    (folder / "state").mkdir()
+    (folder / "state" / "best-3.safetensors").write_bytes(b"left")
+    noting = Noting()
+    learn(family, folder, corpus, progress=noting)
+    assert noting.steps == []
+    assert not (folder / "state").exists()
+
+
+@pytest.fixture
+def begun(corpus: Path, tmp_path: Path) -> Path:
+    """An LSTM's training, stopped after step 13, in the first epoch; its state is that of the evaluation at step 10."""
+    with pytest.raises(Interrupted):
+        learn("lstm", tmp_path / "begun", corpus, progress=Noting(last=13))
+    assert (tmp_path / "begun" / "state" / "state.safetensors").exists()
+    return tmp_path / "begun"
+
+
+def test_it_goes_on_from_the_last_state(begun: Path, corpus: Path) -> None:
+    noting = Noting()
+    learn("lstm", begun, corpus, progress=noting)
+    assert noting.steps[0][0] == 11
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"settings": replace(LSTM, rate=4.0)}, r"settings\.rate = 5\.0; expected settings\.rate = 4\.0"),
+        ({"settings": replace(LSTM, seed=2)}, r"settings\.seed = 1"),
+        ({"batch": 3}, r"text\.batch = 2; expected text\.batch = 3"),
+        ({"tied": True}, r"size\.tied = False"),
+    ],
+)
+def test_other_settings_are_refused(begun: Path, corpus: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(RunError, match=message):
+        learn("lstm", begun, corpus, **change)
+
+
+def test_another_text_is_refused(begun: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text(TEXT * 4 + "One more .\n", encoding="utf-8")
+    with pytest.raises(RunError, match="corpus"):
+        learn("lstm", begun, tmp_path / "text.txt")
+
+
+@pytest.mark.parametrize("place", [0.001, 0.5, 0.999])
+@pytest.mark.parametrize("name", ["state", "best-10"])
+def test_a_damaged_state_is_refused(begun: Path, corpus: Path, name: str, place: float) -> None:
+    path = begun / "state" / f"{name}.safetensors"
+    content = bytearray(path.read_bytes())
+    content[int(len(content) * place)] ^= 1
+    path.write_bytes(content)
+    # Nothing may be better, or the best would be written anew.
+    with pytest.raises(RunError, match="damaged") if name == "state" else pytest.raises((RunError, Interrupted)):
+        learn("lstm", begun, corpus, progress=Noting(last=11) if name != "state" else None)
+    if name != "state":
+        with pytest.raises(RunError, match="damaged"):
+            _state.load_best(begun / "state", _state.Place(best_file=path.name))
+
+
+def test_a_state_cut_short_is_refused(begun: Path, corpus: Path) -> None:
+    path = begun / "state" / "state.safetensors"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(RunError, match="damaged"):
+        learn("lstm", begun, corpus)
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """No file may grow beyond 2,000 bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    signal.signal(signal.SIGXFSZ, before)
+
+
+def test_a_full_disk_leaves_the_old_state(
+    begun: Path, corpus: Path, undisturbed: Any, request: pytest.FixtureRequest
+) -> None:
+    if undisturbed[0] != "lstm":
+        pytest.skip("the loop is the same")
+    names = {path.name: path.read_bytes() for path in (begun / "state").glob("*.safetensors")}
+    request.getfixturevalue("full_disk")
+    with pytest.raises(RunError, match=r"can't be written|no space"):
+        learn("lstm", begun, corpus)
+    assert {path.name: path.read_bytes() for path in (begun / "state").glob("*.safetensors")} == names
+    assert not list((begun / "state").glob(".*"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.getrlimit(resource.RLIMIT_FSIZE)[1],) * 2)
+    learn("lstm", begun, corpus)
+    assert same_files(begun, undisturbed[1])
+
+
+def test_a_folder_in_use_is_refused(begun: Path, corpus: Path) -> None:
+    with durable.held(begun / "state"), pytest.raises(RunError, match="in use by process"):
+        learn("lstm", begun, corpus)
+
+
+def test_a_loss_that_is_no_number_is_refused(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"step \d+: a loss of (nan|inf); expected a number"):
+        learn("lstm", tmp_path / "m", corpus, Settings(40, "sgd", 1e38, "constant", clip=0))
+    with pytest.raises(InputError, match=r"step \d+: held-out text at .+ bits a word"):
+        learn("lstm", tmp_path / "n", corpus, Settings(40, "sgd", 1e30, "constant", clip=0, every=1))
+
+
+def test_a_text_without_a_batch_is_refused(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not one batch"):
+        learn("lstm", tmp_path / "m", corpus, batch=100_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["lstm", "gpt2"])
+def test_two_processes_train_the_model_of_one_with_twice_the_rows(family: str, corpus: Path, tmp_path: Path) -> None:
+    program = training_for_tests.__file__
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", program]
+    done = subprocess.run(
+        [*command, family, str(tmp_path / "two"), str(corpus), "together", "2"],
+        capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+    history = learn(family, tmp_path / "one", corpus, batch=4, dropout=0.0)
+    made = json.loads((tmp_path / "two" / "training.json").read_text())
+    assert made["processes"] == 2
+    for row, other in zip(made["history"], history, strict=True):
+        assert row["step"] == other["step"]
+        assert row["tokens"] == other["tokens"]
+        assert row["loss"] == pytest.approx(other["loss"], abs=1e-4)
+        assert row["bits_per_word"] == pytest.approx(other["bits_per_word"], abs=1e-3)
+    one, two = (load_file(tmp_path / name / "model.safetensors") for name in ("one", "two"))
+    for name, tensor in one.items():
+        torch.testing.assert_close(two[name], tensor, rtol=0, atol=2e-3)

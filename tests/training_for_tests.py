@@ -1,0 +1,69 @@
+"""Tiny trainings, in this process or as a program that kills itself: `FAMILY FOLDER CORPUS EVENT NUMBER`."""
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from syntagm.training import gpt2, loop, lstm
+from syntagm.training._settings import Settings
+
+LSTM = Settings(epochs=2, optimiser="sgd", rate=5.0, every=10)
+GPT2 = Settings(epochs=2, optimiser="adamw", rate=1e-2, schedule="cosine", warmup=3, decay=0.1, clip=1.0)
+
+
+def learn(
+    family: str, folder: Path, corpus: Path, settings: Settings | None = None, progress: Any = None, batch: int = 2,
+    dropout: float = 0.2, tied: bool = False,
+) -> list[dict[str, float]]:  # fmt: skip
+    """Train a tiny model; the history."""
+    torch.set_num_threads(1)
+    texts = [str(corpus)]
+    if family == "lstm":
+        size, text = lstm.Size(8, 8, 2, dropout, tied), lstm.Text(batch=batch, window=7)
+        return lstm.train(texts, texts, folder, size, text, settings or LSTM, progress)
+    small, rows = gpt2.Size(1, 8, 2, 32, dropout), gpt2.Text(vocabulary=300, window=16, batch=batch)
+    return gpt2.train(texts, texts, folder, small, rows, settings or GPT2, progress=progress)
+
+
+class Killer:
+    """Kills this process at a step, at an evaluation, or where the loop puts a file in its place."""
+
+    def __init__(self, event: str, number: int) -> None:
+        self._event, self._number, self._renamed, self._rename = event, number, 0, os.replace
+        if event == "rename":
+            os.replace = self.rename  # type: ignore[assignment]
+
+    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
+        self._at("step", step)
+
+    def evaluated(self, row: Mapping[str, float]) -> None:
+        self._at("evaluation", int(row["step"]))
+
+    def rename(self, source: Any, target: Any) -> None:
+        self._renamed += 1
+        self._at("rename", self._renamed)
+        self._rename(source, target)
+
+    def _at(self, event: str, number: int) -> None:
+        if (event, number) == (self._event, self._number):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main() -> None:
+    family, folder, corpus, event, number = sys.argv[1:]
+    if event == "together":
+        # As one of several processes: so many rows each, no dropout.
+        learn(family, Path(folder), Path(corpus), batch=int(number), dropout=0.0)
+        return
+    # The state is saved after each step, so that a kill finds one in the middle of an epoch.
+    loop.SAVE_EVERY = 0.0 if event == "step" else loop.SAVE_EVERY
+    learn(family, Path(folder), Path(corpus), progress=Killer(event, int(number)))
+
+
+if __name__ == "__main__":
+    main()
