@@ -9,8 +9,8 @@ AN = """apple hour honest honour honor heir heirloom hourly urn umbrella usher u
 uninteresting unidentified unironic unillustrated island egg oak x-ray X-ray F16 MP MPs FBI LED 8 80 800-page 11th 18 1812 11,000
 18000 only onion onerous éclair œuvre Ångström über yttrium igloo Uzi"""
 A = """unit union unique unicorn uniform universe university unanimous unimodal unidirectional user useful usual usurper utensil
-utility utopia European eulogy euphemism ewe one once one-way oneness ukulele Ukrainian ubiquitous uranium urine Uruguayan UFO USB UK
-U-turn t-shirt house horse history dog yellow year young 1 100 118 118000 7 ufo uvula unix use ewer"""
+utility utopia European eulogy euphemism ewe one once one-way oneness ukulele Ukrainian ubiquitous uranium urine Uruguayan UFO USB
+UK U-turn t-shirt house horse history dog yellow year young 1 100 118 118000 7 ufo uvula unix use ewer"""
 
 
 @pytest.mark.parametrize("word", AN.split())
@@ -47,7 +47,10 @@ def test_articles_look_over_the_borders_of_regions(parts: list[str], expected: s
     ("text", "expected"),
     [
         (" the  dog 's bone ,  then ", "the dog's bone, then"),
-        ("she 'd say they 're ( not ) here , we 've , I 'm , he 'll !", "she'd say they're (not) here, we've, I'm, he'll!"),
+        (
+            "she 'd say they 're ( not ) here , we 've , I 'm , he 'll !",
+            "she'd say they're (not) here, we've, I'm, he'll!",
+        ),
         ("did n't", "didn't"),
         ("he said 'sorry' and 'so' : n'tama", "he said 'sorry' and 'so': n'tama"),
         ("a\tb\u00a0c", "a b c"),
@@ -105,4 +108,10 @@ def test_bounds_are_those_of_the_regions() -> None:
 def test_the_published_style_has_no_capitals_and_no_marks() -> None:
     text, bounds = spelling.sentence(["The U.S. team,", "(", "it's said", ")", "won!"], "published")
     assert text == "the u s team it's said won"
-    assert [text[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)] == ["the u s team", "", "it's said", "", "won"]
+    assert [text[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)] == [
+        "the u s team",
+        "",
+        "it's said",
+        "",
+        "won",
+    ]

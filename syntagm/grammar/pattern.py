@@ -157,7 +157,12 @@ def _settled(piece: Piece, name: str, settings: Settings, place: str) -> Piece:
         return Piece(piece.glued, literal=value)
     if piece.how == "!" and len(values) != 2:
         cure = f"Write a pattern for each, with a variable of two values, or {{{piece.slot}.${name}}}."
-        raise InputError(place, f"{{{piece.slot}.!{name}}}, but {name} has {len(values)} values", "two values", cure)
+        raise InputError(
+            place,
+            f"{{{piece.slot}.!{name}}}, but {name} has {len(values)} value{'' if len(values) == 1 else 's'}",
+            "two values",
+            cure,
+        )
     form = value if piece.how == "$" else values[1 - values.index(value)]
     if not form:
         raise InputError(place, f'the value "" of {name} as a form of {piece.slot}', "the name of a form")
