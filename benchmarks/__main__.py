@@ -6,11 +6,13 @@ from datetime import date
 from pathlib import Path
 
 from benchmarks import DATA, ROOT, STORE
+from benchmarks.lstm import CORPUS, lstm
 from benchmarks.samples import SAMPLES
 from benchmarks.scoring import DTYPES, race
 from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 
+PARTS = [*SAMPLES, "spine", "lstm"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -28,7 +30,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=[*SAMPLES, "spine"], default=[*SAMPLES, "spine"])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--rounds", type=int, default=3, help="rounds a sample, interleaved (default 3)")
     parser.add_argument("--cap", type=int, help="at most so many pairs a paradigm or file: a trial, not a measurement")
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES))
@@ -46,6 +48,8 @@ def _arguments() -> argparse.Namespace:
 def _part(name: str, asked: argparse.Namespace) -> str:
     if name == "spine":
         return spine(min(PAIRS, asked.cap or PAIRS))
+    if name == "lstm" and CORPUS.exists():
+        return lstm(asked.rounds, asked.cap)
     if not (DATA / name).is_dir():
         return (
             f"## {name}\n\nSkipped: the published data is not at {Path('..') / DATA.relative_to(ROOT.parent) / name}.\n"
