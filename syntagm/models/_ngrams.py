@@ -44,6 +44,15 @@ class Ngrams:
         """The number of the start symbol."""
         return len(self.words) - 1
 
+    def columns(self, order: int, rows: slice) -> list[NDArray[np.int32]]:
+        """The words of n-grams, first to last: for each word, shape (rows,), int32."""
+        numbers = np.arange(len(self.probabilities[order - 1]), dtype=np.int32)[rows]
+        found = []
+        for index in reversed(range(order - 1)):
+            found.append(self.firsts[index][numbers])
+            numbers = self.suffixes[index][numbers]
+        return [*found, numbers]
+
     def numbers(self, text: NDArray[np.int32]) -> list[NDArray[np.int32]]:
         """For each order, which n-gram ends at each place of `text`; -1 where none of the model does.
 
@@ -71,7 +80,15 @@ class Ngrams:
             return np.full(len(suffixes), -1, np.int32)
         wanted = suffixes.astype(np.int64) * len(self.words) + firsts
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[at] == wanted, at, -1).astype(np.int32)
+        found: NDArray[np.int32] = np.where(keys[at] == wanted, at, -1).astype(np.int32)
+        return found
+
+    def located(self, words: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The numbers of n-grams given as words: shape (n-grams, order), first to last; -1 where there is none."""
+        numbers = words[:, -1]
+        for index in range(words.shape[1] - 1):
+            numbers = self.longer(index, numbers, words[:, -2 - index])
+        return numbers
 
     def keys(self, index: int) -> NDArray[np.int64]:
         """What the n-grams of order `index` + 2 are sorted by: shape (n-grams,), int64."""
@@ -117,6 +134,7 @@ class Ngrams:
         logs[self.start] = -np.inf
         return logs
 
-    def length(self, text: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Words of the longest n-gram of the model that ends at each place of `text`."""
-        return np.sum([numbers >= 0 for numbers in self.numbers(text)], axis=0, dtype=np.int32)
+    def lengths(self, text: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Words of the longest n-gram of the model that ends at each place of `text`; shape (text,)."""
+        lengths: NDArray[np.int32] = np.sum([numbers >= 0 for numbers in self.numbers(text)], axis=0, dtype=np.int32)
+        return lengths

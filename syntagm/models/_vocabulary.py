@@ -135,11 +135,16 @@ def build(
         UsageError: a threshold below 1, or no such classes.
         InputError: no words, or the end symbol inside a sentence.
     """
-    _check(threshold, classes)
-    threshold = 1 if classes == "none" else threshold
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence)
+    return of_counts(counts, threshold, classes, place)
+
+
+def of_counts(counts: Counter[str], threshold: int = 2, classes: str = "berkeley", place: str = "corpus") -> Vocabulary:
+    """The vocabulary of a text whose words have been counted, in the order in which they appear; as `build`."""
+    _check(threshold, classes)
+    threshold = 1 if classes == "none" else threshold
     if END in counts:
         raise InputError(
             place, f"the end symbol {END} as a word", "plain text", "Remove it: line ends say where sentences end."

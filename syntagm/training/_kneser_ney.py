@@ -118,7 +118,6 @@ def _counts(level: Level, adjusted: NDArray[np.int32], quirk: bool) -> NDArray[n
 
 def _discounts(tally: NDArray[np.int64], order: int, fallback: bool) -> NDArray[np.float32]:
     """What is taken off adjusted counts of 0, 1, 2, and 3 or more; Chen & Goodman's equation 26, in 32 bits."""
-    one = np.float32(1)
     if tally[1:4].all():
         n = tally.astype(np.float32)
         share = n[1] / np.float32(tally[1] + 2 * tally[2])
@@ -126,7 +125,7 @@ def _discounts(tally: NDArray[np.int64], order: int, fallback: bool) -> NDArray[
         if all(0 <= amount <= j for j, amount in enumerate(amounts, 1)):
             return np.array([0, *amounts], np.float32)
     if fallback:
-        return np.array([0, *FALLBACK], np.float32) * one
+        return np.array([0, *FALLBACK], np.float32)
     raise InputError(
         f"n-grams of order {order}", f"{tally[1]}, {tally[2]}, {tally[3]} and {tally[4]} with a count of 1, 2, 3 and 4",
         "numbers from which Kneser-Ney discounts follow",
@@ -149,8 +148,8 @@ def _smooth(
         found[1:], adjusted[1:], discounts[1:], kept[1:], found, strict=False
     ):
         total, weight = _left(level.contexts, counts, amounts, stay, len(contexts.firsts))
-        shared = (counts - amounts[np.minimum(counts, 3)]) / total[level.contexts]
-        lower = shared.astype(np.float32) + weight[level.contexts] * lower[level.suffixes]
+        shared = (counts.astype(np.float32) - amounts[np.minimum(counts, 3)]) / total[level.contexts]
+        lower = shared + weight[level.contexts] * lower[level.suffixes]
         probabilities.append(lower)
         weights.append(np.where(total > 0, weight, np.float32(1)))
     return _pruned(found, kept, probabilities, weights, words)
@@ -160,14 +159,14 @@ def _unigrams(
     counts: NDArray[np.int32], amounts: NDArray[np.float32], kept: NDArray[np.bool_], uniform: bool
 ) -> NDArray[np.float32]:
     total, left = _left(np.zeros(len(counts), np.int32), counts, amounts, kept, 1)
-    shares = (counts - amounts[np.minimum(counts, 3)]) / total[0]
+    shares: NDArray[np.float32] = (counts.astype(np.float32) - amounts[np.minimum(counts, 3)]) / total[0]
     # The start symbol is listed, and never predicted.
     if uniform:
-        shares = shares.astype(np.float32) + left[0] * (np.float32(1) / np.float32(np.count_nonzero(kept) - 1))
+        shares += left[0] * (np.float32(1) / np.float32(np.count_nonzero(kept) - 1))
     else:
         shares[1] += left[0]
     shares[-1] = 1
-    return shares.astype(np.float32)
+    return shares
 
 
 def _left(
@@ -206,4 +205,5 @@ def _pruned(
 
 def _log(values: NDArray[np.float32]) -> NDArray[np.float32]:
     with np.errstate(divide="ignore"):
-        return np.minimum(np.log10(values), np.float32(0))
+        logs: NDArray[np.float32] = np.minimum(np.log10(values), np.float32(0))
+    return logs

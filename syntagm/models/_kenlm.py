@@ -1,0 +1,66 @@
+"""KenLM's binary files, asked through the package kenlm."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm.errors import ModelError
+from syntagm.models._word_scorer import Asked, WordScorer
+
+SCORER = "kenlm 1"
+_MAGIC = b"mmap lm http://kheafield.com/code"
+
+
+def is_binary(path: Path) -> bool:
+    """Is it one of KenLM's binary files?"""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+    return False
+
+
+class KenLM(WordScorer):
+    """A KenLM binary; made by `ngram.load`."""
+
+    def __init__(self, path: Path, name: str, digest: str, asked: Asked) -> None:
+        super().__init__(name, asked)
+        self._model = _opened(path)
+        self.policies = {**self.policies, "unknown": "none"}
+        self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.policies]).encode()).hexdigest()
+        self.record = {"order": self._model.order, "hash": digest, "kenlm": metadata.version("kenlm")}
+
+    def _logs(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        logs: list[float] = []
+        known: list[bool] = []
+        for words in sentences:
+            for word in words:
+                self._refuse_special(word)
+            for log, _, unknown in self._model.full_scores(" ".join(words), bos=True, eos=True):
+                logs.append(log)
+                known.append(not unknown)
+        return np.array(logs, np.float64), np.array(known, bool)
+
+    def _above(self, history: Sequence[str], word: str) -> float:
+        # The file does not say which words it has.
+        return float("nan")
+
+
+def _opened(path: Path) -> Any:
+    try:
+        import kenlm
+    except ImportError:
+        raise ModelError(
+            f"ngram:{path}", "a KenLM binary, and the package kenlm is not installed", "the package kenlm",
+            "Install it with: pip install 'syntagm[kenlm]', or give the ARPA file.",
+        ) from None  # fmt: skip
+    try:
+        return kenlm.Model(str(path))
+    except (OSError, RuntimeError) as error:
+        shown = str(error).splitlines()[0] if str(error) else repr(error)
+        raise ModelError(f"ngram:{path}", shown, "a whole KenLM binary of this version") from error
