@@ -16,7 +16,7 @@ LEVELS = {
     0: "errors folder durable table",
     1: "suite formula question result",
     2: "formats grammar check models training measures align analysis",
-    3: "evaluate run recording shard cache estimates pairing export lm_eval workers",
+    3: "evaluate run recording shard cache estimates pairing export lm_eval perplexity workers",
     4: "figures report papers",
     5: "cli web __main__ __init__",
 }

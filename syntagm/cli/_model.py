@@ -16,8 +16,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trust-remote-code", action="store_true", help="run code that comes with the model")
 
 
-def load(arguments: argparse.Namespace) -> "LanguageModel":
-    """The model that the command line names.
+def load(arguments: argparse.Namespace, **asked: str) -> "LanguageModel":
+    """The model that the command line names, with further options of its family.
 
     Raises:
         UsageError: no such family or option, or a permission given twice.
@@ -30,4 +30,4 @@ def load(arguments: argparse.Namespace) -> "LanguageModel":
     # A family without weights can't be refused the permission: it may be meant for a suite.
     pickle = arguments.allow_pickle and "allow_pickle" in getattr(family, "PERMISSIONS", ())
     options = {"allow_pickle": pickle, "remote_code": arguments.trust_remote_code}
-    return _name.load(arguments.model, **{name: "yes" for name, given in options.items() if given})
+    return _name.load(arguments.model, **{name: "yes" for name, given in options.items() if given}, **asked)

@@ -56,13 +56,13 @@ class Screen:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self._console.print("stopping after this batch; Ctrl-C again stops now")
 
-    def planned(self, sentences: int, done: int, suites: int) -> None:
-        """Say what there is to do."""
+    def planned(self, sentences: int, done: int, suites: int, noun: str = "suite") -> None:
+        """Say what there is to do; `noun` is what the sentences come in."""
         self._total, self._done, self._before = sentences, done, done
         self._began = time.monotonic()
         self._bar.update(self._task, total=sentences, completed=done)
         earlier = f", {done:,} of them done before" if done else ""
-        self._console.print(f"{counted(suites, 'suite')}, {counted(sentences, 'sentence')}{earlier}")
+        self._console.print(f"{counted(suites, noun)}, {counted(sentences, 'sentence')}{earlier}")
 
     def answered(self, suite: str, sentences: int) -> None:
         """Move on; raise `Interrupted` if the user asked to stop."""

@@ -1,0 +1,173 @@
+"""Perplexity: by pencil, across tokenisations, with unknown words and undefined bits; and the command."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from syntagm.cli import main
+from syntagm.errors import InputError, UsageError
+from syntagm.models._model import LanguageModel
+from syntagm.models._name import load
+from syntagm.perplexity import PORTION, Perplexity, perplexity
+from syntagm.question import Surprisals
+
+
+class Fixed(LanguageModel):
+    """Gives the tokens that `tokens` says: (start, bits, known) each."""
+
+    def __init__(self, tokens: Callable[[str], list[tuple[int, float, bool]]], end: str | None = None) -> None:
+        self.name, self.fingerprint, self.policies, self.end = "fixed", "fixed", {}, end
+        self._tokens = tokens
+        self.asked: list[int] = []
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        self.asked.append(len(texts))
+        for text in texts:
+            rows = self._tokens(text)
+            starts, bits, known = (np.array([row[i] for row in rows]) for i in range(3))
+            yield Surprisals(text, starts.astype(np.int32), bits.astype(float), known.astype(bool))
+            if done:
+                done(1)
+
+
+def of(*tokens: tuple[int, float, bool], text: str, end: str | None = None) -> Perplexity:
+    return perplexity(Fixed(lambda _: list(tokens), end), [text], end is not None)
+
+
+def test_by_pencil() -> None:
+    # "the dog barks": 9/36, 5/39, 3/29 and the end (3 + 1)/(4 + 24) after "barks"; "dogs bark": dogs after <s> (0 + 1)/(12 + 24),
+    # bark after dogs (2 + 1)/(3 + 24), the end after bark (2 + 1)/(3 + 24).
+    found = perplexity(load("toy", eos="yes"), ["the dog barks", "dogs bark"])
+    shares = [9 / 36, 5 / 39, 3 / 29, 4 / 28, 1 / 36, 3 / 27, 3 / 27]
+    assert (found.texts, found.words, found.unknown, found.undefined) == (2, 7, 0, 0)
+    assert found.bits == pytest.approx(-sum(map(math.log2, shares)))
+    assert found.perplexity == found.perplexity_known == pytest.approx(math.prod(shares) ** (-1 / 7))
+    # 13 and 9 characters, and an end for each.
+    assert found.bits_per_character == pytest.approx(found.bits / 24)
+
+
+def test_unknown_words_are_left_out_with_their_bits_only() -> None:
+    # "zebra" after "the" (0 + 1)/(15 + 24), "barks" after an unknown word (0 + 1)/(0 + 24): bits of known words stay as they are.
+    found = perplexity(load("toy", eos="yes"), ["the zebra barks"])
+    shares = [9 / 36, 1 / 39, 1 / 24, 4 / 28]
+    assert (found.words, found.unknown) == (4, 1)
+    assert found.perplexity == pytest.approx(math.prod(shares) ** (-1 / 4))
+    assert found.perplexity_known == pytest.approx((9 / 36 * 1 / 24 * 4 / 28) ** (-1 / 3))
+
+
+def test_the_same_bits_in_other_tokens_are_the_same_perplexity() -> None:
+    text = "un happy  dogs bark "
+    words = of((0, 3.0, True), (2, 4.0, True), (8, 5.0, True), (14, 6.0, True), text=text)
+    pieces = of(
+        (0, 1.0, True), (1, 2.0, True), (2, 4.0, True), (8, 0.5, True), (9, 0.0, True), (11, 4.5, True), (14, 6.0, True),
+        (19, 0.0, True), text=text,
+    )  # fmt: skip
+    one = of((0, 18.0, True), text=text)
+    for found in (words, pieces, one):
+        # 3 + 4 + 5 + 6 = 18 bits over 4 words and 20 characters, blanks among them.
+        assert (found.words, found.bits_per_word, found.bits_per_character) == (4, 4.5, 18 / 20)
+
+
+def test_a_word_is_unknown_if_one_of_its_tokens_is() -> None:
+    # "dogs," has 2 + 7 bits and one unknown token, "bark" 3 bits, "." 4: one of 2 words is unknown, and 3 + 4 = 7 bits are left.
+    found = of((0, 2.0, False), (4, 7.0, True), (5, 3.0, True), (10, 4.0, True), text="dogs, bark.")
+    assert (found.words, found.unknown, found.bits, found.bits_unknown) == (2, 1, 16.0, 9.0)
+    assert found.perplexity == 2**8
+    assert found.perplexity_known == 2**7
+
+
+def test_undefined_bits_are_left_out_and_counted() -> None:
+    # The first word has no bits for one of its two tokens; the second 5, the end 1: (5 + 1) / 2 = 3 bits over 5 + 1 characters.
+    tokens = ((0, math.nan, True), (2, 9.0, True), (3, 5.0, True), (8, 1.0, True))
+    found = of(*tokens, text="The dogs", end="</s>")
+    assert (found.words, found.undefined, found.bits) == (3, 1, 6.0)
+    assert (found.bits_per_word, found.perplexity, found.bits_per_character) == (3.0, 8.0, 1.0)
+
+
+def test_an_unknown_word_without_bits_is_not_taken_off_twice() -> None:
+    # Of three words the first is unknown and has no bits: both perplexities are of the other two, 2 and 4 bits.
+    found = of((0, math.nan, False), (1, 2.0, True), (3, 4.0, True), text="a b c")
+    assert (found.words, found.unknown, found.undefined) == (3, 1, 1)
+    assert found.perplexity == found.perplexity_known == 2**3
+
+
+def test_ends() -> None:
+    toy = load("toy")
+    with pytest.raises(UsageError, match="no end symbol is scored"):
+        perplexity(toy, ["the dog barks"])
+    ended = load("toy", eos="yes")
+    without = perplexity(toy, ["the dog barks"], ends=False)
+    assert without == perplexity(ended, ["the dog barks"], ends=False)
+    assert (without.words, without.bits) == (3, pytest.approx(-math.log2(9 / 36 * 5 / 39 * 3 / 29)))
+    # An empty text is its end alone: (0 + 1)/(12 + 24).
+    assert perplexity(ended, [""]).perplexity == pytest.approx(36)
+
+
+def test_nothing_and_white_space() -> None:
+    nothing = perplexity(load("toy", eos="yes"), [])
+    assert nothing == Perplexity()
+    assert math.isnan(nothing.perplexity)
+    assert math.isnan(nothing.bits_per_character)
+    with pytest.raises(InputError, match="nothing but white space"):
+        of((0, 1.0, True), text="  ")
+
+
+def test_no_probability_at_all_is_infinite() -> None:
+    assert of((0, math.inf, True), text="a").perplexity == math.inf
+
+
+def test_texts_are_asked_in_portions() -> None:
+    model = Fixed(lambda text: [(0, 1.0, True)])
+    heard: list[int] = []
+    found = perplexity(model, (str(n) for n in range(PORTION + 3)), False, heard.append)
+    assert model.asked == [PORTION, 3]
+    assert (found.texts, sum(heard)) == (PORTION + 3, PORTION + 3)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text("The dog barks.\nThe zebra barks.\n")
+    return path
+
+
+def test_the_command(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["perplexity", "toy", str(text), str(text), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    # Each line 3 words and an end; the full stop is a token that the toy doesn't know, so "barks." is unknown, as is "zebra".
+    assert {name: found[name] for name in ("texts", "words", "unknown", "undefined")} == {
+        "texts": 4,
+        "words": 16,
+        "unknown": 6,
+        "undefined": 0,
+    }
+    assert found["perplexity"] == pytest.approx(2 ** found["bits_per_word"])
+    assert main(["perplexity", "toy", str(text)]) == 0
+    assert "8, of them 2 ends of sentences" in capsys.readouterr().out
+
+
+def test_the_bundled_model_has_the_same_words(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["perplexity", "demo", str(text), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["words"] == 8
+    # Without a start symbol the first word of each line has no bits: that falls short, and is said.
+    assert main(["perplexity", "demo?bos=no", str(text), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["undefined"] == 2
+
+
+def test_models_that_score_no_end(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for model in ("random", "toy?eos=no"):
+        assert main(["perplexity", model, str(text)]) == 2
+        assert "--no-end" in capsys.readouterr().err
+        assert main(["perplexity", model, str(text), "--no-end"]) == 0
+        assert "6, no ends of sentences" in capsys.readouterr().out
+    assert main(["perplexity", "toy?nonsense=1", str(text)]) == 2
+    assert "nonsense" in capsys.readouterr().err
+
+
+def test_a_text_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["perplexity", "no-such-model", str(tmp_path / "none.txt")]) == 2
+    assert "none.txt" in capsys.readouterr().err
