@@ -1,0 +1,253 @@
+"""Filling slots: unranking is the product, crosses are shared out evenly, samples are different and go on."""
+
+import re
+from collections import Counter
+from itertools import product
+
+import pytest
+from grammar_for_tests import CROSS, SAMPLE, TABLE, made, one, read, texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagm.errors import InputError, UsageError
+from syntagm.grammar import draw
+from syntagm.grammar.lexicon import LexicalClass, Word, choice, holds, lexical_class, values
+from syntagm.grammar.plan import Plan, Slot, plans
+
+
+def slot(name: str, number: int, *conditions: str) -> Slot:
+    """A slot of `number` words called 0, 1, 2 ..., each with the remainder by 3 as feature."""
+    words = tuple(Word("here", {"form": str(index), "third": str(index % 3)}) for index in range(number))
+    return Slot(name, "class", words, choice(name, f"class[{','.join(conditions)}]", "here").conditions)
+
+
+def plan(*slots: Slot, **chosen: str) -> Plan:
+    return Plan(chosen, {}, {}, slots, tuple(slot.name for slot in slots), ())
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_unranking_is_the_product(sizes: list[int]) -> None:
+    slots = [slot(f"s{index}", size) for index, size in enumerate(sizes)]
+    unranked = []
+    for rank in range(plan(*slots).size):
+        words = draw.unrank(plan(*slots), rank)
+        assert words
+        unranked.append(tuple(words[slot.name] for slot in slots))
+    assert unranked == list(product(*(slot.words for slot in slots)))
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 90), st.integers(0, 5))
+@settings(derandomize=True, deadline=None, max_examples=100)
+def test_crosses_draw_different_allowed_combinations_evenly(first: int, second: int, n: int, seed: int) -> None:
+    two = [plan(slot("a", first), slot("b", second, "third = a.third"), x="1"), plan(slot("a", first), x="2")]
+    # 0 to first - 1 against 0 to second - 1, equal remainders by 3.
+    there = [sum(a % 3 == b % 3 for a in range(first) for b in range(second)), first]
+    drawn = list(draw.cross(two, "here", n, seed))
+    assert len({filled.id for filled in drawn}) == len(drawn) == min(n, sum(there))
+    number = Counter(filled.plan.values["x"] for filled in drawn)
+    if min(n, sum(there)) == n:
+        assert all(number[x] == there[i] or number[x] >= max(number.values()) - 1 for i, x in enumerate("12"))
+    assert all(
+        filled.words["a"].forms["third"] == filled.words["b"].forms["third"] for filled in drawn if "b" in filled.words
+    )
+    everything = [filled.id for filled in draw.cross(two, "here", None, seed)]
+    assert [identifier for identifier in everything if identifier in {filled.id for filled in drawn}] == [
+        f.id for f in drawn
+    ]
+
+
+def test_draws_of_a_cross_are_even() -> None:
+    # 2,000 draws of 1 in 10: 200 each, standard deviation sqrt(2000 * 0.1 * 0.9) = 13.4; 4 of them are 54.
+    counted = Counter(next(draw.cross([plan(slot("a", 10))], "here", 1, seed)).id for seed in range(2000))
+    assert all(146 <= counted[str(number)] <= 254 for number in range(1, 11))
+
+
+def test_a_cross_too_big_to_list_is_drawn_without_a_list() -> None:
+    big = plan(slot("a", 1000), slot("b", 1000, "third = a.third"), slot("c", 100))
+    drawn = list(draw.cross([big], "here", 50, 1))
+    assert len({filled.id for filled in drawn}) == 50
+    assert all(int(filled.id) <= 100_000_000 for filled in drawn)
+
+
+@pytest.mark.parametrize(
+    ("number", "n", "said"),
+    [
+        (6, 5, "more than 1,000,000,000,000,000 combinations; expected fewer. Take words or slots out"),
+        (3, None, "1,000,000,000 combinations; expected at most 1,000,000. Draw some of them"),
+        (3, 2_000_000, "2,000,000 items asked for; expected at most 1,000,000"),
+    ],
+)
+def test_product_bombs_are_refused_before_anything_is_made(number: int, n: int | None, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        next(draw.cross([plan(*(slot(f"s{index}", 1000) for index in range(number)))], "here", n, 1))
+
+
+def test_conditions_that_nothing_meets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draw, "LISTED", 1000)
+    first = Slot("a", "class", tuple(Word("here", {"none": "-"}) for _ in range(2000)), ())
+    # Too many combinations to list now, so that 1,000 + 20 × 3 are tried.
+    with pytest.raises(InputError, match=r"0 of 3 items in 1,060 draws"):
+        next(draw.cross([plan(first, slot("b", 2000, "form = a.none"))], "here", 3, 1))
+
+
+@pytest.mark.parametrize(
+    ("n", "sizes", "expected"),
+    [
+        (5, [9, 9], [3, 2]),
+        (5, [1, 9], [1, 4]),
+        (50, [2, 3], [2, 3]),
+        (3, [9] * 5, [1, 1, 1, 0, 0]),
+        (1, [], []),
+        (4, [0, 9], [0, 4]),
+    ],
+)
+def test_quotas(n: int, sizes: list[int], expected: list[int]) -> None:
+    assert draw.quotas(n, sizes) == expected
+
+
+def test_a_whole_cross() -> None:
+    suite = one(CROSS)
+    # 2 numbers × 3 nouns × 2 others × 2 verbs; ids are ranks of 2 × 3 × 2 × 3.
+    assert len(suite.items) == 24
+    assert texts(suite)[:2] == ["The ox by the jug falls.", "The ox by the jug fall."]
+    assert suite.items[0].tags == {"number": "sg"}
+    assert "seed" not in suite.tags
+    assert len({item.id for item in suite.items}) == 24
+
+
+def test_a_part_of_a_cross_keeps_the_ids_of_the_whole() -> None:
+    whole = {item.id: item for item in one(CROSS).items}
+    part = one(CROSS, 7, 3)
+    assert part.tags["seed"] == "3"
+    assert [whole[item.id] for item in part.items] == list(part.items)
+    assert Counter(item.tags["number"] for item in part.items) == {"sg": 4, "pl": 3}
+    assert one(CROSS, 7, 4) != part == one(CROSS, 7, 3)
+    assert list(one(CROSS, 999).items) == list(whole.values())
+
+
+def test_the_first_draws_of_a_sample_are_those_of_a_smaller_one() -> None:
+    large = one(SAMPLE, 24)
+    for n in (1, 9, 23):
+        assert one(SAMPLE, n).items == large.items[:n]
+    assert len({tuple(s.text for s in item.sentences.values()) for item in large.items}) == 24
+    assert Counter(item.tags["number"] for item in large.items) == {"sg": 12, "pl": 12}
+    assert len(one(SAMPLE).items) == 10
+    assert [item.id for item in large.items] == [str(number) for number in range(1, 25)]
+
+
+def test_no_slot_has_the_word_of_another_it_must_not_have() -> None:
+    for text in texts(one(SAMPLE, 24)):
+        first, second = re.findall(r"ox|jug|elm", text)
+        assert first != second
+
+
+def test_a_table_with_variables_takes_row_by_row() -> None:
+    text = TABLE.replace("[predictions]", '[vary]\nnumber = ["sg", "pl"]\n[predictions]').replace(
+        "{verb.sg}", "{verb.$number}"
+    )
+    text = text.replace("{verb.pl}", "{verb.!number}")
+    whole = one(text)
+    assert [(item.id, item.tags["number"]) for item in whole.items] == [
+        ("1", "sg"),
+        ("2", "pl"),
+        ("3", "sg"),
+        ("4", "pl"),
+    ]
+    assert one(text, 3).items == whole.items[:3]
+    assert one(text, 99) == whole
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_no_items_can_not_be_asked_for(n: int) -> None:
+    with pytest.raises(UsageError, match="a number from 1"):
+        made(SAMPLE, n)
+
+
+PAIR = SAMPLE.replace("[classes]", '[classes]\nadjective = """\nform\nold\nnew\nbig\n"""').replace(
+    "[vary]", 'adjective = "adjective"\n[vary]'
+)
+PAIR = PAIR.replace("n = 10", "n = 24") + (
+    '[[suite]]\nname = "plain"\n[[suite]]\nname = "mod"\n[suite.conditions]\n'
+    'good = "The {adjective} {noun.$number} by the {other.sg} {verb.$number}."\n'
+    'bad = "The {adjective} {noun.$number} by the {other.sg} {verb.!number}."\n'
+)
+
+
+@pytest.mark.parametrize("text", [PAIR, PAIR.replace("[slots]", "[slots]\nverb = 'verb'")])
+def test_suites_of_one_file_share_their_draws(text: str) -> None:
+    plain, mod = made(text)
+    stripped = [re.sub(" (old|new|big)", "", line) for line in texts(mod)]
+    assert stripped == texts(plain)
+    # All 24 there are, though there would be 72 with an adjective: in neither a sentence comes twice.
+    assert len(set(texts(plain))) == len(set(texts(mod))) == 48
+    alone = list(made(text.replace('name = "mod"', 'name = "mod"\n[suite.items]\nfill = "sample"\nn = 23')))
+    assert len(alone[1].items) == 23
+
+
+def test_suites_with_the_same_table_share_their_rows() -> None:
+    first, second = read(TABLE + '[[suite]]\nname = "a"\n[[suite]]\nname = "b"\n')
+    assert first.table is second.table
+
+
+def test_a_configuration_has_the_variables_that_it_needs() -> None:
+    text = CROSS.replace(
+        "[vary]", '[rules]\nrc = { none = "", that = "that {verb.$when}" }\n[vary]\nwhen = ["sg", "pl"]'
+    )
+    text = text.replace("by the {other.sg}", "{rc}").replace('other = "noun[!= noun]"', "")
+    found = [dict(one.values) for one in plans(read(text)[0])]
+    assert found == [
+        {"number": "sg", "rc": "none"},
+        {"when": "sg", "number": "sg", "rc": "that"},
+        {"number": "pl", "rc": "none"},
+        {"when": "sg", "number": "pl", "rc": "that"},
+        {"when": "pl", "number": "sg", "rc": "that"},
+        {"when": "pl", "number": "pl", "rc": "that"},
+    ]
+    assert texts(one(text))[0] == "The ox falls."
+
+
+def test_conditions_lead_to_conditions() -> None:
+    # `third` refers to `second`, which no pattern uses, and that to `noun`, which isn't listed.
+    text = CROSS.replace('other = "noun[!= noun]"', 'second = "noun[!= noun]"\nother = "noun[!= second, != noun]"')
+    for item in one(text).items:
+        first, second = re.findall(r"ox|jug|elm", item.sentences["good"].text)
+        assert first != second
+    assert len(one(text).items) == 24
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("kind = person", ["a", "c"]),
+        ("kind = animal/person", ["a", "b", "c"]),
+        ("kind != person", ["b", "d", "e"]),
+        ("kind = $x", ["b", "c"]),
+        ("kind != $x", ["a", "d", "e"]),
+        ("kind = before.kind", ["b", "c"]),
+        ("kind != before.kind", ["a", "d", "e"]),
+        ("kind = before.none", []),
+        ("kind != before.none", ["a", "b", "c", "d", "e"]),
+        ("kind = before.empty", []),
+        ("kind=person,form!=a", ["c"]),
+    ],
+)
+def test_conditions(condition: str, expected: list[str]) -> None:
+    words = lexical_class("noun", 'form|kind\na|person\nb|animal\nc|person / animal\nd|-\ne|""', "here").words
+    before = {"before": Word("here", {"kind": "animal/fish", "none": "-", "empty": ""})}
+    tests = choice("x", f"noun[{condition}]", "here").conditions
+    found = [word.forms["form"] for word in words if all(holds(test, word, {"x": "animal"}, before) for test in tests)]
+    assert found == expected
+
+
+def test_another_row_is_another_row_even_if_it_reads_the_same() -> None:
+    same: LexicalClass = lexical_class("noun", "form\na\na", "here")
+    [test] = choice("x", "noun[!= y]", "here").conditions
+    assert [holds(test, word, {}, {"y": same.words[0]}) for word in same.words] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"), [("a/b", ["a", "b"]), (" a / b ", ["a", "b"]), ("a//", ["a"]), ("-", []), ("", [])]
+)
+def test_values(cell: str, expected: list[str]) -> None:
+    assert sorted(values(cell)) == expected
