@@ -2,10 +2,10 @@
 
 With a plain linear layer and `cross_entropy` about half the time of a step goes into fresh memory: the logits, their
 log-softmax and both gradients, each a number for every token and every word of the vocabulary. Here a few rows at a time go
-through one buffer that holds e = exp(logits - highest), and the normaliser s is applied to the narrow side instead. For
-N tokens, with hidden states h, targets t and weights W, the gradients are
+through one buffer, in which logits become probabilities p, and the targets are taken away on the narrow side. For N tokens,
+with hidden states h, targets t and weights W, the gradients are
 
-    of W:  e' (h / (s N)), less h / N in the rows t;     of h:  (e W) / (s N), less W[t] / N
+    of W:  p' h / N, less h / N in the rows t;     of h:  (p W - W[t]) / N
 
 which is the same mathematics in another order: equal to rounding.
 """
@@ -17,6 +17,8 @@ from torch import Tensor, nn
 
 # Rows at a time: their numbers should stay in the processor's cache.
 ROWS = 256
+# Probabilities below are denormal soon, or 0.
+SMALL = 1e-30
 
 
 class Softmax:
@@ -60,17 +62,26 @@ class Softmax:
         for first in range(0, len(targets), ROWS):
             part, aims = hidden[first : first + ROWS], targets[first : first + ROWS]
             room = torch.addmm(bias, part, weight.T, out=self._room[: len(part)])
-            chosen, highest = room.gather(1, aims[:, None]), room.amax(1, keepdim=True)
-            total = room.sub_(highest).exp_().sum(1, keepdim=True)
-            loss += float((total.log() + highest - chosen).sum()) * share
-            scale = share / total
+            torch.softmax(room, 1, out=room)
+            loss += self._nats(part, aims, room) * share
             kept = 1.0 if first else 0.0
-            torch.addmm(of_weight, room.T, part * scale, beta=kept, out=of_weight)
-            torch.addmv(of_bias, room.T, scale[:, 0], beta=kept, out=of_bias)
-            torch.mm(room, weight, out=of_hidden[first : first + ROWS]).mul_(scale)
+            torch.addmm(of_weight, room.T, part, beta=kept, alpha=share, out=of_weight)
+            torch.addmv(of_bias, room.T, torch.full((len(part),), share), beta=kept, out=of_bias)
+            torch.mm(room, weight, out=of_hidden[first : first + ROWS]).mul_(share)
         of_weight.index_add_(0, targets, hidden, alpha=-share)
         of_bias.index_add_(0, targets, torch.ones(len(targets)), alpha=-share)
         return torch.tensor(loss), of_hidden.sub_(weight[targets], alpha=share)
+
+    def _nats(self, hidden: Tensor, targets: Tensor, probabilities: Tensor) -> float:
+        """The surprisals of some targets, added up."""
+        chosen = probabilities.gather(1, targets[:, None])[:, 0]
+        # These have lost digits, or are 0: rare enough to be computed again.
+        small = chosen < SMALL
+        nats = -float(chosen[~small].double().log().sum())
+        if small.any():
+            logits = torch.nn.functional.linear(hidden[small], self.layer.weight, self.layer.bias)
+            nats += float(torch.nn.functional.cross_entropy(logits, targets[small], reduction="sum"))
+        return nats
 
     def give(self, factor: Tensor) -> None:
         """Add the kept gradients, times the gradient of what the loss went into, to those of the layer."""
