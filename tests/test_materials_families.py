@@ -251,7 +251,7 @@ def test_npz_obj_differs_in_object_and_comma_alone(name: str) -> None:
         assert differ(item["obj_no-comma"], item["obj_comma"]) == {3}
 
 
-SUBORDINATORS = {"after", "although", "as", "because", "before", "once", "since", "until", "when", "while"}
+SUBORDINATORS = {"after", "although", "as", "because", "before", "since", "until", "when", "while"}
 
 
 @family("subordination")
