@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError, UsageError
-from syntagm.grammar import draw
+from syntagm.grammar import draw, make
 from syntagm.grammar.lexicon import LexicalClass, Word, choice, holds, lexical_class, values
 from syntagm.grammar.plan import Plan, Slot, plans
 
@@ -251,3 +251,8 @@ def test_another_row_is_another_row_even_if_it_reads_the_same() -> None:
 )
 def test_values(cell: str, expected: list[str]) -> None:
     assert sorted(values(cell)) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [(TABLE, 2), (CROSS, 2 * 3 * 3 * 2), (SAMPLE, 10)])
+def test_bounds_are_computed_before_anything_is_made(text: str, expected: int) -> None:
+    assert make.bound(read(text)[0]) == expected >= len(one(text).items)

@@ -47,6 +47,18 @@ def suites(
             yield _suite(template, planned, n, seed, style)
 
 
+def bound(template: Template) -> int:
+    """How many items a template makes at most, computed without making them.
+
+    Raises:
+        InputError: as for `plans`.
+    """
+    planned = plans(template)
+    if template.table:
+        return len(template.table.rows) * len(planned)
+    return draw.bound(planned) if template.fill == "cross" else template.n
+
+
 def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int, style: Style) -> Suite:
     spell = _Speller(template.regions, style, template.place)
     if template.fill == "table" and template.table:
