@@ -1,4 +1,4 @@
-"""Make the tables of a paper for any model, with the published figures beside them.
+"""Make the tables of a paper for any model, or repeat its experiment.
 
     syntagm reproduce marvin2018 --model demo -o out
     syntagm reproduce marvin2018 --model gpt2 -o out -n 500 --style published
@@ -6,20 +6,31 @@
     syntagm reproduce marvin2018 --from-run runs/gpt2 -o out
 
 Runs the paper's suites into DIR/run, as `syntagm run` does: stop it, and the same command line continues. Then writes each
-table as DIR/NAME.csv and DIR/NAME.md, and prints it. Exit code 1: the run is not finished.
+table as DIR/NAME.csv and DIR/NAME.md, and prints it, the published figures beside it. Exit code 1: the run is not finished.
+
+    syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --plan
+    syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1
+
+Trains models of several families on nested parts of the corpus, scores them on the suites, and measures their perplexity; the
+table of results is DIR/results.csv. It says what it will do and for how long before it begins. Stop it, or kill it: the same
+command line continues. Families, sizes and seeds can be added later.
 """
 
 import argparse
 import shlex
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from syntagm import folder
+from syntagm.cli import _experiment
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.run import Run
+
+_OF_TABLES = ("model", "from-run", "n", "style")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,14 +46,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--allow-pickle", action="store_true", help="unpickle weights, which can run any code; and read pickled suites")
     add("--trust-remote-code", action="store_true", help="run code that comes with the model")
     add("--no-cache", action="store_true", help="keep no answers across runs, and use none")
+    _experiment.arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    """Make tables or carry an experiment out, whichever the options ask for and the paper has."""
+    paper = folder.find("papers", options.paper)
+    if options.corpus:
+        if not hasattr(paper, "experiment"):
+            raise UsageError("--corpus", f"{options.paper} trains no models", "--model or --from-run")
+        _experiment.refuse(options, _OF_TABLES)
+        return _experiment.run(options, paper)
+    if not hasattr(paper, "tables"):
+        raise UsageError("--corpus", f"no text to train on for {options.paper}", "--corpus, --valid and --test")
+    return _tables(options, paper)
+
+
+def _tables(options: argparse.Namespace, paper: ModuleType) -> int:
     """Run the suites or open the run, write the tables, print them."""
     from syntagm import durable
     from syntagm.run import open_run
 
-    paper = folder.find("papers", options.paper)
     if bool(options.model) == bool(options.from_run):
         found = "both" if options.model else "neither"
         raise UsageError("--model and --from-run", found, "one of them", "A model is run; of a run tables are made.")

@@ -1,0 +1,215 @@
+"""The controlled experiment of a paper on a command line: its options, its plan, its progress."""
+
+import argparse
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from syntagm.cli.train import Shown
+from syntagm.errors import UsageError
+
+if TYPE_CHECKING:
+    from syntagm.papers._controlled import Design
+
+_SAY_EVERY = 10.0
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of an experiment."""
+    group = parser.add_argument_group("train models on a corpus and compare them (hu2020)")
+    add = group.add_argument
+    add("--corpus", metavar="FILE", nargs="+", help="training text: train models on parts of it")
+    add("--valid", metavar="FILE", nargs="+", help="held-out text, for schedules and early stopping")
+    add("--test", metavar="FILE", nargs="+", help="the text whose perplexity is compared")
+    add("--families", metavar="LIST", help="ngram,lstm,gpt2 (default), gpt2-words")
+    add("--sizes", metavar="LIST", help="parts by name and words: xs=100000,sm=1000000 (default)")
+    add("--seeds", metavar="LIST", help="1,2 (default)")
+    add(
+        "--scale",
+        choices=["small", "paper"],
+        default="small",
+        help="the models: an hour or two, or the paper's (small)",
+    )
+    add(
+        "--set",
+        metavar="NAME=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="hyperparameters: lstm.hidden=64 ...",
+    )
+    add("--draw", metavar="SEED", type=int, default=1, help="of the parts (1)")
+    add("--device", default="cpu", help="where to train and score: cpu, cuda, ... (cpu)")
+    add("--threads", type=int, default=1, help="processor threads (1)")
+    add("--plan", action="store_true", help="say what would be done and how long it would take, and stop")
+
+
+def run(options: argparse.Namespace, paper: Any) -> int:
+    """Show the plan, carry the experiment out, print its results."""
+    import torch
+
+    if options.threads < 1:
+        raise UsageError("--threads", str(options.threads), "at least 1")
+    torch.set_num_threads(options.threads)
+    design = _design(options, paper)
+    _show_plan(options.paper, design)
+    if options.plan:
+        return 0
+    paper.experiment(design, Progress())
+    print((design.folder / "results.md").read_text(encoding="utf-8"))
+    print(f"results: {design.folder / 'results.csv'}")
+    return 0
+
+
+def _design(options: argparse.Namespace, paper: Any) -> "Design":
+    from syntagm.papers._controlled import Design
+
+    for name in ("valid", "test"):
+        if not getattr(options, name):
+            raise UsageError(f"--{name}", "nothing", "a text file", "The text must be none that is trained on.")
+    families = _list(options.families, paper.FAMILIES, "--families")
+    changes = dict(_pair("--set", pair) for pair in options.set)
+    sizes = {name: _number("--sizes", size) for name, size in _pairs(options.sizes)} if options.sizes else paper.SIZES
+    return Design(
+        options.output,
+        options.corpus,
+        options.valid,
+        options.test,
+        sizes,
+        [_number("--seeds", seed) for seed in _list(options.seeds, map(str, paper.SEEDS), "--seeds")],
+        paper.options(options.scale, families, changes),
+        options.suite or paper.SUITES,
+        options.draw,
+        options.device,
+    )
+
+
+def _list(given: str | None, default: Any, option: str) -> list[str]:
+    """A list with commas; each entry once.
+
+    >>> _list("ngram,lstm", [], "--families"), _list(None, ["gpt2"], "--families")
+    (['ngram', 'lstm'], ['gpt2'])
+    """
+    found = list(default) if given is None else [name.strip() for name in given.split(",")]
+    if not all(found) or len(set(found)) < len(found):
+        raise UsageError(option, repr(given), "names with commas between them, each once")
+    return found
+
+
+def _pairs(given: str) -> list[tuple[str, str]]:
+    found = [_pair("--sizes", pair) for pair in given.split(",")]
+    if len(dict(found)) < len(found):
+        raise UsageError("--sizes", repr(given), "each name once")
+    return found
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise UsageError(option, repr(text), "NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def _number(option: str, text: str) -> int:
+    """A whole number above 0.
+
+    >>> _number("--sizes", "1_000_000")
+    1000000
+    """
+    plain = text.replace("_", "")
+    if not (plain.isascii() and plain.isdigit() and int(plain)):
+        raise UsageError(option, repr(text), "a whole number above 0")
+    return int(plain)
+
+
+def _show_plan(paper: str, design: "Design") -> None:
+    """What will be done, what is done already, and how long the rest will take."""
+    from syntagm.papers import _controlled, _duration
+
+    words = _controlled.words(design)
+    cells, speed = design.cells(), _duration.operations(design.device)
+    print(f"{paper} in {design.folder}: {len(cells)} models")
+    for name, files in (("corpus", design.corpus), ("valid", design.valid), ("test", design.test)):
+        print(f"  {name:10}{words[name]:>12,} words  {', '.join(map(str, files))}")
+    parts = ", ".join(f"{name} {size:,} words" for name, size in design.sizes.items())
+    print(f"  {'parts':10}{parts}; drawn with seed {design.draw}")
+    for family, options in design.options.items():
+        print(f"  {family:10}" + " ".join(f"{name}={value}" for name, value in options.items()))
+    total = 0.0
+    for cell in cells:
+        found = _duration.seconds(
+            cell.family, design.options[cell.family], design.sizes[cell.size], words, speed, design.device
+        )
+        state = _controlled.state(design, cell)
+        left = {"done": 0.0, "trained": found[1]}.get(state, sum(found))
+        total += left
+        print(f"  {cell.name:20} {state:8} {_shown(left):>8}")
+    print(
+        f"about {_shown(total)} at most, one process; from a matrix product timed here ({speed / 1e9:,.0f} GFLOP/s, "
+        f"{_duration.REACHED:.0%} of it reached), the sizes of the models and guessed vocabularies; "
+        f"n-grams: {_duration.NGRAM_WORDS:,} words a second",
+        flush=True,
+    )
+
+
+def _shown(seconds: float) -> str:
+    """A time for reading.
+
+    >>> _shown(0), _shown(42), _shown(600), _shown(9000)
+    ('-', '42 s', '10 min', '2.5 h')
+    """
+    if not seconds:
+        return "-"
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 90
+        else f"{seconds / 60:.0f} min"
+        if seconds < 5400
+        else f"{seconds / 3600:.1f} h"
+    )
+
+
+class Progress:
+    """Says how an experiment goes, a line now and then. Ctrl-C stops it; the same command goes on."""
+
+    def __init__(self) -> None:
+        self._training = Shown()
+        self._total = self._done = 0
+        self._said = time.monotonic()
+
+    def said(self, line: str) -> None:
+        """A line; whatever is trained next is timed anew."""
+        print(line, flush=True)
+        self._training = Shown()
+
+    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
+        """As `syntagm train` says it."""
+        self._training.step(step, steps, loss, rate, tokens, seconds)
+
+    def evaluated(self, row: Any) -> None:
+        """As `syntagm train` says it."""
+        self._training.evaluated(row)
+
+    def planned(self, sentences: int, done: int, suites: int) -> None:
+        """What there is to score."""
+        self._total, self._done = sentences, done
+        print(f"{suites} suites, {sentences:,} sentences", flush=True)
+
+    def answered(self, suite: str, sentences: int) -> None:
+        """A line every ten seconds."""
+        self._done += sentences
+        if time.monotonic() - self._said > _SAY_EVERY:
+            self._said = time.monotonic()
+            print(f"{suite}: {self._done:,} sentences", flush=True)
+
+    def warned(self, message: str) -> None:
+        """The warning."""
+        print(f"warning: {message}", flush=True)
+
+
+def refuse(options: argparse.Namespace, others: Sequence[str]) -> None:
+    """Refuse options of the other way to reproduce a paper."""
+    if given := [name for name in others if getattr(options, name.replace("-", "_"))]:
+        raise UsageError(
+            f"--{given[0]}", "given with --corpus", "one or the other", "Models are trained, or one is taken."
+        )

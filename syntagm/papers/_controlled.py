@@ -1,0 +1,273 @@
+"""A controlled experiment in a folder: nested parts of a corpus, a model of each family, size and seed, what each of them scores.
+
+    experiment.json       what it is about; another experiment is refused
+    corpora/SIZE.txt      the parts
+    models/NAME/          a model folder each, NAME being FAMILY-SIZE-SEED
+    runs/NAME/            its run directory
+    perplexity/NAME.json  its perplexity on the test text
+
+Whatever is there is not made again, so that a killed experiment goes on, and families, sizes and seeds can be added. Several
+processes may work in one folder, each on models of its own.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from syntagm import durable
+from syntagm.errors import RunError, UsageError
+from syntagm.models._model import LanguageModel
+from syntagm.papers._told import Told
+from syntagm.run import Run, open_run, read_record
+
+FORMAT = 1
+Options = Mapping[str, Any]
+# Nothing in these is drawn, so that one model stands for all seeds; its seed is 0.
+SEEDLESS = ("ngram",)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model of an experiment."""
+
+    family: str
+    size: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """What its folders are called.
+
+        >>> Cell("lstm", "xs", 1).name, Cell("ngram", "xs", 0).name
+        ('lstm-xs-1', 'ngram-xs')
+        """
+        return f"{self.family}-{self.size}" + (f"-{self.seed}" if self.family not in SEEDLESS else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What an experiment varies, and what it holds constant.
+
+    Arguments:
+        folder: where everything goes.
+        corpus: the training text, as `corpus.texts` takes it; each part is drawn from it.
+        valid: the held-out text, for schedules and early stopping.
+        test: the text whose perplexity is compared.
+        sizes: of the parts, in words, by name.
+        seeds: of weights, order and dropout; a model each.
+        options: family -> its hyperparameters by name, those of `syntagm train`. `reading`: pass through the text no more
+            often than it takes to read so many words; 0: no such limit.
+        suites: what models are scored on: names as a command line has them.
+        draw: the seed of the parts.
+        device: where to train and score.
+    """
+
+    folder: Path
+    corpus: Sequence[str]
+    valid: Sequence[str]
+    test: Sequence[str]
+    sizes: Mapping[str, int]
+    seeds: Sequence[int]
+    options: Mapping[str, Options]
+    suites: Sequence[str] = field(default=())
+    draw: int = 1
+    device: str = "cpu"
+
+    def cells(self) -> list[Cell]:
+        """All models, small parts first, so that much is known early.
+
+        >>> design = Design(Path(), [], [], [], {"sm": 20, "xs": 10}, [1, 2], {"ngram": {}, "lstm": {}})
+        >>> [cell.name for cell in design.cells()]
+        ['ngram-xs', 'lstm-xs-1', 'lstm-xs-2', 'ngram-sm', 'lstm-sm-1', 'lstm-sm-2']
+        """
+        return [
+            Cell(family, size, seed)
+            for size in sorted(self.sizes, key=self.sizes.__getitem__)
+            for family in self.options
+            for seed in ([0] if family in SEEDLESS else self.seeds)
+        ]
+
+
+def passes(options: Options, words: int) -> int:
+    """How often a text of so many words is read, at most.
+
+    >>> passes({"epochs": 40, "reading": 4_000_000}, 1_000_000), passes({"epochs": 40, "reading": 0}, 1_000_000)
+    (4, 40)
+    """
+    limit = max(1, round(options["reading"] / words)) if options.get("reading") else options["epochs"]
+    return int(min(options["epochs"], limit))
+
+
+def claim(design: Design) -> None:
+    """Note in the folder what the experiment is about, or see that it is the same; families and sizes are added.
+
+    Raises:
+        RunError: the folder holds another experiment, or can't be written.
+        InputError: a text can't be read.
+    """
+    path = design.folder / "experiment.json"
+    with durable.held(design.folder):
+        standing = _read(path) if path.exists() else {}
+        asked = _record(design)
+        for key, value in asked.items():
+            _refuse_another(path, key, standing.get(key, value), value)
+        for key in ("sizes", "families"):
+            asked[key] = standing.get(key, {}) | asked[key]
+        if asked != standing:
+            durable.write(path, (json.dumps(asked, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _record(design: Design) -> dict[str, Any]:
+    from syntagm.training import corpus
+
+    texts = {name: corpus.record(getattr(design, name)) for name in ("corpus", "valid", "test")}
+    made = {"format": FORMAT, **texts, "draw": design.draw, "suites": list(design.suites)}
+    made |= {"sizes": dict(design.sizes), "families": {name: dict(one) for name, one in design.options.items()}}
+    record: dict[str, Any] = json.loads(json.dumps(made))
+    return record
+
+
+def _refuse_another(path: Path, key: str, found: Any, wanted: Any) -> None:
+    """Refuse a value that differs; of sizes and families only those that both have are compared."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for name in found.keys() & wanted.keys():
+            _refuse_another(path, f"{key}.{name}", found[name], wanted[name])
+    elif found != wanted:
+        cure = "Give the same options to go on with it, or choose another folder."
+        raise RunError(str(path), f"an experiment with {key} = {found!r}", f"{wanted!r}", cure)
+
+
+def draw(design: Design) -> dict[str, int]:
+    """Write the parts that are not there yet.
+
+    Returns:
+        The number of words of each part.
+    """
+    from syntagm.training import corpus, nested
+
+    if missing := {name: size for name, size in design.sizes.items() if not part(design, name).exists()}:
+        nested.write(design.corpus, missing, design.folder / "corpora", design.draw)
+    return {name: sum(len(text.split()) for text in corpus.texts([part(design, name)])) for name in design.sizes}
+
+
+def part(design: Design, size: str) -> Path:
+    """The file of a part."""
+    return design.folder / "corpora" / f"{size}.txt"
+
+
+def train(design: Design, cell: Cell, told: Told) -> None:
+    """Train a model on its part, or go on with its training; nothing if it is finished."""
+    from syntagm.training import ngram
+    from syntagm.training.loop import finished
+
+    folder, options = design.folder / "models" / cell.name, dict(design.options[cell.family])
+    training = [str(part(design, cell.size))]
+    if cell.family == "ngram":
+        # It says itself whether it is finished.
+        ngram.train(training, design.valid, folder, **options, progress=told.said)
+    elif finished(folder) is None:
+        options |= {"seed": cell.seed, "device": design.device, "epochs": passes(options, design.sizes[cell.size])}
+        _fit(cell.family, training, design.valid, folder, options, told)
+
+
+def _fit(
+    family: str, training: Sequence[str], valid: Sequence[str], folder: Path, options: Options, told: Told
+) -> None:
+    from syntagm.training import gpt2, lstm
+    from syntagm.training._settings import Settings
+
+    def made(kind: Any) -> Any:
+        return kind(**{name: options[name] for name in kind.__slots__ if name in options})
+
+    if family == "lstm":
+        lstm.train(training, valid, folder, made(lstm.Size), made(lstm.Text), made(Settings), told)
+    else:
+        gpt2.train(training, valid, folder, made(gpt2.Size), made(gpt2.Text), made(Settings), progress=told)
+
+
+def score(design: Design, cell: Cell, told: Told) -> None:
+    """Score a model on the suites, into its run directory; nothing if the run is finished."""
+    from syntagm import recording
+    from syntagm.formats._many import SuiteFiles
+    from syntagm.formats._read import expand
+
+    place = design.folder / "runs" / cell.name
+    if (read_record(place) is None) or not open_run(place).done:
+        recording.run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=told)
+
+
+def measure(design: Design, cell: Cell, words: int, told: Told) -> None:
+    """The perplexity of a model on the test text, ends of sentences included, as a file; nothing if it is there."""
+    from syntagm.perplexity import perplexity
+    from syntagm.training import corpus
+
+    path = design.folder / "perplexity" / f"{cell.name}.json"
+    if path.exists():
+        return
+    model = _load(design, cell, eos="yes")
+    found = perplexity(model, corpus.texts(design.test), done=lambda more: told.answered("test text", more))
+    numbers = ("words", "unknown", "undefined", "bits", "bits_per_word", "perplexity", "perplexity_known")
+    made: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed, "training_words": words}
+    made |= {"model": model.name, "fingerprint": model.fingerprint, "policies": dict(model.policies)}
+    made |= {name: getattr(found, name) for name in (*numbers, "bits_per_character")}
+    path.parent.mkdir(exist_ok=True)
+    durable.write(path, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _load(design: Design, cell: Cell, **options: str) -> LanguageModel:
+    from syntagm.models import _name
+
+    where = {} if cell.family == "ngram" else {"device": design.device}
+    return _name.load(str(design.folder / "models" / cell.name), **where, **options)
+
+
+def state(design: Design, cell: Cell) -> str:
+    """How far a model has come: `to do`, `begun`, `trained` or `done`."""
+    folder = design.folder / "models" / cell.name
+    if not (folder / "training.json").exists():
+        return "begun" if folder.exists() else "to do"
+    run = design.folder / "runs" / cell.name
+    scored = read_record(run) is not None and open_run(run).done
+    return "done" if scored and (design.folder / "perplexity" / f"{cell.name}.json").exists() else "trained"
+
+
+def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
+    """What was measured of each finished model of a folder, small parts first: its perplexity, and its run.
+
+    Raises:
+        RunError: there is no experiment, or a file is damaged.
+    """
+    record = _read(folder / "experiment.json")
+    families, sizes = list(record["families"]), record["sizes"]
+    found = [_read(path) for path in sorted((folder / "perplexity").glob("*.json"))]
+    for one in sorted(found, key=lambda one: (sizes[one["size"]], families.index(one["family"]), one["seed"])):
+        run = folder / "runs" / Cell(one["family"], one["size"], one["seed"]).name
+        if read_record(run) is not None and (opened := open_run(run)).done:
+            yield one, opened
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
+        raise RunError(str(path), f"can't be read ({error})", "what an experiment wrote", "Remove it.") from error
+
+
+def words(design: Design) -> dict[str, int]:
+    """The number of words of the texts `corpus`, `valid` and `test`.
+
+    Raises:
+        UsageError: a part is larger than the corpus.
+        InputError: a text can't be read.
+    """
+    from syntagm.training import corpus
+
+    texts = {"corpus": design.corpus, "valid": design.valid, "test": design.test}
+    counts = {name: sum(len(text.split()) for text in corpus.texts(paths)) for name, paths in texts.items()}
+    for name, size in design.sizes.items():
+        if size > counts["corpus"]:
+            found = f"{name} of {size:,} words"
+            raise UsageError("sizes", found, f"at most the {counts['corpus']:,} of the training text")
+    return counts
