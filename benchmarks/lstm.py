@@ -63,7 +63,7 @@ def _task(steps: int) -> dict[str, Any]:
     from syntagm.training import lstm as family
     from syntagm.training._settings import Settings
 
-    text, corpus = family.Text(**BATCH), [str(CORPUS)]
+    text, corpus = family.Text(tokens="blanks", **BATCH), [str(CORPUS)]
     learner = family.Lstm(corpus, corpus, family.Size(1, 1, 1), text, Settings(1, "sgd", 20.0))
     shown = {"ids": learner.stream.tolist(), "words": len(learner.vocabulary), "corpus": corpus, "steps": steps}
     return shown | SIZE | BATCH

@@ -43,7 +43,7 @@ def main() -> None:
         asked = json.load(file)
     settings = Settings(epochs=1, optimiser="sgd", rate=RATE, clip=CLIP, seed=SEED, dtype=asked["dtype"])
     size = lstm.Size(*(asked[name] for name in ("embedding", "hidden", "layers", "dropout")))
-    text = lstm.Text(batch=asked["batch"], window=asked["window"])
+    text = lstm.Text(tokens="blanks", batch=asked["batch"], window=asked["window"])
     timed = Timed(asked["steps"])
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -117,7 +117,9 @@ def _lstm(parser: argparse.ArgumentParser) -> None:
     ):
         group.add_argument(f"--{name}", type=int, default=default, metavar=name.upper(), help=f"{text} ({default})")
     group.add_argument("--tied", action="store_true", help="one matrix for embeddings and output layer")
-    group.add_argument("--tokens", choices=["blanks", "treebank"], default="blanks", help="how to divide text (blanks)")
+    group.add_argument(
+        "--tokens", choices=["blanks", "treebank"], default="treebank", help="how to divide text (treebank)"
+    )
     group.add_argument(
         "--unknown", dest="classes", choices=["berkeley", "single", "none"], default="berkeley",
         help="classes of unknown words; none: keep every word (berkeley)",

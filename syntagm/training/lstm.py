@@ -9,6 +9,7 @@ scores them later, and as for the other families, rather than of a stream, as in
 """
 
 import json
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from syntagm import durable
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import UsageError
 from syntagm.models import _vocabulary
 from syntagm.models._lstm import Network, surprisals
 from syntagm.models.lstm import FORMAT
@@ -67,14 +68,15 @@ class Text:
     """How text becomes words and steps.
 
     Arguments:
-        tokens: `blanks`: words stand between blanks; `treebank`: the text is divided as in the Penn Treebank.
+        tokens: `treebank`: text is divided as in the Penn Treebank (text that is already so divided stays so, but for a few
+            words such as `cannot`); `blanks`: words stand between blanks.
         threshold: a word seen less often is unknown.
         classes: of unknown words: `berkeley`, `single` or `none` (every word is kept); see `models._vocabulary`.
         batch: columns.
         window: words of a column that a step reads.
     """
 
-    tokens: Literal["blanks", "treebank"] = "blanks"
+    tokens: Literal["blanks", "treebank"] = "treebank"
     threshold: int = 2
     classes: Literal["berkeley", "single", "none"] = "berkeley"
     batch: int = 20
@@ -194,7 +196,8 @@ class Columns(Sequence[Tensor]):
 
 def _stream(sentences: Iterable[Sequence[int]]) -> NDArray[np.int32]:
     """All sentences one after the other, each followed by the end symbol."""
-    parts = [np.array([*sentence, 0], np.int32) for sentence in sentences]
-    if not parts:
-        raise InputError("the training text", "not one sentence", "a sentence a line")
-    return np.concatenate(parts)
+    stream = array("i")
+    for sentence in sentences:
+        stream.extend(sentence)
+        stream.append(0)
+    return np.frombuffer(stream, np.int32)
