@@ -68,8 +68,8 @@ class Text:
     """How text becomes words and steps.
 
     Arguments:
-        tokens: `treebank`: text is divided as in the Penn Treebank (text that is already so divided stays so, but for a few
-            words such as `cannot`); `blanks`: words stand between blanks.
+        tokens: `treebank`: text is divided as in the Penn Treebank (in text that is already so divided, NLTK takes a
+            closing quote for an opening one); `blanks`: words stand between blanks.
         threshold: a word seen less often is unknown.
         classes: of unknown words: `berkeley`, `single` or `none` (every word is kept); see `models._vocabulary`.
         batch: columns.
