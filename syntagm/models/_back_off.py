@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,12 +54,14 @@ class BackOff(WordScorer):
 
     def _ids(self, words: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """The numbers of words, and which are known."""
-        number = self._numbers.get
-        ids = np.array([number(word, -1) for word in words], np.int32)
+        ids = np.fromiter(map(self._numbers.get, words, repeat(-1)), np.int32, len(words))
         known = ids >= 0
+        taken: dict[str, int] = {}
         for place in np.flatnonzero(~known).tolist():
-            self._refuse_special(words[place])
-            ids[place] = self.vocabulary.ids([words[place]])[0]
+            if (word := words[place]) not in taken:
+                self._refuse_special(word)
+                [taken[word]] = self.vocabulary.ids([word])
+            ids[place] = taken[word]
         return ids, known
 
     def _above(self, history: Sequence[str], word: str) -> float:

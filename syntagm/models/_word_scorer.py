@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -67,32 +68,24 @@ class WordScorer(LanguageModel):
 
     def _portion(self, texts: Sequence[str]) -> Iterator[Surprisals]:
         divided = [_words.split(text, self._asked.tokens) for text in texts]
-        logs, known = self._logs([self._spelled(words) for words in divided])
+        logs, known = self._logs([self._spelled(words) for words in divided] if self._asked.lower else divided)
         if not np.isfinite(logs).all():
             self._refuse_impossible(texts, divided, logs)
-        bits = logs * BITS + 0.0
-        at = 0
-        for text, words, starts in zip(texts, divided, self._starts(texts, divided), strict=True):
-            listed = len(words) + self._asked.eos
-            rows = slice(at, at + listed)
-            yield Surprisals(text, starts, bits[rows].copy(), known[rows].copy())
-            at += len(words) + 1
+        # 0.0: none of -0.
+        bits, starts = logs * BITS + 0.0, _single(divided)
+        end = 0
+        for text, words in zip(texts, divided, strict=True):
+            begin, end = end, end + len(words) + 1
+            last = end if self._asked.eos else end - 1
+            if " ".join(words) == text:
+                found = starts[begin:last]
+            else:
+                found = _words.words(text, self._asked.tokens)[1]
+                found = np.append(found, np.int32(len(text))) if self._asked.eos else found
+            yield Surprisals(text, found, bits[begin:last], known[begin:last])
 
     def _spelled(self, words: list[str]) -> list[str]:
         return [word.lower() for word in words] if self._asked.lower else words
-
-    def _starts(self, texts: Sequence[str], divided: Sequence[Sequence[str]]) -> Iterator[NDArray[np.int32]]:
-        for text, words in zip(texts, divided, strict=True):
-            if " ".join(words) == text:
-                starts = np.zeros(len(words) + 1, np.int32)
-                # The blank before a word belongs to it.
-                starts[1:] = np.cumsum([len(word) + 1 for word in words])
-                starts[1:] -= 1
-                starts[0], starts[-1] = 0, len(text)
-                yield starts if self._asked.eos else starts[:-1].copy()
-            else:
-                starts = _words.words(text, self._asked.tokens)[1]
-                yield np.append(starts, np.int32(len(text))) if self._asked.eos else starts
 
     def _refuse_impossible(
         self, texts: Sequence[str], divided: Sequence[Sequence[str]], logs: NDArray[np.float64]
@@ -145,3 +138,16 @@ class WordScorer(LanguageModel):
             raise ModelError(self.name, f"no whole word {candidate!r} in {answer.text!r}", "whole words in a blank")
         above = np.nan if len(inside) > 1 else self._above(self._spelled(words[:first]), self._spelled(words)[first])
         return float(answer.bits[inside].sum()), float(above)
+
+
+def _single(divided: Sequence[Sequence[str]]) -> NDArray[np.int32]:
+    """Where words and end symbol start in sentences with single blanks between words: sentence by sentence, in one array."""
+    sizes = np.array([len(words) for words in divided], np.int64)
+    lengths = np.zeros(sizes.sum() + len(sizes), np.int64)
+    words = np.arange(sizes.sum()) + np.repeat(np.arange(len(sizes)), sizes)
+    lengths[words] = np.fromiter(map(len, chain.from_iterable(divided)), np.int64) + 1
+    before = np.cumsum(lengths) - lengths
+    first = np.cumsum(sizes + 1) - sizes - 1
+    # The blank before a word belongs to the word.
+    starts: NDArray[np.int32] = np.maximum(before - np.repeat(before[first], sizes + 1) - 1, 0).astype(np.int32)
+    return starts
