@@ -27,7 +27,8 @@ import torch
 import transformers
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.models._checkpoint import first_line, fuse_gelu, read_checkpoint
+from syntagm.models._checkpoint import fuse_gelu, read_checkpoint
+from syntagm.models._device import device
 from syntagm.models._forward import Forward, Rows
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import BUNDLED, canonical, choose, refuse_others
@@ -198,7 +199,7 @@ def load(path: str, **options: str) -> Causal:
     elif name.startswith((".", "/", "~")):
         raise ModelError(f"causal:{path}", "no such folder", "a folder with config.json and model.safetensors")
     model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code)
-    model = fuse_gelu(model.to(_device(options.get("device", "auto"))).eval())
+    model = fuse_gelu(model.to(device(options.get("device", "auto"))).eval())
     weights = hash_weights(model, tokenizer)
     return Causal(model, tokenizer, _label(name, at + revision), options, weights)
 
@@ -228,19 +229,8 @@ def _label(name: str, revision: str) -> str:
     return name + revision
 
 
-def _device(choice: str) -> torch.device:
-    if choice == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(choice)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise UsageError("model option device", repr(choice), "a device of this machine", first_line(error)) from error
-    return device
-
-
-def _batch_tokens(options: Mapping[str, str], device: torch.device) -> int:
-    default = "1536" if device.type == "cpu" else "16384"
+def _batch_tokens(options: Mapping[str, str], place: torch.device) -> int:
+    default = "1536" if place.type == "cpu" else "16384"
     choice = options.get("batch", default)
     if not choice.isdecimal() or int(choice) < 1:
         raise UsageError("model option batch", repr(choice), "a number of tokens, at least 1")
