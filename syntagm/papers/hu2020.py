@@ -47,9 +47,11 @@ _SMALL_LSTM: Options = {"embedding": 128, "hidden": 128, "dropout": 0.2, "tied":
 _SMALL_GPT2: Options = {
     "layers": 4, "width": 128, "heads": 4, "positions": 256, "vocabulary": 4096, "window": 64, "batch": 16, "rate": 2e-3,
 }  # fmt: skip
-# The two word models have the same vocabulary. Small models read 4 million words at most, so that the parts of 100,000 words are read often and those of a million 4 times.
+# The two word models have the same vocabulary. Small models read 4 million words at most: parts of 100,000 words 40 times,
+# those of a million 4 times.
 _SHORT: Options = {"reading": 4_000_000, "patience": 2}
-# The hyperparameters of each family. `paper`: the sizes of the paper; `small`: an hour or two of one processor core.
+# The hyperparameters of each family. `paper`: the sizes of the paper; `small`: two hours of one processor core for
+# the default sizes and seeds.
 SCALES: Mapping[str, Mapping[str, Options]] = {
     "paper": {"ngram": _NGRAM, "lstm": _LSTM, "gpt2": _GPT2, "gpt2-words": {**_GPT2, "units": "words"}},
     "small": {

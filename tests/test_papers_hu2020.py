@@ -1,0 +1,260 @@
+"""The controlled experiment of Hu et al. 2020, tiny: two families on 200 sentences, planned, killed, gone on with."""
+
+import csv
+import json
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from syntagm.cli import main
+from syntagm.cli._experiment import Progress
+from syntagm.errors import Interrupted, UsageError
+from syntagm.estimates import accuracies
+from syntagm.models._name import load
+from syntagm.papers import _controlled, _duration, hu2020
+from syntagm.papers._controlled import Design
+from syntagm.perplexity import perplexity
+from syntagm.run import open_run
+from syntagm.training import corpus
+
+NOUNS = ["farmer", "sailor", "dog", "painting", "letter", "window"]
+VERBS = ["sees", "likes", "moves", "knows"]
+TINY = ["layers=1", "width=16", "heads=2", "positions=128", "vocabulary=300", "window=16", "batch=8", "epochs=2"]
+# Suites that count in the means of the paper, and one that doesn't.
+SUITES = ["hu2020/number_src", "hu2020/subordination", "hu2020/nn-nv-rpl"]
+# Kills its own process after so many steps.
+KILLED = """
+import os, signal, sys
+from syntagm.cli import main
+from syntagm.cli._experiment import Progress
+def step(self, step, *others):
+    if step == {step}:
+        os.kill(os.getpid(), signal.SIGKILL)
+Progress.step = step
+main(sys.argv[1:])
+"""
+
+
+def sentences(seed: int, number: int) -> str:
+    draw = random.Random(seed).choice
+    lines = [f"The {draw(NOUNS)} that {draw(VERBS)} the {draw(NOUNS)} {draw(VERBS)} it." for _ in range(number)]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    for seed, (name, number) in enumerate({"train": 200, "valid": 20, "test": 20}.items()):
+        (folder / f"{name}.txt").write_text(sentences(seed, number))
+    return folder
+
+
+def line(texts: Path, out: Path, *others: str) -> list[str]:
+    """8 words a sentence: parts of 60 and of 150 sentences."""
+    named = [part for name in ("train", "valid", "test") for part in (f"--{name}", str(texts / f"{name}.txt"))]
+    named[0] = "--corpus"
+    changes = [f"gpt2.{change}" for change in TINY]
+    sizes = ["--sizes", "xs=480,sm=1200", "--seeds", "1", "--suite", *SUITES]
+    families = [] if "--families" in others else ["--families", "ngram,gpt2"]
+    return ["reproduce", "hu2020", *named, "-o", str(out), *sizes, *families, "--set", *changes, *others]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("undisturbed") / "out"
+    assert main(line(texts, out)) == 0
+    return out
+
+
+def rows(out: Path) -> list[dict[str, str]]:
+    with (out / "results.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table(undisturbed: Path, texts: Path) -> None:
+    found = rows(undisturbed)
+    assert [(row["family"], row["size"], row["seed"], row["words"]) for row in found] == [
+        ("ngram", "xs", "0", "480"),
+        ("gpt2", "xs", "1", "480"),
+        ("ngram", "sm", "0", "1200"),
+        ("gpt2", "sm", "1", "1200"),
+    ]
+    # 20 sentences of 8 words and an end each, for both families.
+    assert {row["test_words"] for row in found} == {str(20 * 9)}
+    for row in found:
+        suites = [float(row[name]) for name in ("number_src", "subordination")]
+        assert float(row["score"]) == pytest.approx(sum(suites) / 2)
+        assert float(row["score_34"]) == pytest.approx((sum(suites) + float(row["nn-nv-rpl"])) / 3)
+        assert (row["Agreement"], row["Gross Syntactic State"]) == (row["number_src"], row["subordination"])
+        assert float(row["low"]) <= float(row["score"]) <= float(row["high"])
+        # 28 items and 30; those of nn-nv-rpl don't count.
+        assert row["n"] == "58"
+    model = load(str(undisturbed / "models" / "gpt2-xs-1"), eos="yes")
+    again = perplexity(model, corpus.texts([texts / "test.txt"]))
+    assert float(found[1]["perplexity"]) == pytest.approx(again.perplexity, rel=1e-4)
+    run = open_run(undisturbed / "runs" / "gpt2-xs-1")
+    assert run.done
+    by_suite = {one.group["suite"]: one.value for one in accuracies(run, "first")}
+    assert by_suite == {name: float(found[1][name]) for name in by_suite}
+
+
+def test_the_parts_are_nested(undisturbed: Path, texts: Path) -> None:
+    small, large = ((undisturbed / "corpora" / f"{name}.txt").read_text().splitlines() for name in ("xs", "sm"))
+    assert (len(small), len(large)) == (60, 150)
+    place = iter(large)
+    assert all(sentence in place for sentence in small), "each of the small part, in order, in the large one"
+
+
+def test_markdown_is_without_suites(undisturbed: Path) -> None:
+    head = (undisturbed / "results.md").read_text().splitlines()[2]
+    assert head.endswith("| score_34 | Agreement | Gross Syntactic State |")
+
+
+def test_killed_and_interrupted_it_goes_on_to_the_same_table(
+    undisturbed: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    # In the second pass of the first GPT-2: 60 sentences of at least 10 tokens make 4 batches of 8 rows of 16 and more.
+    killed = subprocess.run([sys.executable, "-c", KILLED.format(step=6), *line(texts, out)], capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert [row["family"] for row in rows(out)] == ["ngram"]
+    assert (out / "models" / "gpt2-xs-1" / "state").exists()
+    assert not (out / "models" / "gpt2-xs-1" / "training.json").exists()
+
+    def interrupt(_: Progress, suite: str, number: int) -> None:
+        if suite == "subordination" and number:
+            raise Interrupted
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Progress, "answered", interrupt)
+        assert main(line(texts, out)) == 130
+    assert not (out / "perplexity" / "gpt2-xs-1.json").exists()
+    assert main(line(texts, out)) == 0
+    assert (out / "results.csv").read_bytes() == (undisturbed / "results.csv").read_bytes()
+
+
+def test_the_plan_does_nothing(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line(texts, tmp_path / "out", "--plan")) == 0
+    shown = capsys.readouterr().out
+    assert "4 models" in shown
+    assert "GFLOP/s" in shown
+    assert shown.count("to do") == 4
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_done_is_not_made_again(
+    undisturbed: Path, texts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (undisturbed / "models").rglob("*") if path.is_file()}
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("loaded or drawn again")
+
+    monkeypatch.setattr(_controlled, "_load", refuse)
+    monkeypatch.setattr("syntagm.training.nested.write", refuse)
+    assert main(line(texts, undisturbed)) == 0
+    assert capsys.readouterr().out.count(" done ") == 4
+    assert before == {path: path.stat().st_mtime_ns for path in before}
+
+
+@pytest.mark.parametrize(
+    ("others", "found"),
+    [
+        (["--set", "gpt2.layers=2"], "families.gpt2.layers = 1"),
+        (["--draw", "2"], "draw = 1"),
+        (["--sizes", "xs=490"], "sizes.xs = 480"),
+        (["--sizes", "big=2000"], "big of 2,000 words; expected at most the 1,600"),
+        (["--families", "gpt3"], "'gpt3'; expected one of ngram, lstm, gpt2, gpt2-words"),
+        (["--set", "gpt2.width=wide"], "gpt2.width: 'wide'; expected a value like 128"),
+        (["--set", "gpt2.depth=1"], "no 'gpt2.depth'"),
+        (["--set", "gpt2.width"], "'gpt2.width'; expected NAME=VALUE"),
+        (["--seeds", "1,1"], "each once"),
+        (["--seeds", "x"], "a whole number"),
+        (["--model", "demo"], "given with --corpus"),
+    ],
+)
+def test_another_experiment_is_refused(
+    undisturbed: Path, texts: Path, others: list[str], found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (undisturbed / "experiment.json").read_bytes()
+    assert main(line(texts, undisturbed, *others)) == 2
+    assert found in capsys.readouterr().err
+    assert (undisturbed / "experiment.json").read_bytes() == before
+
+
+def test_the_two_ways_to_reproduce_are_told_apart(
+    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = str(texts / "test.txt")
+    for others, found in (
+        (["marvin2018", "--corpus", text], "marvin2018 trains no models"),
+        (["hu2020", "--model", "demo"], "no text to train on"),
+        (["hu2020", "--corpus", text, "--valid", text], "--test: nothing"),
+    ):
+        assert main(["reproduce", *others, "-o", str(tmp_path / "out")]) == 2
+        assert found in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_scales() -> None:
+    paper = hu2020.options("paper", ["lstm", "gpt2"])
+    # Hu et al.: 2 layers of 256; GPT-2's 12 of 768.
+    assert (paper["lstm"]["layers"], paper["lstm"]["hidden"]) == (2, 256)
+    assert (paper["gpt2"]["layers"], paper["gpt2"]["width"]) == (12, 768)
+    small = hu2020.options("small", ["ngram", "lstm"], {"lstm.tied": "no", "lstm.rate": "5"})
+    assert (small["lstm"]["tied"], small["lstm"]["rate"]) == (False, 5.0)
+    assert small["ngram"]["threshold"] == small["lstm"]["threshold"], "the same vocabulary for both"
+    with pytest.raises(UsageError, match="yes or no"):
+        hu2020.options("small", ["lstm"], {"lstm.tied": "maybe"})
+    with pytest.raises(UsageError, match="scale"):
+        hu2020.options("huge", ["lstm"])
+
+
+def test_every_scale_is_one_that_training_takes() -> None:
+    from syntagm.training import gpt2, lstm
+    from syntagm.training._settings import Settings
+
+    for families in hu2020.SCALES.values():
+        for family, options in families.items():
+            kinds = {"lstm": (lstm.Size, lstm.Text, Settings), "ngram": ()}.get(
+                family, (gpt2.Size, gpt2.Text, Settings)
+            )
+            names = {name for kind in kinds for name in kind.__slots__}
+            assert family == "ngram" or options.keys() - {"reading"} <= names
+            for kind in kinds:
+                kind(**{name: value for name, value in options.items() if name in kind.__slots__})
+
+
+def test_estimates_grow_with_the_work() -> None:
+    texts = {"valid": 1000, "test": 1000}
+    options = hu2020.options("small", ["lstm"])["lstm"]
+    # Read 40 times (the limit of passes) and 4 times (that of 4 million words): 40 * 50,000 and 4 * 1,000,000 words.
+    small, large = (_duration.seconds("lstm", options, words, texts, 5e10)[0] for words in (50_000, 1_000_000))
+    assert 2 < large / small < 20
+    slow = _duration.seconds("lstm", options, 50_000, texts, 2.5e10)[0]
+    assert small < slow < 2 * small
+    assert _duration.seconds("ngram", {}, 50_000, texts, 5e10)[0] < small
+
+
+def test_the_record_names_texts_and_settings(undisturbed: Path) -> None:
+    record = json.loads((undisturbed / "experiment.json").read_text())
+    assert record["corpus"][0]["name"] == "train.txt"
+    assert record["sizes"] == {"xs": 480, "sm": 1200}
+    assert record["families"]["gpt2"]["layers"] == 1
+
+
+def test_families_and_sizes_can_be_added(texts: Path, tmp_path: Path) -> None:
+    def design(sizes: dict[str, int], *families: str) -> Design:
+        files = [[str(texts / f"{name}.txt")] for name in ("train", "valid", "test")]
+        small = {"lstm.epochs": "1", "lstm.hidden": "8", "lstm.embedding": "8"} if "lstm" in families else {}
+        options = hu2020.options("small", families, small)
+        return Design(tmp_path, *files, sizes, [1], options, SUITES[:1])
+
+    hu2020.experiment(design({"sm": 1200}, "ngram"))
+    table = hu2020.experiment(design({"xs": 480}, "lstm"))
+    assert [row[:3] for row in table.rows] == [("lstm", "xs", 1), ("ngram", "sm", 0)]
+    assert table.csv() == (tmp_path / "results.csv").read_text()
