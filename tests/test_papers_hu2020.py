@@ -102,6 +102,20 @@ def test_the_table(undisturbed: Path, texts: Path) -> None:
     assert by_suite == {name: float(found[1][name]) for name in by_suite}
 
 
+def test_perplexity_is_what_training_saw(undisturbed: Path, texts: Path) -> None:
+    # The loop adds up nats of batches of sentences, `perplexity` bits of sentences; both per word and end.
+    made = json.loads((undisturbed / "models" / "gpt2-sm-1" / "training.json").read_text())
+    best = min(row["bits_per_word"] for row in made["history"])
+    model = load(str(undisturbed / "models" / "gpt2-sm-1"), eos="yes")
+    assert perplexity(model, corpus.texts([texts / "valid.txt"])).bits_per_word == pytest.approx(best, rel=1e-5)
+    # For words between blanks that are no tokens of the Treebank ("it." is two) the n-gram's own count differs.
+    made = json.loads((undisturbed / "models" / "ngram-sm" / "training.json").read_text())
+    found = perplexity(load(str(undisturbed / "models" / "ngram-sm"), eos="yes"), corpus.texts([texts / "valid.txt"]))
+    [row] = made["history"]
+    assert found.bits == pytest.approx(row["bits_per_word"] * row["words"])
+    assert (found.words, row["words"]) == (20 * 9, 20 * 10)
+
+
 def test_the_parts_are_nested(undisturbed: Path, texts: Path) -> None:
     small, large = ((undisturbed / "corpora" / f"{name}.txt").read_text().splitlines() for name in ("xs", "sm"))
     assert (len(small), len(large)) == (60, 150)

@@ -14,6 +14,7 @@ from syntagm.models._model import LanguageModel
 from syntagm.models._name import load
 from syntagm.perplexity import PORTION, Perplexity, perplexity
 from syntagm.question import Surprisals
+from syntagm.training import corpus
 
 
 class Fixed(LanguageModel):
@@ -171,3 +172,16 @@ def test_models_that_score_no_end(text: Path, capsys: pytest.CaptureFixture[str]
 def test_a_text_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["perplexity", "no-such-model", str(tmp_path / "none.txt")]) == 2
     assert "none.txt" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_an_n_gram_on_brown_has_the_perplexity_that_kenlm_gives(shared: Path, tmp_path: Path) -> None:
+    from syntagm.training import ngram
+
+    texts = shared / "data" / "corpora"
+    ngram.train([str(texts / "brown.train.txt")], [], tmp_path / "model", classes="none")
+    found = perplexity(load(str(tmp_path / "model"), eos="yes"), corpus.texts([texts / "brown.test.txt"]))
+    # 58,248 words and 2,841 ends.
+    assert (found.words, found.unknown) == (61_089, 2_300)
+    assert found.perplexity == pytest.approx(429.28, abs=0.005)
+    assert found.perplexity_known == pytest.approx(313.09, abs=0.005)
