@@ -13,6 +13,7 @@ once: syntagm run models/lstm --suite hu2020 -o runs/lstm
 """
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -145,7 +146,11 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
     if arguments.threads < 1:
         raise UsageError("--threads", str(arguments.threads), "at least 1")
     torch.set_num_threads(arguments.threads)
-    return Settings(**{name: getattr(arguments, name) for name in Settings.__slots__})
+    chosen = {name: getattr(arguments, name) for name in Settings.__slots__}
+    if chosen["device"] == "cuda" and "LOCAL_RANK" in os.environ:
+        # torchrun starts a process for each card of a machine, and says which is its.
+        chosen["device"] = f"cuda:{os.environ['LOCAL_RANK']}"
+    return Settings(**chosen)
 
 
 class Shown:
