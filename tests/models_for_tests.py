@@ -3,17 +3,22 @@
 import json
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from syntagm.models import _arpa, _ngram_folder
 from syntagm.models._lstm import Network
 from syntagm.models._model import LanguageModel
 from syntagm.models._vocabulary import build
 from syntagm.models.causal import Causal, wrap
 from syntagm.models.lstm import Lstm
+from syntagm.models.ngram import load
+from syntagm.training.ngram import train
 
 TEXT = """\
 The old gardener watered the roses before the rain came.
@@ -149,6 +154,17 @@ def lstm(**options: str) -> Lstm:
     return Lstm(network, vocabulary, "blanks", "tiny", options)
 
 
+def ngram(**options: str) -> LanguageModel:
+    """A trigram model of `TEXT`; words that stand there once are unknown."""
+    with TemporaryDirectory() as folder:
+        (corpus := Path(folder, "corpus.txt")).write_text(TEXT, encoding="utf-8")
+        train([str(corpus)], [], Path(folder, "tiny"), 3, options.pop("tokens", "blanks"), fallback=True)
+        if options.pop("file", "folder") == "folder":
+            return load(str(Path(folder, "tiny")), **options)
+        _arpa.write(_ngram_folder.read(Path(folder, "tiny"))[0], Path(folder, "tiny.arpa.gz"))
+        return load(str(Path(folder, "tiny.arpa.gz")), unknown="berkeley", **options)
+
+
 FAMILIES: dict[str, Callable[[], LanguageModel]] = {
     "gpt2": lambda: causal("gpt2"),
     "llama": lambda: causal("llama", sentencepiece_like()),
@@ -160,4 +176,7 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = {
     "lstm": lstm,
     "lstm-eos": lambda: lstm(eos="yes"),
     "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),
+    "ngram": ngram,
+    "ngram-eos": lambda: ngram(eos="yes", tokens="treebank"),
+    "ngram-arpa": lambda: ngram(file="arpa", case="lower"),
 }

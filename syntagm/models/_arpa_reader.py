@@ -67,6 +67,8 @@ class _Reader:
             listed.append(Listed.joined(self._section(order, count, words, order == len(counts)), order))
             heading = self._next()
         self._expect(heading, "\\end\\")
+        if more := next((line for line in self._lines() if line.strip()), None):
+            raise self.refusal(_shown(more.strip()), "nothing after \\end\\")
         return words, listed
 
     def _expect(self, line: bytes, expected: str) -> None:

@@ -104,7 +104,7 @@ class Ngrams:
     def logs(self, text: NDArray[np.int32]) -> NDArray[np.float64]:
         """Log10 p of the word at each place of `text` given those before it in its sentence; shape (text,).
 
-        The same word after the same history has the very same number wherever it stands. Start symbols have 0.
+        The same word after the same history has the very same number wherever it stands. At start symbols it means nothing.
         """
         numbers = self.numbers(text)
         logs = self.probabilities[0][text].astype(np.float64)

@@ -110,12 +110,14 @@ class WordScorer(LanguageModel):
     def fill(self, blanks: Sequence[Blank]) -> Iterator[Fill]:
         """The surprisal of each candidate of any number of words, given what stands before it.
 
-        What stands after a blank makes no difference, but that it may say where the candidate's last word ends. `above` is
-        nan for candidates of more than one word, and for KenLM's binary files.
+        What stands after the blank matters only where it says how the text is divided into words. A blank (white space) is put
+        before a candidate, and after it where a letter or digit follows, unless it is there. `above` is nan for candidates
+        of more than one word, and for KenLM's binary files.
         """
         for blank in blanks:
             left = blank.left if not blank.left or blank.left[-1].isspace() else blank.left + " "
-            texts = [left + word + blank.right for word in blank.words]
+            right = " " + blank.right if blank.right[:1].isalnum() else blank.right
+            texts = [left + word + right for word in blank.words]
             found = [
                 self._candidate(answer, len(left), len(left) + len(word))
                 for answer, word in zip(self.score(texts), blank.words, strict=True)

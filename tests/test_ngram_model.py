@@ -1,0 +1,212 @@
+"""The family ngram: folders, options, unknown words, blanks; training that stops, fails and goes on; KenLM's own answers."""
+
+import errno
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ngrams_for_tests import TOY, trained
+
+from syntagm.errors import ModelError, RunError, UsageError
+from syntagm.models import _arpa, ngram
+from syntagm.models._back_off import BackOff
+from syntagm.question import Blank
+from syntagm.training.ngram import train
+
+FILES = {"model.json", "model.safetensors", "vocabulary.txt", "training.json"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    trained(place := tmp_path_factory.mktemp("ngram"), order=3)
+    return place / "model"
+
+
+def bits(model: Any, text: str) -> list[float]:
+    [answer] = model.score([text])
+    return list(answer.bits)
+
+
+def test_the_folder(folder: Path) -> None:
+    assert {path.name for path in folder.iterdir()} == FILES
+    head = json.loads((folder / "model.json").read_text())
+    assert (head["family"], head["order"], head["tokens"], head["ngrams"]) == ("ngram", 3, "blanks", [25, 58, 88])
+    made = json.loads((folder / "training.json").read_text())
+    # 128 words without the ends of 18 sentences.
+    assert (made["words"], made["sentences"]) == (128, 18)
+    assert made["corpus"][0]["bytes"] == len(TOY)
+
+
+def test_an_arpa_file_of_it_gives_the_same_answers(folder: Path, tmp_path: Path) -> None:
+    model = ngram.load(str(folder))
+    assert isinstance(model, BackOff)
+    _arpa.write(model.ngrams, tmp_path / "toy.arpa")
+    other = ngram.load(str(tmp_path / "toy.arpa"))
+    for text in ("the author laughs", "zebras near the door .", ""):
+        assert bits(model, text) == bits(other, text)
+    assert model.fingerprint != other.fingerprint
+    assert other.name.startswith("ngram:toy.arpa@")
+
+
+def test_options(folder: Path, tmp_path: Path) -> None:
+    plain, ended = ngram.load(str(folder)), ngram.load(str(folder), eos="yes")
+    assert bits(ended, "the author")[:2] == bits(plain, "the author")
+    assert len(bits(ended, "the author")) == 3
+    assert plain.fingerprint != ended.fingerprint
+    lower = ngram.load(str(folder), case="lower")
+    assert bits(lower, "The AUTHOR") == bits(plain, "the author")
+    assert list(next(iter(plain.score(["The AUTHOR"]))).known) == [False, False]
+    for options in ({"tokens": "treebank"}, {"unknown": "berkeley"}, {"eos": "maybe"}, {"oes": "yes"}):
+        with pytest.raises(UsageError):
+            ngram.load(str(folder), **options)
+    trained(tmp_path, TOY.replace(" .", "."), tokens="treebank")
+    divided = ngram.load(str(tmp_path / "model"))
+    assert bits(divided, "the author laughs.") == bits(plain, "the author laughs .")
+
+
+def test_classes_of_unknown_words(tmp_path: Path) -> None:
+    model = trained(tmp_path, TOY, order=2, classes="berkeley", threshold=2, fallback=True)
+    # `have` and other words stand there once.
+    assert "UNK-LC" in model.vocabulary.words
+    [answer] = model.score(["the zebra laughs"])
+    [same] = model.score(["the unicorn laughs"])
+    assert answer.known.tolist() == [True, False, True, True]
+    assert answer.bits.tolist() == same.bits.tolist()
+    number = model.vocabulary.words.index("UNK-LC")
+    the = model.ngrams.distribution(np.array([model.vocabulary.words.index("the")], np.int32))
+    assert answer.bits[1] == -the[number] * np.log2(10.0)
+
+
+def test_special_symbols_in_a_text_are_refused(folder: Path) -> None:
+    for symbol in ("<s>", "</s>"):
+        with pytest.raises(ModelError, match="special symbol"):
+            bits(ngram.load(str(folder)), f"the {symbol} author")
+    [answer] = ngram.load(str(folder)).score(["the <unk>"])
+    assert answer.known.tolist() == [True, False]
+
+
+def test_blanks(folder: Path) -> None:
+    model = ngram.load(str(folder), eos="yes")
+    candidates = ("laughs", "laugh", "has laughed", "zebra")
+    [fill] = model.fill([Blank("the author", " .", candidates)])
+    assert fill.bits.tolist() == [sum(bits(model, f"the author {word} .")[2:-2]) for word in candidates]
+    # `above` by adding up: all words likelier than the candidate after `<s> the author`.
+    assert isinstance(model, BackOff)
+    shares = 10 ** model.ngrams.distribution(
+        np.array([model.ngrams.start, *model.vocabulary.ids(["the", "author"])], np.int32)
+    )
+    for index in (0, 1, 3):
+        own = 2 ** -fill.bits[index]
+        assert fill.above[index] == pytest.approx(math.fsum(p for p in shares if p > own * (1 + 1e-12)), abs=1e-9)
+    assert np.isnan(fill.above[2])
+    [first] = model.fill([Blank("", "author laughs", ("the", "no"))])
+    assert first.bits.tolist() == [bits(model, f"{word} author laughs")[0] for word in ("the", "no")]
+    with pytest.raises(ModelError, match="no whole word"):
+        list(model.fill([Blank("the author", ".", candidates)]))
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.txt", "model.json"])
+def test_damage(tmp_path: Path, name: str) -> None:
+    trained(tmp_path, order=2)
+    path = tmp_path / "model" / name
+    content = bytearray(path.read_bytes())
+    content[-20] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="model"):
+        ngram.load(str(tmp_path / "model"))
+    path.unlink()
+    with pytest.raises(ModelError, match="can't be read"):
+        ngram.load(str(tmp_path / "model"))
+
+
+def test_the_same_training_again_and_another(tmp_path: Path) -> None:
+    trained(tmp_path, order=2)
+    before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in (tmp_path / "model").iterdir()}
+    trained(tmp_path, order=2)
+    assert before == {
+        path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in (tmp_path / "model").iterdir()
+    }
+    for text, order in ((TOY, 3), (TOY + "one more line .\n", 2)):
+        with pytest.raises(RunError, match="another training"):
+            trained(tmp_path, text, order)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_full_disk_leaves_no_half_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int) -> None:
+    calls = 0
+
+    def full(descriptor: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 2 * place:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(RunError, match="no space"):
+            trained(tmp_path, order=2)
+    assert list((tmp_path / "model").iterdir()) == []
+    trained(tmp_path, order=2)
+    assert {path.name for path in (tmp_path / "model").iterdir()} == FILES
+
+
+def test_perplexity_of_held_out_text(tmp_path: Path) -> None:
+    (valid := tmp_path / "valid.txt").write_text("the author near the guards laughs .\nthe senator likes the door .\n")
+    (corpus := tmp_path / "corpus.txt").write_text(TOY)
+    told: list[str] = []
+    train([str(corpus)], [str(valid)], tmp_path / "m", 3, classes="none", progress=told.append)
+    [row] = json.loads((tmp_path / "m" / "training.json").read_text())["history"]
+    # 7 and 6 words, two ends; -3.725159 and -6.040014; without `senator`, -2.170350.
+    assert (row["words"], row["unknown"]) == (15, 1)
+    assert row["perplexity"] == pytest.approx(10 ** ((3.725159 + 6.040014) / 15), rel=1e-5)
+    assert row["perplexity_known"] == pytest.approx(10 ** ((3.725159 + 6.040014 - 2.170350) / 14), rel=1e-5)
+    assert told[0] == "128 words in 18 sentences, 24 in the vocabulary"
+
+
+@pytest.mark.slow
+def test_brown_as_kenlm(shared: Path, tmp_path: Path) -> None:
+    brown = shared / "data" / "corpora"
+    train([str(brown / "brown.train.txt")], [str(brown / "brown.test.txt")], tmp_path / "m", 5, classes="none")
+    made = json.loads((tmp_path / "m" / "training.json").read_text())
+    assert made["statistics"]["ngrams"] == [52878, 417663, 796744, 929647, 925295]
+    discounts = [
+        [0.621566, 1.04127, 1.44751], [0.782893, 1.14649, 1.42195], [0.895139, 1.25091, 1.48003],
+        [0.96055, 1.42386, 1.51427], [0.981444, 1.50701, 1.83882],
+    ]  # fmt: skip
+    assert [pytest.approx(row, rel=1e-5) for row in discounts] == made["statistics"]["discounts"]
+    [row] = made["history"]
+    assert (row["words"], row["unknown"]) == (61089, 2300)
+    assert (round(row["perplexity"], 2), round(row["perplexity_known"], 2)) == (429.28, 313.09)
+
+
+def test_the_package_kenlm_gives_the_same(folder: Path, tmp_path: Path) -> None:
+    kenlm = pytest.importorskip("kenlm")
+    model = ngram.load(str(folder), eos="yes")
+    assert isinstance(model, BackOff)
+    _arpa.write(model.ngrams, tmp_path / "toy.arpa")
+    peer = kenlm.Model(str(tmp_path / "toy.arpa"))
+    for text in ("the author near the guards laughs .", "the zebra laughs", "laughs the", ""):
+        found = [log for log, _, _ in peer.full_scores(text)]
+        np.testing.assert_allclose(np.array(bits(model, text)) / -np.log2(10.0), found, rtol=0, atol=2e-6)
+
+
+def test_a_binary_without_the_package_kenlm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "kenlm", None)
+    (path := tmp_path / "a.binary").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(64))
+    with pytest.raises(ModelError, match="package kenlm") as caught:
+        ngram.load(str(path))
+    assert "syntagm[kenlm]" in str(caught.value)
+    with pytest.raises(UsageError, match="unknown"):
+        ngram.load(str(path), unknown="single")
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    for path in ("", str(tmp_path / "none.arpa")):
+        with pytest.raises(ModelError, match="no such file"):
+            ngram.load(path)
+    with pytest.raises(ModelError, match=r"model\.json"):
+        ngram.load(str(tmp_path))
