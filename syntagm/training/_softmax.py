@@ -43,17 +43,19 @@ class Softmax:
             hidden: shape (tokens, width).
             targets: shape (tokens,).
         """
-        found: Tensor = _Loss.apply(hidden, targets, self)
+        apply: Any = _Loss.apply
+        found: Tensor = apply(hidden, targets, self)
         return found
 
     def compute(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """The loss and its gradient with respect to `hidden`; the other gradients are kept."""
-        spelled = torch.backends.mkldnn.matmul.fp32_precision
-        torch.backends.mkldnn.matmul.fp32_precision = "bf16" if self._rounded else spelled
+        products: Any = torch.backends.mkldnn
+        spelled = products.matmul.fp32_precision
+        products.matmul.fp32_precision = "bf16" if self._rounded else spelled
         try:
             return self._compute(hidden.float(), targets)
         finally:
-            torch.backends.mkldnn.matmul.fp32_precision = spelled
+            products.matmul.fp32_precision = spelled
 
     def _compute(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         (weight, bias), share = (self.layer.weight, self.layer.bias), 1 / len(targets)

@@ -161,7 +161,9 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
     found = 0
     for name in sorted(tensors):
         # As bytes: numpy has no bfloat16.
-        found = zlib.crc32(tensors[name].reshape(-1).view(torch.uint8).numpy(), zlib.crc32(name.encode(), found))
+        found = zlib.crc32(
+            memoryview(tensors[name].reshape(-1).view(torch.uint8).numpy()), zlib.crc32(name.encode(), found)
+        )
     return f"{found:08x}"
 
 

@@ -125,8 +125,8 @@ class Gpt2(Learner):
             n_head=size.heads, resid_pdrop=size.dropout, embd_pdrop=size.dropout, attn_pdrop=size.dropout,
             bos_token_id=self.symbol, eos_token_id=self.symbol,
         )  # fmt: skip
-        self.module: Any = transformers.GPT2LMHeadModel(config)
-        self.module.to(settings.device)
+        made: Any = transformers.GPT2LMHeadModel(config)
+        self.module = made.to(settings.device)
         self.record = {
             "corpus": corpus.record(training), "held_out": corpus.record(held_out),
             "size": {name: getattr(size, name) for name in size.__slots__},
@@ -170,7 +170,8 @@ class Gpt2(Learner):
     def write(self, folder: Path) -> None:
         """A Hugging Face checkpoint: configuration, safetensors, tokenizer."""
         self.module.to("cpu", torch.float16 if self.store == "f16" else torch.float32)
-        self.module.save_pretrained(folder)
+        checkpoint: Any = self.module
+        checkpoint.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         self.module.float()
 
@@ -274,7 +275,8 @@ def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:
         folder.mkdir(parents=True, exist_ok=True)
         durable.write(path, made.to_str(pretty=True).encode())
     unknown = {"unk_token": UNKNOWN} if text.units == "words" else {}
-    return transformers.PreTrainedTokenizerFast(tokenizer_file=str(path), bos_token=SYMBOL, eos_token=SYMBOL, **unknown)
+    fast: Any = transformers.PreTrainedTokenizerFast
+    return fast(tokenizer_file=str(path), bos_token=SYMBOL, eos_token=SYMBOL, **unknown)
 
 
 def _bpe(training: Sequence[str], vocabulary: int) -> Tokenizer:
