@@ -161,9 +161,8 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
     found = 0
     for name in sorted(tensors):
         # As bytes: numpy has no bfloat16.
-        found = zlib.crc32(
-            memoryview(tensors[name].reshape(-1).view(torch.uint8).numpy()), zlib.crc32(name.encode(), found)
-        )
+        content = tensors[name].reshape(-1).view(torch.uint8).numpy().tobytes()
+        found = zlib.crc32(content, zlib.crc32(name.encode(), found))
     return f"{found:08x}"
 
 
