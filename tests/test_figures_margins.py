@@ -26,6 +26,14 @@ def test_items_are_counted_by_margin_and_verdict() -> None:
     }
 
 
+def test_margins_that_are_only_rounding_noise_are_still_counted() -> None:
+    # The sums of the same bits in another order: 3 ties, of which one is exactly 0, within one bin of 0.0001 bits each side.
+    table = margins.table(results((0.0, -1.4e-14), (0.0, 0.0), (0.0, 7e-15)), "s", "0", "m")
+    counted = {(row["start"], row["end"], row["holds"]): row["items"] for row in table.iter_rows(named=True)}
+    assert counted == {(-0.0001, 0.0, False): 2, (0.0, 0.0001, False): 1}
+    assert svg(margins.draw([table])).count("aria-label") == 2
+
+
 def test_what_has_no_margin_is_left_out() -> None:
     assert margins.table(results((1.0, 3.0), (nan, nan), (1.0, inf)), "s", "0")["items"].sum() == 1
     assert len(margins.table(results((nan, nan)), "s", "0")) == 0

@@ -18,6 +18,8 @@ SCHEMA = {
     "holds": pl.Boolean,
 }
 BINS = 30
+# Bits; narrower bins would spread out rounding noise, and the differences within which a comparison is a tie.
+NARROWEST = 0.0001
 _COLOURS = {"holds": "#0072B2", "fails": "#D55E00"}
 
 
@@ -51,8 +53,10 @@ def _edges(low: float, high: float) -> NDArray[np.float64]:
 
     >>> _edges(-1.0, 2.0)[[0, 1, 2, -1]].tolist()
     [-1.1, -1.0, -0.9, 2.0]
+    >>> _edges(-2e-14, 1e-14).tolist()
+    [-0.0002, -0.0001, 0.0, 0.0001]
     """
-    rough = max(high, 0.0) - min(low, 0.0) or 1.0
+    rough = max(max(high, 0.0) - min(low, 0.0), BINS * NARROWEST)
     power = 10.0 ** np.floor(np.log10(rough / BINS))
     width = next(power * factor for factor in (1, 2, 5, 10) if power * factor * BINS >= rough * (1 - 1e-9))
     first, last = int(np.floor(min(low, 0.0) / width)) - 1, int(np.ceil(max(high, 0.0) / width))
