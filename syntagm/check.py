@@ -129,6 +129,13 @@ def _label_of_nothing(suite: Suite) -> Iterator[Spot]:
             yield Spot(region=label)
 
 
+def _star_of_nothing(suite: Suite) -> Iterator[Spot]:
+    """the tag ungrammatical names a condition that no item has. Correct it, or the star is missing where it belongs."""
+    names = {name for item in suite.items for name in item.sentences}
+    starred = suite.tags.get("ungrammatical", "").split() if names else ()
+    yield from (Spot(condition=name) for name in starred if name not in names)
+
+
 def _bad_id(suite: Suite) -> Iterator[Spot]:
     """an item id or condition name that is blank or holds unprintable characters. Give it a plain name."""
     for item in suite.items:
@@ -318,6 +325,7 @@ RULES: dict[str, Rule] = {
     "E207": _bad_id,
     "W101": _no_predictions,
     "W102": _label_of_nothing,
+    "W103": _star_of_nothing,
     "W201": _different_conditions,
     "W202": _repeated_sentences,
     "W203": _empty_region,

@@ -78,7 +78,7 @@ def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:
     if not shared:
         raise RunError(
             f"{first.folder} and {second.folder}", "no suite with the same content in both", "at least one",
-            "; ".join(left_out),
+            "; ".join(left_out) + ". To read them side by side all the same: syntagm report.",
         )  # fmt: skip
     unfinished = [run.folder for run in (first, second) if not run.done]
     return shared, [

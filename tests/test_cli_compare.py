@@ -140,7 +140,9 @@ def test_no_common_suite_is_an_error(tmp_path, capsys):
     for name, suite in (("a", agreement("one")), ("b", agreement("two"))):
         toy_run(tmp_path / name, suite)
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
-    assert "no suite with the same content in both" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "no suite with the same content in both" in printed
+    assert "To read them side by side all the same: syntagm report." in printed
 
 
 def test_a_missing_folder_is_an_error(tmp_path, capsys):

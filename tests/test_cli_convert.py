@@ -53,6 +53,17 @@ def test_a_suite_that_no_format_of_the_ending_can_hold(tmp_path: Path, capsys: p
     assert list(tmp_path.iterdir()) == []
 
 
+def test_names_that_syntaxgym_replaces_by_numbers_are_a_loss(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["convert", "hu2020/number_prep", str(tmp_path / "out.json")]) == 2
+    # The sentences are the same; what stands in the file are regions 1, 2, 3 ... and the prediction 0.
+    assert capsys.readouterr().err.endswith(
+        "lose this:\n  predictions paper\n  the conditions, or regions and their names\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_csv_is_whichever_can_hold_the_suite(tmp_path: Path) -> None:
     assert main(["convert", str(AGREEMENT), str(tmp_path / "pairs.csv")]) == 0
     assert (tmp_path / "pairs.csv").read_text().startswith("suite,id,good,bad,")

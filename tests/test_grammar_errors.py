@@ -56,6 +56,7 @@ CASES = [
     (TABLE, "[predictions]", "[tags]\nyear = 2020\n[predictions]", ["[tags] year: 2020; expected a text. Put it"]),
     # Conditions and regions.
     (TABLE, "[conditions]", "[conditions]\n'a b' = 'x'", ["here.toml, [conditions]: the name 'a b'; expected letters"]),
+    (TABLE, "[predictions]", "good = 'x'\n[predictions]", ["here.toml: no TOML: ", "Is a name there twice?"]),
     (TABLE, "[predictions]", "[vary]\n[predictions.x]", ["here.toml, [predictions] x: ['main']; expected a text"]),
     (
         TABLE,
@@ -71,7 +72,12 @@ CASES = [
     ),
     (TABLE, "{head}", "{}", ["[conditions] good: {}; expected {slot}, {slot.form}"]),
     (TABLE, "{head}", "{head.__class__[0]}", ["[conditions] good: {head.__class__[0]}; expected {slot}"]),
-    (TABLE, "{head}", "{head.__class__}", ["[conditions] good: no form '__class__' of head; expected one of: none"]),
+    (
+        TABLE,
+        "{head}",
+        "{head.__class__}",
+        ["no form '__class__' of head; expected one of: none. It has one form only: write {head}."],
+    ),
     (TABLE, "{head}", "{hed}", ["here.toml, [conditions] good: no slot 'hed'; expected one of: head, verb, rest"]),
     (TABLE, "{verb.sg}", "{verb.du}", ["[conditions] good: no form 'du' of verb; expected one of: sg, pl"]),
     (

@@ -5,7 +5,8 @@
     syntagm convert "pairs.csv?good=right&bad=wrong" pairs.jsonl --as blimp
 
 The format follows from the ending of OUT (.json SyntaxGym, .jsonl BLiMP, .tsv pairs, .csv SyntaxGym or pairs, whichever
-can hold the suite), or is said with --as. What is written is read again and compared: if anything would be lost, it is
+can hold the suite), or is said with --as. SyntaxGym numbers regions and predictions: a template, which names them, is written
+so by `syntagm make`, with the names as labels. What is written is read again and compared: if anything would be lost, it is
 listed and nothing is written, unless --lossy is given.
 """
 
@@ -135,7 +136,8 @@ def _differences(old: "Suite", new: "Suite") -> list[str]:
         return [*found, "the ids or the order of items"]
     for one, other in zip(old.items, new.items, strict=True):
         if list(one.sentences.items()) != list(other.sentences.items()):
-            found.append("sentences or their regions")
+            texts = [[sentence.text for sentence in item.sentences.values()] for item in (one, other)]
+            found.append("sentences" if texts[0] != texts[1] else "the conditions, or regions and their names")
         before, after = {**old.tags, **one.tags}, {**new.tags, **other.tags}
         found += [
             f"tag {key}" for key, value in before.items() if not key.startswith("json:") and after.get(key) != value

@@ -134,7 +134,8 @@ def _formed(piece: Piece, forms: Mapping[str, Sequence[str]], place: str) -> Pie
     if not piece.form:
         return replace(piece, form=known[0])
     if piece.form not in known:
-        raise InputError(place, f"no form {piece.form!r} of {piece.slot}", f"one of: {some(filter(None, known))}")
+        cure = f"It has one form only: write {{{piece.slot}}}." if tuple(known) == ("",) else ""
+        raise InputError(place, f"no form {piece.form!r} of {piece.slot}", f"one of: {some(filter(None, known))}", cure)
     return piece
 
 
