@@ -60,6 +60,16 @@ def test_what_stands_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert made.endswith("    (verb;%fit%) < (verb;%clash%)\n\nComment: Written by hand.\n")
 
 
+def test_a_page_never_replaces_its_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = tmp_path / "keys.toml"
+    suite.write_text(KEYS)
+    (tmp_path / "linked.md").symlink_to(suite)
+    for source, target in ((f"{suite}?n=1", suite), (str(tmp_path), suite), (str(suite), tmp_path / "linked.md")):
+        assert main(["describe", source, "-o", str(target)]) == 2
+        assert "the suite itself; expected another file. Write" in capsys.readouterr().err
+    assert suite.read_text() == KEYS
+
+
 def test_any_format_has_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "pairs.tsv").write_text("good\tbad\nThe keys are here.\tThe keys is here.\n")
     assert main(["describe", str(tmp_path / "pairs.tsv")]) == 0

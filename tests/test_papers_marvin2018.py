@@ -66,6 +66,8 @@ def test_animate_and_inanimate_pairs_are_pooled(run: Run) -> None:
     assert (row["construction"], row["comparison"]) == ("Across a prepositional phrase", "full_sentence")
     assert (row["accuracy"], row["n"], row["ties"], row["undefined"]) == (3 / 5, 5, 1, 0)
     assert (row["RNN"], row["Multitask"], row["n-gram"], row["Humans"]) == (0.57, 0.69, 0.50, 0.85)
+    # One comparison of two sentences: either order is as likely.
+    assert {one["chance"] for table in marvin2018.tables(run).values() for one in rows(table)} == {1 / 2}
     assert row["suites"] == "prep_anim, prep_inanim"
     # 5 items with 3 right: redrawn means are multiples of 1/5 around 3/5.
     assert 0 <= float(str(row["low"])) < 3 / 5 < float(str(row["high"])) <= 1

@@ -11,6 +11,7 @@ In the tags of a suite, `contrast` says what it tests, and `ungrammatical` which
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -31,11 +32,22 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.formats._read import expand
     from syntagm.report.collection_page import page
 
-    suites = SuiteFiles(expand(arguments.paths, allow_pickle=arguments.allow_pickle))
-    made = page(" ".join(arguments.paths), suites)
+    files = expand(arguments.paths, allow_pickle=arguments.allow_pickle)
+    if arguments.output:
+        _refuse_source(arguments.output, files)
+    made = page(" ".join(arguments.paths), SuiteFiles(files))
     if arguments.output:
         durable.write(arguments.output, made.encode())
         print(arguments.output)
     else:
         print(made, end="")
     return DONE
+
+
+def _refuse_source(output: Path, files: Sequence[str]) -> None:
+    """A page may be written anew, but never over the suite that it describes."""
+    from syntagm.errors import UsageError
+    from syntagm.formats._read import options_of
+
+    if output.resolve() in {Path(options_of(file)[0]).resolve() for file in files}:
+        raise UsageError(f"-o {output}", "the suite itself", "another file", f"Write {output.stem}.md.")

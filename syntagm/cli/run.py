@@ -7,6 +7,7 @@ Stop it with Ctrl-C, or kill it: the same command line continues. Given again af
 
     syntagm run demo --suite hu2020 -o runs/demo
     syntagm run 'gpt2?bos=yes' --suite blimp/*.jsonl -o runs/gpt2
+    syntagm run demo --suite 'marvin2018?n=200&seed=7' -o runs/ml       200 items of each suite, drawn
 """
 
 import argparse

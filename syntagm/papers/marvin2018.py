@@ -9,11 +9,13 @@ The published pickles and the suites of `marvin2018` go by the same names, so a 
 """
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
+from syntagm import estimates
 from syntagm.analysis import score
 from syntagm.errors import RunError
 from syntagm.papers._cited import cited
@@ -22,7 +24,7 @@ from syntagm.result import Estimate
 from syntagm.run import Run
 
 SUITES = ("marvin2018",)
-NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
+NUMBERS = ("accuracy", "low", "high", "chance", "n", "ties", "undefined")
 MEASURE = "full_sentence"
 COMPARISONS = ("grammatical_intrusive", "grammatical_ungrammatical", "intrusive_ungrammatical")
 # Which comparison the paper's figures probably are: those of the models, and those of people.
@@ -60,7 +62,8 @@ def table1(run: Run) -> PaperTable:
                 of_models, of_people = PROBABLE.get(name, (measure, measure))
                 quoted = [line[model] if measure == of_models else None for model in models]
                 quoted.append(line[people] if measure == of_people else None)
-                rows.append((name, measure, *_numbers(pooled[name, measure]), *quoted, ", ".join(suites[name])))
+                numbers = _numbers(pooled[name, measure], _chance(run, suites[name], measure))
+                rows.append((name, measure, *numbers, *quoted, ", ".join(suites[name])))
     columns = ("construction", "comparison", *NUMBERS, *published["columns"], "suites")
     title = f"Table 1: accuracy by construction, {run.model}"
     return PaperTable(title, columns, tuple(rows), tuple(published["columns"]), (*_notes(run, pooled), NPI_NOTE))
@@ -81,7 +84,8 @@ def table2(run: Run) -> PaperTable:
         if suite not in made:
             made[suite] = _by_numbers(run, suite) if suite in {one.name for one in run.suites} else {}
         if key in made[suite]:
-            rows.append((suite, *key, *_numbers(made[suite][key]), *(line[name] for name in quoted)))
+            numbers = _numbers(made[suite][key], _chance(run, [suite], MEASURE))
+            rows.append((suite, *key, *numbers, *(line[name] for name in quoted)))
     columns = ("suite", "main", "embedded", *NUMBERS, *quoted)
     title = f"Table 2: accuracy by number of the subjects, {run.model}"
     missing = [f"{suite} was not run." for suite, found in made.items() if not found]
@@ -135,8 +139,15 @@ def _tags(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
         yield item, tags
 
 
-def _numbers(one: Estimate) -> tuple[Cell, ...]:
-    return one.value, one.low, one.high, one.n, one.ties, one.undefined
+def _numbers(one: Estimate, chance: Cell) -> tuple[Cell, ...]:
+    return one.value, one.low, one.high, chance, one.n, one.ties, one.undefined
+
+
+def _chance(run: Run, suites: Sequence[str], measure: str) -> Cell:
+    """What independent draws score in each of the suites; None if it isn't known, or not the same in all."""
+    found = {estimates.chance_of_suite(run.suite(suite), measure).value for suite in suites}
+    value = found.pop()
+    return None if found or math.isnan(value) else value
 
 
 def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
@@ -150,6 +161,7 @@ def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
     return (
         f"Signature: {signature}",
         *([f"Intervals: 95 %, {method}. Ties count as wrong."] if method else []),
+        "Chance: the score of independent draws, computed from the formulas.",
         *(["Items were drawn, so pooled suites weigh by what was drawn of each, not by their sizes."] if drawn else []),
         *([] if run.done else ["The run is not finished: items without results are left out."]),
         f"RNN, Multitask, n-gram, Humans: transcribed from {cited('marvin2018')['source']}",
