@@ -139,6 +139,8 @@ def test_what_looks_like_a_pattern_in_a_cell_is_text(cell: str) -> None:
         ("[conditions]", "[conditions]\nlong = '" + "{noun}" * 1500 + "'"),
         ("[predictions]", "[predictions]\n" + "\n".join(f"p{n} = '(*;%good%) < (*;%bad%)'" for n in range(5000))),
         ("ox  | oxen | animal", "ox  | oxen | " + "/".join(f"v{n}" for n in range(900))),
+        ("[classes]", f"regions = '{' | '.join(f'r{n}' for n in range(100_000))}'\n[classes]"),
+        ("[items]", "[[suite]]\n" * 200 + "[items]\n# " + "x" * 60_000),
         ("sg  | pl   | kind", "|".join(f"c{n}" for n in range(100_000))),
         ("[classes]", "[classes]\n" + "".join(f"k{n} = '''\nf\n'''\n" for n in range(20_000))),
     ],

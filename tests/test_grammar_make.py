@@ -211,3 +211,18 @@ def test_patterns_without_words() -> None:
         (True, ", b", "", "", "", ""),
         (True, "", "w", "!", "v", ""),
     ]
+
+
+def test_tags_and_what_all_suites_draw_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = CROSS.replace("[predictions]", f"[item_tags]\nt = '{{noun}} {'y ' * 200}'\n[predictions]")
+    monkeypatch.setattr(make, "MAX_TEXT", 2000)
+    # Two sentences of about 25 characters and a tag of 401 or 402 in each: the fifth item is the seventh combination,
+    # for in the first two `other` is `noun`.
+    with pytest.raises(InputError, match=r"\[item_tags\] t, item 7: more than 2,000 in all items"):
+        made(long)
+    # 10 items of two sentences of about 25 characters are about 500 characters, those of two suites 1,000.
+    monkeypatch.setattr(make, "MAX_TEXT", 800)
+    made(SAMPLE)
+    shared = SAMPLE + "".join(f"[[suite]]\nname = 's{number}'\n" for number in range(2))
+    with pytest.raises(InputError, match="more than 800 characters in what is drawn for all suites"):
+        made(shared)

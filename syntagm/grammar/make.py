@@ -80,7 +80,7 @@ def _item(filled: Filled, spell: "_Speller") -> Item:
     words = _forms(filled)
     said: dict[int, str] = {}
     sentences = {name: spell.sentence(one, words, filled.id, said) for name, one in filled.plan.conditions.items()}
-    tags = {name: pattern.fill(one.regions[0], words) for name, one in filled.plan.item_tags.items()}
+    tags = {name: spell.tag(one, words, filled.id) for name, one in filled.plan.item_tags.items()}
     return Item(filled.id, sentences, {**filled.plan.values, **tags})
 
 
@@ -96,13 +96,32 @@ class _Speller:
     style: Style
     place: str
     length: int = 0
+    drawn: int = 0
     _regions: dict[tuple[int, ...], tuple[Region, ...]] = field(default_factory=dict)
 
     def texts(self, filled: Filled) -> list[tuple[str, ...]]:
         """What an item says in each suite that shares its draws, the sentences by condition."""
         words = _forms(filled)
         said: dict[int, str] = {}
-        return [tuple(self._text(one, words, said)[0] for one in group.values()) for group in filled.plan.together]
+        made = [tuple(self._text(one, words, said)[0] for one in group.values()) for group in filled.plan.together]
+        # They are kept until the last draw, those of all suites.
+        self.drawn += sum(len(text) for group in made for text in group)
+        if self.drawn > MAX_TEXT:
+            found = f"more than {MAX_TEXT:,} characters in what is drawn for all suites"
+            raise InputError(f"{self.place}, item {filled.id}", found, "fewer", "Ask for fewer items (-n N).")
+        return made
+
+    def tag(self, one: Pattern, words: Words, item: str) -> str:
+        """The tag that a pattern makes of words; InputError if it's too long, or all texts are."""
+        text = pattern.fill(one.regions[0], words)
+        self._count(text, one, item)
+        return text
+
+    def _count(self, text: str, one: Pattern, item: str) -> None:
+        self.length += len(text)
+        if len(text) > MAX_SENTENCE or self.length > MAX_TEXT:
+            found = f"{len(text):,} characters" if len(text) > MAX_SENTENCE else f"more than {MAX_TEXT:,} in all items"
+            raise InputError(f"{one.place}, item {item}", found, f"at most {MAX_SENTENCE:,} in a sentence or tag")
 
     def _text(self, one: Pattern, words: Words, said: dict[int, str]) -> tuple[str, tuple[int, ...]]:
         # What a region says is kept in `said` while an item is made: conditions share most of their regions.
@@ -116,10 +135,7 @@ class _Speller:
     def sentence(self, one: Pattern, words: Words, item: str, said: dict[int, str]) -> Sentence:
         """The sentence that a pattern makes of words; InputError if it's too long, or all are."""
         text, bounds = self._text(one, words, said)
-        self.length += len(text)
-        if len(text) > MAX_SENTENCE or self.length > MAX_TEXT:
-            found = f"{len(text):,} characters" if len(text) > MAX_SENTENCE else f"more than {MAX_TEXT:,} in all items"
-            raise InputError(f"{one.place}, item {item}", found, f"at most {MAX_SENTENCE:,} in a sentence")
+        self._count(text, one, item)
         if not self.names:
             return Sentence(text)
         if bounds not in self._regions:

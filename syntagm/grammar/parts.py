@@ -1,6 +1,7 @@
 """The parts of a template: what each section of the TOML file says."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -101,16 +102,17 @@ def regions(section: Section, conditions: Mapping[str, Pattern]) -> tuple[str, .
         if not any(one.split for one in conditions.values()):
             return ()
         names = tuple(str(number + 1) for number in range(max(len(one.regions) for one in conditions.values())))
+    # Counted once: a line of a million names is a short text.
+    times = Counter(names)
     for name in names:
-        if not _NAME.fullmatch(name) or names.count(name) > 1:
-            found = f"the name {shown(name)}" + (" twice" if names.count(name) > 1 else "")
+        if not _NAME.fullmatch(name) or times[name] > 1:
+            found = f"the name {shown(name)}" + (" twice" if times[name] > 1 else "")
             raise InputError(f"{section.place}, regions", found, "letters from a to z, digits, _ and -, each name once")
     for one in conditions.values():
         if len(one.regions) != len(names):
             found = f"{len(one.regions)} region{'' if len(one.regions) == 1 else 's'}: {shown(one.text)}"
-            raise InputError(
-                one.place, found, f"{len(names)}: {shown(' | '.join(names))}", "| stands between two regions."
-            )
+            listed = shown(" | ".join(names[:20]))
+            raise InputError(one.place, found, f"{len(names)}: {listed}", "| stands between two regions.")
     return names
 
 

@@ -14,6 +14,8 @@ from syntagm.grammar.pattern import Pattern
 from syntagm.suite import Aggregate, Prediction
 
 MAX_SUITES = 200
+MAX_SHARED = 10_000_000
+MAX_CLASSES = 10_000
 
 _TABLES = ("tags", "slots", "vary", "rules", "classes", "item_tags")
 _SECTIONS = ("name", "regions", "lexicon", "aggregate", *_TABLES, "conditions", "predictions", "items")
@@ -68,6 +70,7 @@ def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[s
             f"{place}, [suite]", shown(listed), f"1 to {MAX_SUITES} sections", "Begin each with [[suite]]."
         )
     known(top, _SECTIONS, place)
+    _refuse_much(top, len(listed), place)
     made: list[Template] = []
     shared: list[dict[str, Any]] = []
     for number, own in enumerate(listed, 1):
@@ -78,6 +81,24 @@ def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[s
             raise InputError(section.place, found, "each name once", 'Give each [[suite]] a name = "...".')
         shared.append({key: section.content.get(key) for key in _SHARED})
     return [_joined(one, made, [what == other for other in shared]) for one, what in zip(made, shared, strict=True)]
+
+
+def _refuse_much(top: Mapping[str, Any], suites: int, place: str) -> None:
+    """Refuse what many suites share if it is long, for it is read for each; a table of items is read once."""
+    length, waiting = 0, [value for key, value in top.items() if key != "items"]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str):
+            length += len(value)
+    if suites > 1 and length * suites > MAX_SHARED:
+        found = f"{length:,} characters that {suites} suites share"
+        raise InputError(
+            place, found, f"at most {MAX_SHARED // suites:,}", "Put the words into a lexicon of their own."
+        )
 
 
 def _section(top: dict[str, Any], own: Any, file: str, number: int | None) -> Section:
@@ -104,7 +125,10 @@ def classes(text: str, place: str) -> Mapping[str, LexicalClass]:
     """The classes of a lexicon, a TOML file with nothing but `[classes]`; InputError if it is something else."""
     top = _toml.read(text, place)
     known(top, ("classes",), place)
-    return parts.classes(Section(top | {"classes": _toml.table(top, "classes", place)}, top, place, place))
+    listed = _toml.table(top, "classes", place)
+    if len(listed) > MAX_CLASSES:
+        raise InputError(place, f"{len(listed):,} classes", f"at most {MAX_CLASSES:,}")
+    return parts.classes(Section(top | {"classes": listed}, top, place, place))
 
 
 def _template(section: Section, stem: str, classes_of: Callable[[str], Mapping[str, LexicalClass]]) -> Template:
