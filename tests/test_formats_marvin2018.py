@@ -112,6 +112,13 @@ class TestReading:
         assert drawn != [item.id for item in read(path, "&n=7&seed=2").items]
         assert len(read(path, "&n=1000").items) == 27
 
+    def test_a_draw_takes_from_big_configurations_what_small_ones_lack(self, tmp_path: Path) -> None:
+        sizes = {"sing_MS_MV": 9, "plur_MS_MV": 1, "other": 2}
+        path = saved(tmp_path, {key: [(f"a{n} hums", f"a{n} hum") for n in range(size)] for key, size in sizes.items()})
+        keys = [item.tags["configuration"] for item in read(path, "&n=10").items]
+        # 10 = 7 + 1 + 2: the first gives what the second and the third don't have.
+        assert {key: keys.count(key) for key in keys} == {"sing_MS_MV": 7, "plur_MS_MV": 1, "other": 2}
+
     @pytest.mark.parametrize(
         ("content", "message"),
         [
@@ -139,7 +146,15 @@ class TestPermission:
         with pytest.raises(InputError, match=r"Add --allow-pickle, or write prep_anim\.pickle\?allow_pickle=yes"):
             _read.read(saved(tmp_path, PAIRS))
 
-    @pytest.mark.parametrize("option", ["allow_pickle=maybe", "allow_pickle=yes&style=loud", "allow_pickle=yes&n=x"])
+    @pytest.mark.parametrize(
+        "option",
+        [
+            "allow_pickle=maybe",
+            "allow_pickle=yes&style=loud",
+            "allow_pickle=yes&n=x",
+            "allow_pickle=yes&n=" + "9" * 5000,
+        ],
+    )
     def test_options_that_mean_nothing(self, tmp_path: Path, option: str) -> None:
         with pytest.raises(UsageError):
             _read.read(f"{saved(tmp_path, PAIRS)}?{option}")
@@ -314,8 +329,17 @@ def test_a_pickle_that_repeats_itself_at_no_cost(tmp_path: Path) -> None:
     assert path.stat().st_size < 100_000
     # 60 * 100 rows of 2 * 8,003.5 characters are 96 million.
     with pytest.raises(
-        InputError, match=r"rows of .* characters; expected 1,000,000 rows and 67,108,864 characters at most"
+        InputError, match=r"rows or .* characters, or more; expected 1,000,000 rows and 67,108,864 characters at most"
     ):
+        read(path)
+
+
+def test_a_row_without_characters_that_repeats_itself_at_no_cost(tmp_path: Path) -> None:
+    row = b"](" + (short("") + b"\x94") + b"h\0" * 9_999 + b"e\x94"
+    path = tmp_path / "simple_agrmt.pickle"
+    path.write_bytes(b"\x80\x04}" + short("k") + b"](" + row + b"h\1" * 50_000 + b"es.")
+    # 50,001 rows of 10,000 empty texts; the 6,711th passes 67,108,864.
+    with pytest.raises(InputError, match=r"6,711 rows or 67,110,000 characters, or more; expected"):
         read(path)
 
 

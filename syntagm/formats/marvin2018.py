@@ -13,6 +13,8 @@ from random import Random
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import _pair, _pickle
 from syntagm.formula import parse
+from syntagm.grammar._toml import shown
+from syntagm.grammar.draw import quotas
 from syntagm.grammar.spelling import STYLES
 from syntagm.suite import Item, Prediction, Sentence, Suite
 
@@ -50,6 +52,7 @@ SOURCE = {
     "source": "LM_syneval",
     "licence": "MIT",
 }
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _NUMBERS = re.compile(r"(sing|plur)_[A-Z_]+?(?:_(sing|plur)_[A-Z_]+)?")
 
 
@@ -107,15 +110,15 @@ def tags(name: str) -> dict[str, str]:
 
 
 def _chosen(found: Mapping[str, Sequence[object]], n: str, seed: str, path: Path) -> dict[str, Sequence[int]]:
-    """Which rows of each key to read: all, or `n` in all, as many of each as can be."""
+    """Which rows of each key to read: all, or `n` in all, as evenly from the keys as their sizes let it."""
     if not n:
         return {key: range(len(rows)) for key, rows in found.items()}
-    if not n.isdecimal() or int(n) < 1 or not seed.isdecimal():
-        raise UsageError(str(path), f"n={n}, seed={seed}", "n, a number from 1, and seed, a number")
+    if not _NUMBER.fullmatch(n) or int(n) < 1 or not _NUMBER.fullmatch(seed):
+        expected = "n, a number from 1, and seed, a number, up to 999,999,999"
+        raise UsageError(str(path), f"n={shown(n)}, seed={shown(seed)}", expected)
     generator = Random(f"syntagm {seed}")
     chosen: dict[str, Sequence[int]] = {}
-    for left, key in zip(range(len(found), 0, -1), found, strict=True):
-        share = -(-(int(n) - sum(map(len, chosen.values()))) // left)
+    for key, share in zip(found, quotas(int(n), [len(rows) for rows in found.values()]), strict=True):
         # Of the generator only `random` gives the same numbers in all versions of Python.
         order = sorted(range(len(found[key])), key=lambda _: generator.random())
         chosen[key] = sorted(order[:share])
