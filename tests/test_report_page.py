@@ -2,6 +2,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from math import log2
 from pathlib import Path
@@ -60,6 +61,15 @@ def test_the_numbers_are_there(tmp_path: Path) -> None:
         "2 verb (empty)0.000",
     ):
         assert expected in page.text, expected
+
+
+def test_suites_in_no_group_are_counted(tmp_path: Path) -> None:
+    bare = replace(agreement(), name="bare", tags={})
+    assert (
+        "1 of 2 suites has no circuit and stands in no line."
+        in written(tmp_path, toy_run(tmp_path / "two", agreement(), bare)).text
+    )
+    assert "stands in no line" not in written(tmp_path, toy_run(tmp_path / "one", agreement())).text
 
 
 def test_tokens_are_embedded(tmp_path: Path) -> None:

@@ -98,6 +98,7 @@ def _context(columns: Sequence[Column], sections: Sequence[Section]) -> dict[str
         "methods": list(dict.fromkeys(one.method for one in scored)),
         "incomplete": any(one.value != one.value for one in scored),
         "groups": numbers.groups(columns),
+        "names": len({section.subject.name for section in sections}),
         "picture": Markup(svg(drawings.accuracies([section.subject for section in sections])))
         if len(sections) > 1
         else "",
