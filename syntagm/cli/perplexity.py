@@ -13,6 +13,7 @@ Exit code 1: words without bits were left out; how many is said.
 import argparse
 import json
 import math
+import sys
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _model
@@ -42,6 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
     # Whatever is wrong with the text is said before a model is loaded.
     sentences = sum(1 for _ in corpus.texts(arguments.files))
     model = _load(arguments)
+    if model.policies.get("tokens") == "auto" and corpus.kind(arguments.files, "auto") == "blanks":
+        # Judged as a whole: a heading without a mark in a text whose marks stand alone is split already, too.
+        print("the text is split into words already and is taken as it stands", file=sys.stderr)
+        model = _load(arguments, tokens="blanks")
     with Screen() as screen:
         screen.planned(sentences, 0, len(arguments.files), "file")
         texts = corpus.texts(arguments.files)
@@ -54,16 +59,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if found.undefined else 0
 
 
-def _load(arguments: argparse.Namespace) -> "LanguageModel":
+def _load(arguments: argparse.Namespace, **asked: str) -> "LanguageModel":
     """The model, told to list its end symbol unless its name or the command line says otherwise."""
     from syntagm.models import _name
 
     cure = "Leave the ends of sentences out with --no-end; compare such numbers with their like only."
     if arguments.no_end or "eos" in _name.parse(arguments.model).options:
-        model = _model.load(arguments)
+        model = _model.load(arguments, **asked)
     else:
         try:
-            model = _model.load(arguments, eos="yes")
+            model = _model.load(arguments, eos="yes", **asked)
         except UsageError as error:
             if "eos" not in f"{error.place} {error.found}":
                 raise

@@ -114,16 +114,23 @@ def _lstm(parser: argparse.ArgumentParser) -> None:
         ("hidden", 256, "width of the layers"),
         ("layers", 2, "layers"),
         ("window", 35, "words of a column that a step reads"),
-        ("threshold", 2, "a word seen less often is unknown"),
     ):
         group.add_argument(f"--{name}", type=int, default=default, metavar=name.upper(), help=f"{text} ({default})")
     group.add_argument("--tied", action="store_true", help="one matrix for embeddings and output layer")
-    group.add_argument(
-        "--tokens", choices=["blanks", "treebank"], default="treebank", help="how to divide text (treebank)"
-    )
-    group.add_argument(
+    _words(group)
+
+
+def _words(group: "argparse._ActionsContainer") -> None:
+    """What is a word, and what becomes of rare ones."""
+    add = group.add_argument
+    add("--threshold", type=int, default=2, metavar="N", help="a word seen less often is unknown (2)")
+    add(
         "--unknown", dest="classes", choices=["berkeley", "single", "none"], default="berkeley",
         help="classes of unknown words; none: keep every word (berkeley)",
+    )  # fmt: skip
+    add(
+        "--tokens", choices=["auto", "blanks", "treebank"], default="auto",
+        help="how to divide text: at blanks, as the Penn Treebank, or as it stands if its marks stand alone already (auto)",
     )  # fmt: skip
 
 
@@ -135,6 +142,32 @@ def _run_lstm(arguments: argparse.Namespace) -> None:
     lstm.train(
         arguments.corpus, arguments.valid, arguments.output, lstm.Size(**sizes), lstm.Text(**text),
         _settings(arguments), Shown(),
+    )  # fmt: skip
+
+
+def _ngram(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--valid", nargs="+", default=[], metavar="FILE", help="held-out text, whose perplexity is said")
+    add("--order", type=int, default=5, metavar="N", help="words of the longest n-grams (5)")
+    add(
+        "--prune",
+        type=int,
+        nargs="+",
+        default=[],
+        metavar="N",
+        help="leave out n-grams seen so often or less, by order",
+    )
+    add("--fallback", action="store_true", help="discounts of 0.5, 1 and 1.5 where the text gives none")
+    add("--quirk", choices=["yes", "no"], default="yes", help="count the last n-gram as KenLM's lmplz does (yes)")
+    _words(parser)
+
+
+def _run_ngram(arguments: argparse.Namespace) -> None:
+    from syntagm.training import ngram
+
+    ngram.train(
+        arguments.corpus, arguments.valid, arguments.output, arguments.order, arguments.tokens, arguments.threshold,
+        arguments.classes, arguments.quirk == "yes", arguments.fallback, tuple(arguments.prune), print,
     )  # fmt: skip
 
 
@@ -182,6 +215,7 @@ class Shown:
 
 # What each family is called, what it is, the options it takes, and how it is trained.
 FAMILIES: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], None]]] = {
+    "ngram": ("n-grams: interpolated modified Kneser-Ney", _ngram, _run_ngram),
     "lstm": ("a word-level LSTM", _lstm, _run_lstm),
     "gpt2": ("GPT-2 from scratch, over BPE or over words", _gpt2, _run_gpt2),
 }

@@ -17,6 +17,7 @@ from syntagm.errors import ModelError
 from syntagm.models import _vocabulary
 from syntagm.models._ngrams import START, Ngrams
 from syntagm.models._vocabulary import Vocabulary
+from syntagm.models._words import KINDS
 
 FORMAT = 1
 FILES = ("model.safetensors", "vocabulary.txt")
@@ -109,7 +110,7 @@ def _head(folder: Path) -> dict[str, Any]:
     place = f"ngram:{folder}"
     try:
         head = dict(json.loads((folder / "model.json").read_bytes()))
-        fits = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in ("blanks", "treebank")
+        fits = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in KINDS
         fits = fits and isinstance(head["order"], int) and set(FILES) <= set(head["sha256"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(

@@ -5,6 +5,7 @@ regular expressions a line; what they do to a piece between two blanks depends o
 first or last of its line, so each piece is asked for once.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 
 from syntagm.errors import UsageError
 
-KINDS = ("blanks", "treebank")
+KINDS = ("auto", "blanks", "treebank")
 _PIECES = 2**17
 # What NLTK divides of the words made of letters alone.
 _DIVIDED = frozenset(["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"])
 _QUOTES = ("``", "''")
+_ALONE = re.compile(r"(?:^|\s)(?:[.,;:?!()]|``|''|--)(?=\s|$)")
 
 
 def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int32]]:
@@ -26,13 +28,14 @@ def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int3
     Arguments:
         text: one line.
         tokens: `blanks`: split at white space as it stands; `treebank`: as NLTK's TreebankWordTokenizer does, with `` and
-            '' for quotes.
+            '' for quotes; `auto`: as it stands if a punctuation mark stands alone in it, and so somebody has split it
+            before, else as the Treebank.
 
     Returns:
         The words, and shape (words,), int32: first character of each, the first 0.
 
     Raises:
-        UsageError: `tokens` is neither.
+        UsageError: `tokens` is none of them.
 
     >>> found, starts = words('He  said "yes".', "treebank")
     >>> found, starts.tolist()
@@ -53,9 +56,9 @@ def split(text: str, tokens: str = "blanks") -> list[str]:
     >>> split("They can't, she cannot.", "treebank")
     ['They', 'ca', "n't", ',', 'she', 'can', 'not', '.']
     """
-    if tokens == "blanks":
+    if tokens == "blanks" or (tokens == "auto" and is_split(text)):
         return text.split()
-    if tokens != "treebank":
+    if tokens not in KINDS:
         raise UsageError("tokens", repr(tokens), "one of " + ", ".join(KINDS))
     pieces = text.split()
     if " ".join(pieces) != text or len(pieces) < 2:
@@ -66,6 +69,15 @@ def split(text: str, tokens: str = "blanks") -> list[str]:
         found += _inner(piece)
     found += _last(pieces[-1])
     return found
+
+
+def is_split(text: str) -> bool:
+    """Does a punctuation mark stand alone in a text?
+
+    >>> is_split("It barks ."), is_split("It barks.")
+    (True, False)
+    """
+    return _ALONE.search(text) is not None
 
 
 @cache

@@ -4,7 +4,7 @@
 
     bos=yes|no                       is the end symbol read first, as in training? The published numbers have no
     eos=no|yes                       is the end symbol's surprisal listed? It counts in whole sentences only
-    tokens=saved|blanks|treebank     how a text is divided into words; saved: as in training
+    tokens=saved|auto|blanks|treebank     how a text is divided into words; saved: as in training
     device=auto|cpu|cuda|...         where to compute
     batch=N                          words a batch
     sharing=yes|no                   are shared prefixes computed once?

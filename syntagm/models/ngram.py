@@ -23,6 +23,7 @@ from syntagm.models._kenlm import KenLM
 from syntagm.models._name import canonical, choose, refuse_others
 from syntagm.models._vocabulary import Vocabulary
 from syntagm.models._word_scorer import Asked
+from syntagm.models._words import KINDS
 
 _OPTIONS = ("eos", "tokens", "case", "unknown")
 
@@ -40,7 +41,7 @@ def load(path: str, **options: str) -> BackOff | KenLM:
         raise ModelError(f"ngram:{path}", "no such file or folder", "a trained folder, an ARPA file, a KenLM binary")
     if place.is_dir():
         return _folder(place, options)
-    asked = _asked(options, choose(options, "tokens", ["blanks", "treebank"], "blanks"))
+    asked = _asked(options, choose(options, "tokens", KINDS, "blanks"))
     digest = _hash(place)
     name = canonical("ngram", f"{place.name}@{digest[:8]}", options)
     if _kenlm.is_binary(place):
@@ -57,8 +58,9 @@ def _folder(folder: Path, options: Mapping[str, str]) -> BackOff:
     if "unknown" in options:
         raise UsageError("model option unknown", "given with a folder, which says it", "none")
     ngrams, vocabulary, tokens, digest = _ngram_folder.read(folder)
-    asked = _asked(options, choose(options, "tokens", [tokens], tokens))
-    shown = {key: value for key, value in options.items() if key != "tokens"}
+    # A model that takes either takes a text as it stands if told so; another must not read other words than it learnt.
+    asked = _asked(options, choose(options, "tokens", KINDS if tokens == "auto" else [tokens], tokens))
+    shown = {key: value for key, value in options.items() if key != "tokens" or value != tokens}
     name = canonical("ngram", f"{folder.resolve().name}@{digest[:8]}", shown)
     return BackOff(ngrams, vocabulary, name, digest, asked)
 

@@ -7,6 +7,7 @@ read as a stream: memory stays flat however long they are.
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -20,9 +21,26 @@ BUNDLED = {"excerpt": Path(__file__).resolve().parent.parent / "materials" / "co
 
 
 def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool = False) -> Iterator[list[str]]:
-    """The words of each sentence; arguments and errors as `texts` and `models._words.words`."""
+    """The words of each sentence; arguments and errors as `texts` and `kind`."""
+    tokens = kind(paths, tokens)
     for text in texts(paths, blank):
         yield _words.split(text, tokens)
+
+
+def kind(paths: Sequence[str | Path], tokens: str) -> str:
+    """How to split the sentences of files, all alike: `auto` is `blanks` if most of them are split already, else `treebank`.
+
+    Headings without a mark tell nothing, so the first thousand sentences are judged together.
+
+    Raises:
+        UsageError: `tokens` is none of `_words.KINDS`.
+    """
+    if tokens not in _words.KINDS:
+        raise UsageError("tokens", repr(tokens), "one of " + ", ".join(_words.KINDS))
+    if tokens != "auto":
+        return tokens
+    judged = [_words.is_split(text) for text in islice(texts(paths), 1000)]
+    return "blanks" if 2 * sum(judged) > len(judged) else "treebank"
 
 
 def texts(paths: Sequence[str | Path], blank: bool = False) -> Iterator[str]:

@@ -68,15 +68,15 @@ class Text:
     """How text becomes words and steps.
 
     Arguments:
-        tokens: `treebank`: text is divided as in the Penn Treebank (in text that is already so divided, NLTK takes a
-            closing quote for an opening one); `blanks`: words stand between blanks.
+        tokens: `auto`: a text that is divided into words already is taken as it stands, another is divided as in the Penn
+            Treebank; `treebank`: all are (in divided text, NLTK takes a closing quote for an opening one); `blanks`: none is.
         threshold: a word seen less often is unknown.
         classes: of unknown words: `berkeley`, `single` or `none` (every word is kept); see `models._vocabulary`.
         batch: columns.
         window: words of a column that a step reads.
     """
 
-    tokens: Literal["blanks", "treebank"] = "treebank"
+    tokens: Literal["auto", "blanks", "treebank"] = "auto"
     threshold: int = 2
     classes: Literal["berkeley", "single", "none"] = "berkeley"
     batch: int = 20

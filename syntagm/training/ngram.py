@@ -53,7 +53,7 @@ class Text:
 
 
 def train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, order: int = 5, tokens: str = "blanks", threshold: int = 2,
+    corpus: Sequence[str], valid: Sequence[str], folder: Path, order: int = 5, tokens: str = "auto", threshold: int = 2,
     classes: str = "berkeley", quirk: bool = True, fallback: bool = False, prune: tuple[int, ...] = (),
     progress: Callable[[str], None] | None = None,
 ) -> None:  # fmt: skip
@@ -64,7 +64,7 @@ def train(
         valid: held-out files, whose perplexity training.json then says; may be empty.
         folder: the model folder.
         order: words of the longest n-grams.
-        tokens: `blanks` or `treebank`.
+        tokens: `blanks`, `treebank` or `auto`; see `corpus.kind`.
         threshold: a word seen fewer times is unknown.
         classes: of unknown words: `berkeley`, `single`, or `none`: every word is kept.
         quirk: as lmplz: its way of counting the last n-gram, and no end symbol after a last line without a line end.
@@ -165,7 +165,7 @@ def _unterminated(path: Path) -> bool:
 
 def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], tokens: str) -> dict[str, float]:
     """The perplexity of a text, a word and an end symbol counted as one each, with and without unknown words."""
-    model = BackOff(ngrams, vocabulary, "held-out text", "", Asked(tokens, True, False))
+    model = BackOff(ngrams, vocabulary, "held-out text", "", Asked(corpora.kind(files, tokens), True, False))
     words = unknown = bits = bits_unknown = 0.0
     for answer in model.score(list(corpora.texts(files))):
         words += len(answer.bits)
