@@ -72,7 +72,17 @@ def test_names() -> None:
     assert len(set(made)) == 4
 
 
-@pytest.mark.parametrize("name", ["random?seed=-1", "random?seed=x", "random?sed=1", "random:file", "random?unigram=1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "random?seed=-1",
+        "random?seed=x",
+        f"random?seed={5000 * chr(57)}",
+        "random?sed=1",
+        "random:file",
+        "random?unigram=1",
+    ],
+)
 def test_what_it_does_not_take(name: str) -> None:
     with pytest.raises(UsageError):
         load(name)

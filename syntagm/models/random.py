@@ -82,14 +82,14 @@ def load(path: str, **options: str) -> Random:
     """The model of `random?seed=1`.
 
     Raises:
-        UsageError: a path, an unknown option, or a seed that is no whole number.
+        UsageError: a path, an unknown option, or a seed that is no whole number or too long.
     """
     refuse_others("random", options, ["seed", "unigram"])
     if path not in ("", LABEL):
         raise UsageError(f"random:{path}", "a path", "random?seed=1", "This family needs no file.")
     seed = options.get("seed", "1")
-    if not (seed.isascii() and seed.isdigit()):
-        raise UsageError("model option seed", repr(seed), "a whole number")
+    if not re.fullmatch(r"[0-9]{1,18}", seed):
+        raise UsageError("model option seed", f"{seed!r:.60}", "a whole number of at most 18 digits")
     return Random(int(seed), choose(options, "unigram", ["yes", "no"], "no") == "yes")
 
 
