@@ -89,6 +89,11 @@ class TestReading:
     def test_an_unknown_name_has_no_construction(self, tmp_path: Path) -> None:
         assert "construction" not in read(saved(tmp_path, PAIRS, "mine.pickle")).tags
 
+    def test_natural_style_adds_no_second_full_stop(self, tmp_path: Path) -> None:
+        stopped = {"sing_MS_MV": [("the monk hums.", "the monk hum.")]}
+        [item] = read(saved(tmp_path, stopped), "&style=natural").items
+        assert [one.text for one in item.sentences.values()] == ["The monk hums.", "The monk hum."]
+
     def test_natural_style(self, tmp_path: Path) -> None:
         first = read(saved(tmp_path, PAIRS), "&style=natural").items[0].sentences["good"]
         assert first.text == "The monk near the goat hums."

@@ -43,6 +43,24 @@ TRIPLES = {
     "npi_across_inanim": 2 * 2 * 10 * 10 * 4 * 4,
 }
 NAMES = sorted(PAIRS | TRIPLES)
+# What stands after the number of the tested dependency in a key, and after that of the other one: positions that agree with the
+# tested one, and those that vary. In `within` the tested dependency is the embedded one.
+KEYS = {
+    "simple_agrmt": ("MS_MV", ""),
+    "sent_comp": ("MS_MV", "BS"),
+    "vp_coord": ("MS_MV_MV", ""),
+    "long_vp_coord": ("MS_LMV_LMV", ""),
+    "prep_anim": ("MS_MV", "ES"),
+    "prep_inanim": ("IS_IV", "ES"),
+    "subj_rel": ("MS_EV_MV", "ES"),
+    **{f"obj_rel_{that}across_anim": ("MS_MV", "ES_EV") for that in ("", "no_comp_")},
+    **{f"obj_rel_{that}across_inanim": ("IS_IV", "ES_EV") for that in ("", "no_comp_")},
+    **{f"obj_rel_{that}within_anim": ("ES_EV", "MS_MV") for that in ("", "no_comp_")},
+    **{f"obj_rel_{that}within_inanim": ("ES_EV", "IS_IV") for that in ("", "no_comp_")},
+    "simple_reflexives": ("MS_ANPHR", ""),
+    "reflexive_sent_comp": ("MS_ANPHR", "BS"),
+    "reflexives_across": ("MS_ANPHR", "ES_EV"),
+}
 
 
 @cache
@@ -92,6 +110,14 @@ def test_conditions_predictions_and_tags(name: str) -> None:
     configurations = Counter(item.tags["configuration"] for item in found.items)
     assert len(set(configurations.values())) == 1
     assert {"lemma", "subject"} <= found.items[0].tags.keys()
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_configurations_are_the_published_keys(name: str) -> None:
+    tested, other = KEYS[name]
+    numbers = ("sing", "plur")
+    keys = {f"{one}_{tested}" + (f"_{two}_{other}" if other else "") for one in numbers for two in numbers}
+    assert {item.tags["configuration"] for item in suite(name).items} == keys
 
 
 @pytest.mark.parametrize("name", NAMES)

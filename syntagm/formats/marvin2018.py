@@ -128,7 +128,7 @@ def _chosen(found: Mapping[str, Sequence[object]], n: str, seed: str, path: Path
 def _item(key: str, index: int, row: tuple[str, ...], style: str, path: str) -> Item:
     place = f"{path}, {key}/{index}"
     if style == "natural":
-        row = tuple(text[:1].upper() + text[1:] + "." for text in row)
+        row = tuple(text[:1].upper() + text[1:].removesuffix(".") + "." for text in row)
     made = (
         _pair_of(row, place)
         if len(row) == 2
