@@ -37,8 +37,8 @@ def trained(folder: Path, text: str = TOY, order: int = 3, eos: str = "yes", **o
     """A model of `text`, every word kept unless told otherwise."""
     corpus = folder / "corpus.txt"
     corpus.write_text(text, encoding="utf-8")
-    chosen = {"classes": "none", "fallback": order > 4, **options}
-    train([str(corpus)], [], folder / "model", order, **chosen)  # type: ignore[arg-type]
+    chosen = {"tokens": "blanks", "classes": "none", "fallback": order > 4, **options}
+    train([str(corpus)], [], folder / "model", order, **{"tokens": "blanks"} | chosen)  # type: ignore[arg-type]
     model = ngram.load(str(folder / "model"), eos=eos)
     assert isinstance(model, BackOff)
     return model

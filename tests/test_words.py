@@ -99,7 +99,7 @@ def test_starts_by_hand() -> None:
 
 
 def test_other_kinds_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"'moses'; expected one of blanks, treebank"):
+    with pytest.raises(UsageError, match=r"'moses'; expected one of auto, blanks, treebank"):
         _words.words("a", "moses")
 
 
@@ -116,3 +116,9 @@ def test_nltk_is_imported_late() -> None:
         "assert 'nltk' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_text_that_is_split_already_is_taken_as_it_stands() -> None:
+    assert _words.split("I can't , he said .", "auto") == ["I", "can't", ",", "he", "said", "."]
+    assert _words.split("I can't, he said.", "auto") == ["I", "ca", "n't", ",", "he", "said", "."]
+    assert _words.split("The company's trains", "auto") == ["The", "company", "'s", "trains"]
