@@ -7,12 +7,13 @@ from pathlib import Path
 
 from benchmarks import DATA, ROOT, STORE
 from benchmarks.lstm import CORPUS, lstm
+from benchmarks.ngram import ngram
 from benchmarks.samples import SAMPLES
 from benchmarks.scoring import DTYPES, race
 from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 
-PARTS = [*SAMPLES, "spine", "lstm"]
+PARTS = [*SAMPLES, "spine", "lstm", "ngram"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -34,6 +35,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="rounds a sample, interleaved (default 3)")
     parser.add_argument("--cap", type=int, help="at most so many pairs a paradigm or file: a trial, not a measurement")
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES))
+    parser.add_argument("--lmplz", metavar="PATH", help="KenLM's estimator, to measure beside ours")
     parser.add_argument("--record", action="store_true", help="also write benchmarks/results.md; refuses with --cap")
     asked = parser.parse_args()
     if asked.rounds < 1 or (asked.cap is not None and asked.cap < 1):
@@ -48,6 +50,8 @@ def _arguments() -> argparse.Namespace:
 def _part(name: str, asked: argparse.Namespace) -> str:
     if name == "spine":
         return spine(min(PAIRS, asked.cap or PAIRS))
+    if name == "ngram":
+        return ngram(asked.rounds, asked.lmplz)
     if name == "lstm" and CORPUS.exists():
         return lstm(asked.rounds, asked.cap)
     if not (DATA / name).is_dir():

@@ -158,7 +158,7 @@ def test_perplexity_of_held_out_text(tmp_path: Path) -> None:
     (valid := tmp_path / "valid.txt").write_text("the author near the guards laughs .\nthe senator likes the door .\n")
     (corpus := tmp_path / "corpus.txt").write_text(TOY)
     told: list[str] = []
-    train([str(corpus)], [str(valid)], tmp_path / "m", 3, classes="none", progress=told.append)
+    train([str(corpus)], [str(valid)], tmp_path / "m", 3, "blanks", classes="none", progress=told.append)
     [row] = json.loads((tmp_path / "m" / "training.json").read_text())["history"]
     # 7 and 6 words, two ends; -3.725159 and -6.040014; without `senator`, -2.170350.
     assert (row["words"], row["unknown"]) == (15, 1)
@@ -170,7 +170,9 @@ def test_perplexity_of_held_out_text(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_brown_as_kenlm(shared: Path, tmp_path: Path) -> None:
     brown = shared / "data" / "corpora"
-    train([str(brown / "brown.train.txt")], [str(brown / "brown.test.txt")], tmp_path / "m", 5, classes="none")
+    train(
+        [str(brown / "brown.train.txt")], [str(brown / "brown.test.txt")], tmp_path / "m", 5, "blanks", classes="none"
+    )
     made = json.loads((tmp_path / "m" / "training.json").read_text())
     assert made["statistics"]["ngrams"] == [52878, 417663, 796744, 929647, 925295]
     discounts = [

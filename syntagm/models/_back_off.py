@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from itertools import chain, repeat
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from syntagm.models._word_scorer import Asked, WordScorer
 
 SCORER = "ngram 1"
 _KEPT = 32
+_NEW = -1
+_ROOM = 500_000
+# What stands between sentences in a list of words: the end of one and the start of the next. No word is a number.
+_BORDER = (0, 1)
 
 
 class BackOff(WordScorer):
@@ -27,7 +31,8 @@ class BackOff(WordScorer):
     def __init__(self, ngrams: Ngrams, vocabulary: Vocabulary, name: str, digest: str, asked: Asked) -> None:
         super().__init__(name, asked)
         self.ngrams, self.vocabulary = ngrams, vocabulary
-        self._numbers = {word: number for number, word in enumerate(vocabulary.words) if vocabulary.known(word)}
+        self._numbers = self._known()
+        self._room = len(self._numbers) + _ROOM
         self._distributions: dict[tuple[int, ...], tuple[NDArray[np.float64], ...]] = {}
         self.policies = {**self.policies, "unknown": vocabulary.classes}
         self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.policies]).encode()).hexdigest()
@@ -41,31 +46,39 @@ class BackOff(WordScorer):
         }
 
     def _logs(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        words = list(chain.from_iterable(sentences))
-        lengths = np.array([len(sentence) for sentence in sentences], np.int64)
-        sentence = np.arange(len(sentences))
-        text = np.full(len(words) + 2 * len(sentences), self.ngrams.start, np.int32)
-        known = np.ones(len(text), bool)
-        places = np.arange(len(words)) + np.repeat(2 * sentence + 1, lengths)
-        text[places], known[places] = self._ids(words)
-        text[np.cumsum(lengths) + 2 * sentence + 1] = 0
+        words: list[str | int] = [_BORDER[1]]
+        for sentence in sentences:
+            words += sentence
+            words += _BORDER
+        text, known = self._ids(words)
         predicted = text != self.ngrams.start
         return self.ngrams.logs(text)[predicted], known[predicted]
 
-    def _ids(self, words: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """The numbers of words, and which are known."""
-        ids = np.fromiter(map(self._numbers.get, words, repeat(-1)), np.int32, len(words))
+    def _ids(self, words: Sequence[str | int]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """The numbers of words and borders, and which are known."""
+        ids = np.fromiter(map(self._numbers.get, words, repeat(_NEW)), np.int32, len(words))
+        for place in np.flatnonzero(ids == _NEW).tolist():
+            ids[place] = self._unknown(str(words[place]))
         known = ids >= 0
-        taken: dict[str, int] = {}
-        for place in np.flatnonzero(~known).tolist():
-            if (word := words[place]) not in taken:
-                self._refuse_special(word)
-                [taken[word]] = self.vocabulary.ids([word])
-            ids[place] = taken[word]
-        return ids, known
+        return np.where(known, ids, _NEW - 1 - ids), known
+
+    def _unknown(self, word: str) -> int:
+        """The number that stands for an unknown word, below `_NEW`; kept, so that it is found like others from then on."""
+        if word not in self._numbers:
+            self._refuse_special(word)
+            if len(self._numbers) >= self._room:
+                self._numbers = self._known()
+            self._numbers[word] = _NEW - 1 - self.vocabulary.ids([word])[0]
+        return self._numbers[word]
+
+    def _known(self) -> dict[str | int, int]:
+        found: dict[str | int, int] = dict(zip(_BORDER, (0, self.ngrams.start), strict=True))
+        return found | {
+            word: number for number, word in enumerate(self.vocabulary.words) if self.vocabulary.known(word)
+        }
 
     def _above(self, history: Sequence[str], word: str) -> float:
-        ids = [self.ngrams.start, *self._ids([*history, word])[0].tolist()]
+        ids = self._ids([_BORDER[1], *history, word])[0].tolist()
         logs, ranked, sums = self._distribution(tuple(ids[:-1][-max(1, self.ngrams.order - 1) :]))
         return float(sums[np.searchsorted(ranked, -logs[ids[-1]])])
 

@@ -6,6 +6,7 @@ longest n-gram that ends at a place is found from its last word outwards, for ma
     log10 p(w | h) = log10 p of the longest n-gram there is that ends hw + back-offs of all ends of h as long or longer
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -60,18 +61,28 @@ class Ngrams:
             text: shape (text,), int32: the numbers of words, each sentence preceded by the start symbol.
         """
         found = [text]
-        places = np.flatnonzero(text != self.start)
-        suffixes = text[places]
-        for index in range(self.order - 1):
-            firsts = text[places - (index + 1)]
-            longer = self.longer(index, suffixes, firsts)
+        for places, at in self._ending(text):
             numbers = np.full(len(text), -1, np.int32)
-            numbers[places] = longer
+            numbers[places] = at
             found.append(numbers)
-            # What begins with the start symbol has nothing before it.
-            goes_on = (longer >= 0) & (firsts != self.start)
-            places, suffixes = places[goes_on], longer[goes_on]
         return found
+
+    def _ending(self, text: NDArray[np.int32]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """For each order from 2, the places of a text where n-grams end, and their numbers."""
+        places = np.flatnonzero(text != self.start)
+        at = text[places].astype(np.int64)
+        for index in range(self.order - 1):
+            # Where a sentence has no words left this asks for a start symbol inside an n-gram, which no model has.
+            wanted = at * len(self.words) + text[places - (index + 1)]
+            if not index:
+                # Searched in order, neighbours are found in the processor's cache: three times as fast. So it stays.
+                ranked = np.argsort(wanted)
+                wanted, places = wanted[ranked], places[ranked]
+            keys = self.keys(index)
+            at = np.searchsorted(keys, wanted)
+            there = keys.take(at, mode="clip") == wanted if len(keys) else np.zeros(len(at), bool)
+            places, at = places[there], at[there]
+            yield places, at
 
     def longer(self, index: int, suffixes: NDArray[np.int32], firsts: NDArray[np.int32]) -> NDArray[np.int32]:
         """The n-grams of order `index` + 2 with these suffixes and first words; -1 where there is none."""
@@ -79,7 +90,6 @@ class Ngrams:
         if not len(keys):
             return np.full(len(suffixes), -1, np.int32)
         wanted = suffixes.astype(np.int64) * len(self.words) + firsts
-        # Searched in order, neighbours are found in the processor's cache: three times as fast.
         ranked = np.argsort(wanted)
         wanted = wanted[ranked]
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -106,14 +116,14 @@ class Ngrams:
 
         The same word after the same history has the very same number wherever it stands. At start symbols it means nothing.
         """
-        numbers = self.numbers(text)
         logs = self.probabilities[0][text].astype(np.float64)
-        for index, backoffs in enumerate(self.backoffs):
-            longer, contexts = numbers[index + 1], numbers[index][:-1]
-            backed = np.flatnonzero((longer[1:] < 0) & (contexts >= 0) & (text[1:] != self.start))
-            logs[backed + 1] += backoffs[contexts[backed]]
-            there = np.flatnonzero(longer >= 0)
-            logs[there] = self.probabilities[index + 1][longer[there]]
+        weights = self.backoffs[0][text] if self.backoffs else logs
+        for index, (places, at) in enumerate(self._ending(text), 1):
+            logs[1:] += weights[:-1]
+            logs[places] = self.probabilities[index][at]
+            if index < len(self.backoffs):
+                weights = np.zeros(len(text), np.float32)
+                weights[places] = self.backoffs[index][at]
         return logs
 
     def distribution(self, history: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from syntagm.models._model import LanguageModel
 from syntagm.models._ngrams import END, START
 from syntagm.question import Blank, Fill, Surprisals
 
-_TEXTS = 2_048
+_TEXTS = 8_192
 BITS = -np.log2(10.0)
 
 

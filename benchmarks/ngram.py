@@ -1,0 +1,107 @@
+"""The n-gram model on Brown: estimation beside lmplz, where its path is given, and queries beside the package kenlm.
+
+Goals: estimation in at most lmplz's CPU-seconds and memory (2.2 s and 232 MiB where it was measured), and at least as many
+queries a second as kenlm. A query is one word's log-probability in its sentence, texts being what is given: both sides divide
+them into words.
+"""
+
+import importlib.util
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import DATA, ROOT
+from benchmarks.scoring import ONE_THREAD
+
+ORDER, SECONDS, MEBIBYTES = 5, 2.2, 232
+
+
+def ngram(rounds: int, lmplz: str | None) -> str:
+    """Measure, and say what came of it as Markdown."""
+    text = DATA / "corpora" / "brown.train.txt"
+    if not text.exists():
+        return "## N-grams\n\nSkipped: Brown is not at ../shared/data/corpora.\n"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = [*_estimation(text, folder, rounds, lmplz), *_queries(folder / "model-0", rounds)]
+    return "\n".join(["## N-grams", "", f"Order {ORDER}, Brown, 1,045,389 words, every word kept.", "", *lines, ""])
+
+
+def _estimation(text: Path, folder: Path, rounds: int, lmplz: str | None) -> list[str]:
+    ours, theirs = [], []
+    for turn in range(rounds):
+        place = folder / f"model-{turn}"
+        ours.append(_measured([sys.executable, "-m", "benchmarks.timed_ngram", str(text), str(place)]))
+        if lmplz:
+            asked = [lmplz, "-o", str(ORDER), "-S", "1G", "-T", str(folder), "--text", str(text)]
+            theirs.append(_measured([*asked, "--arpa", str(folder / "lmplz.arpa")]))
+    shown = [f"* estimated and saved, reading included: {_spelled(ours)}"]
+    shown.append(
+        f"* lmplz, its ARPA file written: {_spelled(theirs)}" if theirs else "* lmplz: no path given (--lmplz)"
+    )
+    peer = theirs or [(SECONDS, MEBIBYTES)]
+    for kind, index in (("CPU-seconds", 0), ("memory", 1)):
+        mine, other = (statistics.median(row[index] for row in rows) for rows in (ours, peer))
+        shown.append(f"* {kind} at most lmplz's{'' if theirs else ' as cited'}: {_verdict(mine <= other)}")
+    return shown
+
+
+def _measured(command: Sequence[str]) -> tuple[float, float]:
+    """CPU-seconds and MiB at most of a command."""
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **ONE_THREAD}, stdout=log, stderr=log)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        log.seek(0)
+        if process.returncode:
+            raise SystemExit(f"{' '.join(command)} failed:\n{log.read().decode()[-4000:]}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def _spelled(rows: Sequence[tuple[float, float]]) -> str:
+    seconds, memory = zip(*rows, strict=True)
+    shown = f"{statistics.median(seconds):.2f} CPU-seconds ({min(seconds):.2f} to {max(seconds):.2f})"
+    return f"{shown}, {statistics.median(memory):.0f} MiB"
+
+
+def _verdict(reached: bool) -> str:
+    return "reached" if reached else "**missed**"
+
+
+def _queries(folder: Path, rounds: int) -> list[str]:
+    """Queries a second of both, in turns."""
+    import syntagm as sg
+    from syntagm.models import _arpa
+    from syntagm.models._back_off import BackOff
+
+    model = sg.load_model(f"ngram:{folder}?eos=yes")
+    assert isinstance(model, BackOff)
+    texts = (DATA / "corpora" / "brown.test.txt").read_text("utf-8").splitlines()
+    programs: dict[str, Callable[[], Any]] = {"ours, word by word": lambda: list(model.score(texts))}
+    if importlib.util.find_spec("kenlm"):
+        import kenlm
+
+        _arpa.write(model.ngrams, folder / "model.arpa")
+        peer = kenlm.Model(str(folder / "model.arpa"))
+        programs["kenlm, word by word (full_scores)"] = lambda: [list(peer.full_scores(text)) for text in texts]
+        programs["kenlm, totals only (score)"] = lambda: [peer.score(text) for text in texts]
+    queries = sum(len(text.split()) + 1 for text in texts)
+    speeds: dict[str, list[float]] = {name: [] for name in programs}
+    for _ in range(rounds + 1):
+        for name, ask in programs.items():
+            start = time.process_time()
+            ask()
+            speeds[name].append(queries / (time.process_time() - start))
+    # The first round warms up.
+    medians = {name: statistics.median(found[1:]) for name, found in speeds.items()}
+    shown = [f"* queries a CPU-second, {name}: {speed / 1e6:.2f} million" for name, speed in medians.items()]
+    if len(medians) == 1:
+        return [*shown, "* kenlm: not installed here (pip install kenlm)"]
+    mine, words, _ = medians.values()
+    return [*shown, f"* at least as many as kenlm, word by word: {mine / words:.2f}, {_verdict(mine >= words)}"]

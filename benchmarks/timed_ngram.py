@@ -1,0 +1,9 @@
+"""Train a 5-gram model of a text, every word kept, and write its folder: `TEXT FOLDER`."""
+
+import sys
+from pathlib import Path
+
+from syntagm.training.ngram import train
+
+if __name__ == "__main__":
+    train([sys.argv[1]], [], Path(sys.argv[2]), 5, "blanks", classes="none")
