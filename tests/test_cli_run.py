@@ -216,3 +216,23 @@ def test_a_suite_without_predictions_is_said(tmp_path: Path, capsys: pytest.Capt
     assert main(["run", "toy", "--suite", str(path), "-o", str(tmp_path / "run"), "--no-report"]) == 0
     assert "no predictions in bare" in capsys.readouterr().err
     assert open_run(tmp_path / "run").regions("bare")["content"].to_list() == ["The dog", "barks", "The dogs", "bark"]
+
+
+def test_templates_are_drawn_from_and_styled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["-n", "4", "--seed", "2", "--style", "published", "--no-report"]
+    assert main(["run", "random", "--suite", "marvin2018/sent_comp", "-o", str(tmp_path / "run"), *options]) == 0
+    run = open_run(tmp_path / "run")
+    [suite] = run.suites
+    assert (suite.tags["seed"], suite.tags["style"]) == ("2", "published")
+    texts = run.sentences("sent_comp")["text"].to_list()
+    assert len(texts) == 8
+    assert all(text == text.lower() and "." not in text for text in texts)
+    assert len(run.results()) == 4 * 2
+    capsys.readouterr()
+    assert main(["run", "random", "--suite", str(pairs_file(tmp_path)), "-n", "4", "-o", str(tmp_path / "other")]) == 2
+    assert "no option 'n' in pairs" in capsys.readouterr().err
+
+
+def pairs_file(folder: Path) -> Path:
+    (path := folder / "few.tsv").write_text(PAIRS)
+    return path

@@ -7,7 +7,7 @@ Stop it with Ctrl-C, or kill it: the same command line continues. Given again af
 
     syntagm run demo --suite hu2020 -o runs/demo
     syntagm run 'gpt2?bos=yes' --suite blimp/*.jsonl -o runs/gpt2
-    syntagm run demo --suite 'marvin2018?n=200&seed=7' -o runs/ml       200 items of each suite, drawn
+    syntagm run demo --suite marvin2018 -n 200 --seed 7 -o runs/ml
 """
 
 import argparse
@@ -36,6 +36,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="files, folders, patterns, collections",
     )
     add("-o", "--output", metavar="DIR", required=True, type=Path, help="the run directory, new or to go on with")
+    add("-n", metavar="N", help="of templates and collections: N items of each suite")
+    add("--seed", metavar="S", help="of what is drawn (1)")
+    add("--style", choices=["natural", "published"], help="of templates: capital and full stop, or neither (natural)")
     add(
         "--align",
         choices=["strict", "start"],
@@ -52,9 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the suites, print the table, write the report."""
     from syntagm.cli._screen import Screen, show_plan, show_run
     from syntagm.formats._many import SuiteFiles
-    from syntagm.formats._read import expand
+    from syntagm.formats._read import expand, with_options
 
-    suites = SuiteFiles(expand(arguments.suite, allow_pickle=arguments.allow_pickle))
+    drawn = {key: value for key in ("n", "seed", "style") if (value := getattr(arguments, key)) is not None}
+    named = [with_options(suite, drawn) for suite in arguments.suite]
+    suites = SuiteFiles(expand(named, allow_pickle=arguments.allow_pickle))
     if arguments.dry_run:
         show_plan(arguments.model, suites)
         return 0
