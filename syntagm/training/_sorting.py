@@ -43,7 +43,7 @@ def levels(text: NDArray[np.int32], appeared: NDArray[np.int32], order: int) -> 
 
     >>> text, appeared = np.array([3, 1, 2, 0, 3, 1, 0], np.int32), np.array([2, 3, 4, 1], np.int32)
     >>> [len(level.firsts) for level in levels(text, appeared, 3)]  # 0 ends sentences
-    [4, 5, 4]
+    [4, 4, 3]
     """
     start = len(appeared) - 1
     reach = _reach(text, start, order)
