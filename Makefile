@@ -8,7 +8,11 @@ export TOKENIZERS_PARALLELISM ?= false
 .PHONY: run test test-slow lint bench clean
 
 run: $(READY)
-	$(BIN)/syntagm run demo --suite hu2020 -o runs/demo
+	$(BIN)/syntagm train ngram --corpus excerpt --fallback -o runs/models/5gram
+	$(BIN)/syntagm run runs/models/5gram --suite hu2020 -o runs/5gram --no-report
+	$(BIN)/syntagm run demo --suite hu2020 -o runs/demo --no-report
+	$(BIN)/syntagm compare runs/5gram runs/demo
+	$(BIN)/syntagm report runs/demo runs/5gram -o runs/report.html
 
 test: $(READY) lint
 	$(BIN)/python -m pytest -n auto
