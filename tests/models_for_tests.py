@@ -165,7 +165,7 @@ def ngram(**options: str) -> LanguageModel:
         return load(str(Path(folder, "tiny.arpa.gz")), unknown="berkeley", **options)
 
 
-FAMILIES: dict[str, Callable[[], LanguageModel]] = {
+CAUSAL: dict[str, Callable[[], LanguageModel]] = {
     "gpt2": lambda: causal("gpt2"),
     "llama": lambda: causal("llama", sentencepiece_like()),
     "neox": lambda: causal("neox"),
@@ -173,6 +173,8 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = {
     "bloom": lambda: causal("bloom", sentencepiece_like()),
     "mpt": lambda: causal("mpt"),
     "gemma2": lambda: causal("gemma2"),
+}
+FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
     "lstm": lstm,
     "lstm-eos": lambda: lstm(eos="yes"),
     "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),

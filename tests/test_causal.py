@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from models_for_tests import END, FAMILIES, byte_level, causal, sentencepiece_like, transformer, words
+from models_for_tests import CAUSAL, END, byte_level, causal, sentencepiece_like, transformer, words
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError, UsageError
@@ -42,17 +42,17 @@ def reference(model: Causal, text: str) -> NDArray[np.float64]:
     return np.array([math.nan, *bits] if model.start is None else bits)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CAUSAL)
 @pytest.mark.parametrize("options", [{}, {"bos": "no"}, {"eos": "yes"}, {"sharing": "no"}, {"batch": "7"}], ids=str)
 def test_bits_are_those_of_one_sentence_at_a_time_in_float64(family: str, options: dict[str, str]) -> None:
-    tokenizer = FAMILIES[family]()._tokenizer
+    tokenizer = CAUSAL[family]()._tokenizer
     model = wrap(transformer(family, tokenizer), tokenizer, family, **options)
     for text, answer in zip(TEXTS, model.score(TEXTS), strict=True):
         np.testing.assert_allclose(answer.bits, reference(model, text), rtol=0, atol=1e-4)
 
 
 def test_what_the_probe_finds_out() -> None:
-    found = {name: (model._forward.tree, model._forward.direct_head) for name in FAMILIES for model in [causal(name)]}
+    found = {name: (model._forward.tree, model._forward.direct_head) for name in CAUSAL for model in [causal(name)]}
     # Are prefixes shared, and is the head applied outside? ALiBi and recurrence can't share; capping needs the model's own pass.
     assert found == {
         "gpt2": (True, True),
@@ -74,9 +74,9 @@ def test_sharing_computes_fewer_tokens_and_no_other_numbers() -> None:
     assert shared.fingerprint == apart.fingerprint
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CAUSAL)
 def test_probabilities_of_the_next_token_sum_to_one(family: str) -> None:
-    model = FAMILIES[family]()
+    model = CAUSAL[family]()
     context = model._tokenizer("The old", add_special_tokens=False)["input_ids"]
     everything = range(model._forward.head.vocabulary)
     rows = model._forward.surprisals([[model._start, *context, token] for token in everything], lambda _: None)
