@@ -100,6 +100,12 @@ def test_the_rate_falls_to_a_quarter_after_an_evaluation_without_gain(
     assert [row["bits_per_word"] for row in noting.rows] == pytest.approx([5, 5, 4, 4.5])
 
 
+def test_the_last_step_is_evaluated_too(tmp_path: Path, corpus: Path) -> None:
+    steps = learn("lstm", tmp_path / "a", corpus, replace(LSTM, epochs=1, every=0))[-1]["step"]
+    history = learn("lstm", tmp_path / "b", corpus, replace(LSTM, epochs=1, every=int(steps) - 1))
+    assert [row["step"] for row in history] == [steps - 1, steps]
+
+
 def test_training_stops_when_patience_ends_and_the_best_is_kept(
     corpus: Path, tmp_path: Path, judged: list[float]
 ) -> None:

@@ -55,7 +55,7 @@ def _loop(parser: argparse.ArgumentParser, **defaults: object) -> None:
         ("decay", float, "weight decay (adamw)"),
         ("clip", float, "largest norm of the gradient; 0: no limit"),
         ("patience", int, "stop after so many evaluations without gain; 0: never"),
-        ("every", int, "evaluate every so many steps; 0: after each epoch"),
+        ("every", int, "evaluate every so many steps, and at the end; 0: after each epoch"),
         ("seed", int, "of weights, order and dropout"),
         ("batch", int, "sequences a step"),
         ("dropout", float, "share of units left out"),

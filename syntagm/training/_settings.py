@@ -26,7 +26,7 @@ class Settings:
         decay: weight decay (adamw).
         clip: the largest norm of the gradient; 0 for no limit.
         patience: stop after so many evaluations in a row without a better one; 0: never.
-        every: evaluate every so many steps; 0: after each epoch.
+        every: evaluate every so many steps, and after the last; 0: after each epoch.
         seed: of weights, order and dropout.
         dtype: `f32`; or `bf16`: forward passes in bfloat16, weights and optimiser in float32.
         device: `cpu`, `cuda`, `cuda:1` ...

@@ -152,7 +152,7 @@ def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, it is no dict
         metadata = file.metadata() or {}
-    if metadata.get("checksum", found := _checksum(tensors)) != found:
+    if metadata.get("checksum") != _checksum(tensors):
         raise ValueError("its checksum is another")
     return tensors, metadata
 

@@ -126,7 +126,8 @@ class _Training:
     def _after_step(self, ended: bool) -> None:
         """Evaluate if it is time, and save if enough of it has passed."""
         every = self.settings.every
-        evaluate = self.place.step % every == 0 if every else ended
+        last = ended and self.place.epoch + 1 == self.settings.epochs
+        evaluate = last or (self.place.step % every == 0 if every else ended)
         if evaluate:
             self._evaluate()
         # Several processes carry different things and draw different numbers: they go on from the end of an epoch only.
