@@ -185,3 +185,29 @@ def test_an_n_gram_on_brown_has_the_perplexity_that_kenlm_gives(shared: Path, tm
     assert (found.words, found.unknown) == (61_089, 2_300)
     assert found.perplexity == pytest.approx(429.28, abs=0.005)
     assert found.perplexity_known == pytest.approx(313.09, abs=0.005)
+
+
+# One of three sentences has a dash that stands alone: the text as a whole is not divided into words.
+PROSE = ["The dog -- a hound -- barked.", "The cat didn't bark.", "The dog can't sleep, said the cat."]
+
+
+@pytest.mark.parametrize("family", ["ngram", "lstm"])
+def test_held_out_perplexity_in_training_is_that_of_the_command(
+    family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (corpus_file := tmp_path / "text.txt").write_text("\n".join(PROSE * 4) + "\n")
+    (valid := tmp_path / "valid.txt").write_text("\n".join([*PROSE, "A zebra barked."]) + "\n")
+    options = ["--corpus", str(corpus_file), "--valid", str(valid), "-o", str(tmp_path / "model")]
+    small = {"ngram": ["--fallback"], "lstm": ["--epochs", "1", "--embedding", "8", "--hidden", "8", "--batch", "2"]}
+    assert main(["train", family, *options, *small[family]]) == 0
+    [row] = json.loads((tmp_path / "model" / "training.json").read_text())["history"]
+    capsys.readouterr()
+    assert main(["perplexity", str(tmp_path / "model"), str(valid), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    # 7, 4, 7 and 3 words between blanks and four ends, though the Treebank also divides did n't, ca n't and marks.
+    assert (found["words"], found["unknown"], found["policies"]["tokens"]) == (25, 2, "treebank")
+    assert main(["perplexity", f"{tmp_path / 'model'}?tokens=auto", str(valid), "--json"]) == 0
+    # Asked for by name it is decided text by text, and "barked." is a word where a dash stands alone.
+    assert json.loads(capsys.readouterr().out)["unknown"] == 3
+    names = ["words", "unknown", "perplexity", "perplexity_known"] if family == "ngram" else ["perplexity"]
+    assert [row[name] for name in names] == pytest.approx([found[name] for name in names], rel=1e-5)

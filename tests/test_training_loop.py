@@ -1,5 +1,6 @@
 """The training loop: history, schedules, stopping, and that nothing is lost or changed by a kill or a full disk."""
 
+import errno
 import json
 import os
 import resource
@@ -19,8 +20,9 @@ from safetensors.torch import load_file
 from training_for_tests import GPT2, LSTM, learn
 
 from syntagm import durable
+from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, RunError
-from syntagm.training import _state, lstm
+from syntagm.training import _state, gpt2, lstm
 from syntagm.training._settings import Settings, rate_at
 
 
@@ -308,3 +310,58 @@ def test_two_processes_train_the_model_of_one_with_twice_the_rows(family: str, c
     one, two = (load_file(tmp_path / name / "model.safetensors") for name in ("one", "two"))
     for name, tensor in one.items():
         torch.testing.assert_close(two[name], tensor, rtol=0, atol=2e-3)
+
+
+def test_a_vocabulary_of_another_training_is_not_taken_over(corpus: Path, tmp_path: Path) -> None:
+    size, settings, texts = gpt2.Size(1, 8, 2, 32), replace(GPT2, epochs=1), [str(corpus)]
+
+    def train(name: str, vocabulary: int) -> Path:
+        gpt2.train(texts, texts, tmp_path / name, size, gpt2.Text(vocabulary=vocabulary, window=16, batch=2), settings)
+        return tmp_path / name
+
+    with pytest.raises(RunError, match=r"text\.vocabulary = 270; expected text\.vocabulary = 280"):
+        train(train("a", 270).name, 280)
+    # What a training leaves that was killed before its first state.
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "tokenizer.json").write_bytes((tmp_path / "a" / "tokenizer.json").read_bytes())
+    assert len(json.loads((train("b", 280) / "tokenizer.json").read_text())["model"]["vocab"]) == 280
+    # A checkpoint of somebody else's.
+    (tmp_path / "b" / "training.json").unlink()
+    with pytest.raises(RunError, match="not trained here"):
+        train("b", 280)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("seed", "-1", "seed: -1; expected from 0"),
+        ("seed", "99999999999999999999", "seed"),
+        ("clip", "nan", "clip: nan; expected at least 0"),
+        ("rate", "inf", "rate: inf"),
+        ("device", "quark", "a device of this machine"),
+        ("window", "0", "window: 0; expected at least 1"),
+        ("batch", "0", "batch: 0; expected at least 1"),
+        ("dropout", "1.5", "dropout: 1.5"),
+    ],
+)
+@pytest.mark.parametrize("family", ["lstm", "gpt2"])
+def test_odd_options_are_refused(
+    family: str, option: str, value: str, message: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["--corpus", str(corpus), "--valid", str(corpus), "-o", str(tmp_path / "m")]
+    assert main(["train", family, *texts, f"--{option}={value}"]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_full_disk_at_the_end_costs_nothing(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("transformers.PreTrainedTokenizerFast.save_pretrained", full)
+        with pytest.raises(RunError, match="no space"):
+            learn("gpt2", tmp_path / "m", corpus)
+    noting = Noting()
+    learn("gpt2", tmp_path / "m", corpus, progress=noting)
+    assert (noting.steps, (tmp_path / "m" / "training.json").exists()) == ([], True)

@@ -62,6 +62,7 @@ def run(options: argparse.Namespace, paper: Any) -> int:
 
 
 def _design(options: argparse.Namespace, paper: Any) -> "Design":
+    from syntagm.models._device import device
     from syntagm.papers._controlled import Design
 
     for name in ("valid", "test"):
@@ -80,7 +81,7 @@ def _design(options: argparse.Namespace, paper: Any) -> "Design":
         paper.options(options.scale, families, changes),
         options.suite or paper.SUITES,
         options.draw,
-        options.device,
+        str(device(options.device)),
     )
 
 

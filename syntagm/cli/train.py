@@ -174,6 +174,7 @@ def _run_ngram(arguments: argparse.Namespace) -> None:
 def _settings(arguments: argparse.Namespace) -> "Settings":
     import torch
 
+    from syntagm.models._device import device
     from syntagm.training._settings import Settings
 
     if arguments.threads < 1:
@@ -183,7 +184,7 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
     if chosen["device"] == "cuda" and "LOCAL_RANK" in os.environ:
         # torchrun starts a process for each card of a machine, and says which is its.
         chosen["device"] = f"cuda:{os.environ['LOCAL_RANK']}"
-    return Settings(**chosen)
+    return Settings(**chosen | {"device": str(device(chosen["device"]))})
 
 
 class Shown:

@@ -1,7 +1,7 @@
 """The settings of a training: optimiser, schedule, when to stop, and in what type to compute."""
 
 from dataclasses import dataclass
-from math import cos, pi
+from math import cos, inf, pi
 from typing import Literal
 
 from syntagm.errors import UsageError
@@ -10,6 +10,8 @@ Optimiser = Literal["sgd", "adamw"]
 Schedule = Literal["plateau", "cosine", "constant"]
 PLATEAU_FACTOR = 0.25
 FLOOR = 0.1
+# The loop multiplies it by a million and the epoch, within 64 bits.
+_SEEDS = 2**32
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,13 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("warmup", 0), ("decay", 0), ("clip", 0), ("patience", 0), ("every", 0)):
-            if getattr(self, name) < least:
+            # Neither endless nor no number.
+            if not least <= getattr(self, name) < inf:
                 raise UsageError(name, str(getattr(self, name)), f"at least {least}")
-        if not self.rate > 0:
+        if not 0 < self.rate < inf:
             raise UsageError("rate", str(self.rate), "more than 0")
+        if not 0 <= self.seed < _SEEDS:
+            raise UsageError("seed", str(self.seed), f"from 0 to {_SEEDS - 1:,}")
 
 
 def rate_at(settings: Settings, step: int, steps: int, reductions: int) -> float:

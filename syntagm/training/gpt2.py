@@ -16,14 +16,16 @@ import numpy as np
 import torch
 import transformers
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from torch import Tensor
 
 from syntagm import durable
-from syntagm.errors import InputError, ModelError, UsageError
+from syntagm.errors import InputError, ModelError, RunError, UsageError
 from syntagm.training import corpus
 from syntagm.training._learner import Learner
 from syntagm.training._settings import Settings
+from syntagm.training._state import FILE as STATE
 from syntagm.training.loop import Progress, finished, fit
 
 SYMBOL = "<|endoftext|>"
@@ -55,6 +57,8 @@ class Size:
                 raise UsageError(name, str(getattr(self, name)), "at least 1")
         if self.width % self.heads:
             raise UsageError("width", str(self.width), f"a multiple of heads ({self.heads})")
+        if not 0 <= self.dropout < 1:
+            raise UsageError("dropout", str(self.dropout), "from 0 to less than 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,11 @@ class Text:
     tokenizer: str = ""
     window: int = 128
     batch: int = 32
+
+    def __post_init__(self) -> None:
+        for name in ("window", "batch"):
+            if getattr(self, name) < 1:
+                raise UsageError(name, str(getattr(self, name)), "at least 1")
 
 
 def train(
@@ -127,10 +136,12 @@ class Gpt2(Learner):
         )  # fmt: skip
         made: Any = transformers.GPT2LMHeadModel(config)
         self.module = made.to(settings.device)
+        # Of a BPE vocabulary what was asked for, or another number in the same folder would go on with the old one.
+        entries = len(tokenizer) if text.tokenizer or text.units == "words" else text.vocabulary
         self.record = {
             "corpus": corpus.record(training), "held_out": corpus.record(held_out),
             "size": {name: getattr(size, name) for name in size.__slots__},
-            "text": {name: getattr(text, name) for name in text.__slots__} | {"vocabulary": len(tokenizer)},
+            "text": {name: getattr(text, name) for name in text.__slots__} | {"vocabulary": entries},
             "training_tokens": len(self.stream), "store": store, "transformers": transformers.__version__,
         }  # fmt: skip
 
@@ -171,8 +182,18 @@ class Gpt2(Learner):
         """A Hugging Face checkpoint: configuration, safetensors, tokenizer."""
         self.module.to("cpu", torch.float16 if self.store == "f16" else torch.float32)
         checkpoint: Any = self.module
-        checkpoint.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+        # Its bar is for large models, and stands between the lines of the loop.
+        silence: Any = transformers.logging.disable_progress_bar
+        silence()
+        try:
+            checkpoint.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
+        except SafetensorError as error:
+            # The library tells what the system said, not its number.
+            expected = "a writable folder with free space"
+            raise RunError(str(folder), f"can't be written ({error})", expected, "The same command goes on.") from error
+        except OSError as error:
+            raise durable.refusal(folder, error, 0) from error
         self.module.float()
 
 
@@ -259,7 +280,7 @@ def _many(texts: Iterable[str], number: int) -> Iterator[list[str]]:
 
 
 def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:
-    """The tokenizer: given, already trained in this folder, or trained now on the training text and kept there."""
+    """The tokenizer: given, of the training that stands in this folder, or trained now on the training text."""
     if text.tokenizer:
         try:
             given = transformers.AutoTokenizer.from_pretrained(text.tokenizer)
@@ -270,7 +291,11 @@ def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:
             raise ModelError(f"tokenizer {text.tokenizer}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
         return given
     path = folder / "tokenizer.json"
-    if not path.exists():
+    # One without a state is of a training that was killed before its first: of which text, nothing says.
+    stands = path.exists() and ((folder / "state" / STATE).exists() or finished(folder) is not None)
+    if not stands:
+        if (folder / "model.safetensors").exists():
+            raise RunError(str(folder), "a model that was not trained here", "a new folder")
         made = _bpe(training, text.vocabulary) if text.units == "bpe" else _words(training)
         folder.mkdir(parents=True, exist_ok=True)
         durable.write(path, made.to_str(pretty=True).encode())

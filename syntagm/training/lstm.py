@@ -5,7 +5,7 @@ fill them is left out. All columns are read side by side, `window` words a step,
 gradients stop at the step's beginning. Plain SGD; a quarter of the rate after an epoch without improvement.
 
 Held-out perplexity is of single sentences from a fresh state, the end symbol read first and the end counted: as the model
-scores them later, and as for the other families, rather than of a stream, as in the papers.
+scores them later, rather than of a stream, as in the papers; and per word between blanks, as for the other families.
 """
 
 import json
@@ -125,6 +125,8 @@ class Lstm(Learner):
         self.vocabulary = _vocabulary.build(sentences, text.threshold, text.classes, " ".join(map(str, training)))
         self.stream = _stream(self.vocabulary.ids(words) for words in corpus.sentences(training, text.tokens))
         self.sentences = [[0, *self.vocabulary.ids(words), 0] for words in corpus.sentences(held_out, text.tokens)]
+        # What stands between blanks, and the end: Treebank words are more, and would make the perplexity another.
+        self.words = sum(len(text.split()) + 1 for text in corpus.texts(held_out))
         on_processor = torch.device(settings.device).type == "cpu"
         self.module: Network = Network(
             len(self.vocabulary), size.embedding, size.hidden, size.layers, size.dropout, size.tied,
@@ -136,7 +138,7 @@ class Lstm(Learner):
             "corpus": corpus.record(training), "held_out": corpus.record(held_out),
             "size": {name: getattr(size, name) for name in Size.__slots__},
             "text": {name: getattr(text, name) for name in Text.__slots__},
-            "vocabulary": len(self.vocabulary), "training_tokens": len(self.stream),
+            "vocabulary": len(self.vocabulary), "training_tokens": len(self.stream), "held_out_words": self.words,
         }  # fmt: skip
 
     def batches(self, epoch: int, rank: int, world: int) -> "Columns":
@@ -166,8 +168,7 @@ class Lstm(Learner):
         self.module.eval()
         nats = {index: float(found.sum()) for index, found in surprisals(self.module, self.sentences, HELD_OUT_WORDS)}
         # Added in the order of the text, whatever the order of computation.
-        total = sum(nats[index] for index in range(len(self.sentences)))
-        return total, sum(len(sentence) - 1 for sentence in self.sentences)
+        return sum(nats[index] for index in range(len(self.sentences))), self.words
 
     def write(self, folder: Path) -> None:
         """Weights, vocabulary, and what `models.lstm` must know of them."""

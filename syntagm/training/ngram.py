@@ -7,6 +7,7 @@ An empty line is a sentence without words, as for lmplz.
 import gzip
 import json
 import os
+import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -31,6 +32,7 @@ from syntagm.training.trees import SUFFIXES
 
 # As lmplz numbers them; words come after.
 _UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
+_BETWEEN_BLANKS = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,15 +166,22 @@ def _unterminated(path: Path) -> bool:
 
 
 def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], tokens: str) -> dict[str, float]:
-    """The perplexity of a text, a word and an end symbol counted as one each, with and without unknown words."""
+    """The perplexity of a text with and without unknown words, as `syntagm perplexity` gives it.
+
+    A word is what stands between blanks, whatever words it is divided into, and unknown if one of them is; an end is a word.
+    """
     model = BackOff(ngrams, vocabulary, "held-out text", "", Asked(corpora.kind(files, tokens), True, False))
-    words = unknown = bits = bits_unknown = 0.0
+    words = unknown = 0
+    bits = bits_unknown = 0.0
     for answer in model.score(list(corpora.texts(files))):
-        words += len(answer.bits)
-        unknown += np.count_nonzero(~answer.known)
-        bits += answer.bits.sum()
-        bits_unknown += answer.bits[~answer.known].sum()
-    known = (bits - bits_unknown) / max(1.0, words - unknown)
+        borders = [found.end() for found in _BETWEEN_BLANKS.finditer(answer.text)]
+        home = np.searchsorted(borders, answer.starts, "right")
+        strange = np.unique(home[~answer.known])
+        words += len(borders) + 1
+        unknown += len(strange)
+        bits += float(answer.bits.sum())
+        bits_unknown += float(answer.bits[np.isin(home, strange)].sum())
+    known = (bits - bits_unknown) / max(1, words - unknown)
     return {
         "words": words,
         "unknown": unknown,
