@@ -14,7 +14,7 @@ from ngrams_for_tests import TOY, Slow, trained
 
 from syntagm.errors import InputError, UsageError
 from syntagm.models._back_off import BackOff
-from syntagm.training import ngram
+from syntagm.training import bllip, ngram
 
 CORPORA = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=25).filter(any)
 PRUNED = st.sampled_from([(), (0, 1), (0, 0, 1), (0, 1, 2), (1,), (1, 2)])
@@ -105,7 +105,9 @@ def test_thresholds_that_make_no_sense(tmp_path: Path, prune: tuple[int, ...]) -
 def test_a_last_line_without_a_line_end_has_no_end_symbol(tmp_path: Path, text: str, quirk: bool, last: str) -> None:
     (plain := tmp_path / "a.txt").write_text(text)
     (packed := tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode()))
-    for path in (plain, packed):
+    # The content says what is packed, not the name.
+    (disguised := tmp_path / "b.txt").write_bytes(packed.read_bytes())
+    for path in (plain, packed, disguised):
         read = ngram.read([str(path)], "blanks", 1, "none", quirk)
         assert [*read.vocabulary.words, "<s>"][read.places[-1]] == last
         assert read.sentences == 2
@@ -115,3 +117,14 @@ def test_start_and_end_symbols_in_a_text_are_refused(tmp_path: Path) -> None:
     for symbol in ("<s>", "</s>"):
         with pytest.raises(InputError, match="symbol"):
             trained(tmp_path, f"a {symbol} b\n", 2)
+
+
+def test_trees_of_bllip_end_whatever_their_files_are_called(tmp_path: Path) -> None:
+    for year, numbers in bllip.XS.items():
+        for number in numbers:
+            section = f"w{year % 10}_{number:03}"
+            (folder := tmp_path / str(year) / section).mkdir(parents=True)
+            # No line end after the last tree, and a name that tells nothing.
+            (folder / f"{section}.001").write_text("(S1 (S (NP (NN rain)) (VP (VBD fell))))")
+    read = ngram.read([f"bllip:{tmp_path}?set=xs"], "blanks", 1, "none", True)
+    assert (read.sentences, read.places[-1]) == (6, read.vocabulary.words.index("</s>"))

@@ -365,3 +365,10 @@ def test_a_full_disk_at_the_end_costs_nothing(corpus: Path, tmp_path: Path, monk
     noting = Noting()
     learn("gpt2", tmp_path / "m", corpus, progress=noting)
     assert (noting.steps, (tmp_path / "m" / "training.json").exists()) == ([], True)
+
+
+def test_a_file_where_the_folder_should_be(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for family in ("lstm", "gpt2"):
+        with pytest.raises(RunError, match=r"can't be written.*Choose another folder"):
+            learn(family, tmp_path / "file", corpus)

@@ -297,7 +297,10 @@ def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:
         if (folder / "model.safetensors").exists():
             raise RunError(str(folder), "a model that was not trained here", "a new folder")
         made = _bpe(training, text.vocabulary) if text.units == "bpe" else _words(training)
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise durable.refusal(folder, error, 0) from error
         durable.write(path, made.to_str(pretty=True).encode())
     unknown = {"unk_token": UNKNOWN} if text.units == "words" else {}
     fast: Any = transformers.PreTrainedTokenizerFast

@@ -138,7 +138,7 @@ def read(corpus: Sequence[str], tokens: str, threshold: int, classes: str, quirk
         stream.extend(map(number, words))
         stream.append(_END)
         sentences += 1
-    if quirk and _unterminated(corpora.files(corpus)[-1]):
+    if quirk and not str(corpus[-1]).startswith(corpora.BLLIP) and _unterminated(corpora.files(corpus)[-1]):
         stream.pop()
     place = ", ".join(map(str, corpus))
     if START in numbers:
@@ -158,7 +158,10 @@ def _unterminated(path: Path) -> bool:
     """Does the last line of a text file lack a line end?"""
     if path.name.removesuffix(".gz").endswith(SUFFIXES):
         return False
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+    with path.open("rb") as file:
+        # Whatever it is called, as the reader of lines does.
+        packed = file.read(2) == b"\x1f\x8b"
+    with gzip.open(path) if packed else path.open("rb") as file:
         file.seek(0, os.SEEK_END)
         end = file.tell()
         file.seek(max(0, end - 1))
