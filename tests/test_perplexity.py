@@ -179,7 +179,7 @@ def test_an_n_gram_on_brown_has_the_perplexity_that_kenlm_gives(shared: Path, tm
     from syntagm.training import ngram
 
     texts = shared / "data" / "corpora"
-    ngram.train([str(texts / "brown.train.txt")], [], tmp_path / "model", classes="none")
+    ngram.train([str(texts / "brown.train.txt")], [], tmp_path / "model", classes="none", tokens="blanks")
     found = perplexity(load(str(tmp_path / "model"), eos="yes"), corpus.texts([texts / "brown.test.txt"]))
     # 58,248 words and 2,841 ends.
     assert (found.words, found.unknown) == (61_089, 2_300)
