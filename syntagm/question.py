@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A gap in a sentence: which of `words` stands between `left` and `right`?"""
+    """A gap in a sentence: which of `words` stands between `left` and `right`?
+
+    The sentence is `left + word + right`, to the character: white space around the gap belongs to `left` and `right`.
+    """
 
     left: str
     right: str
@@ -48,13 +51,27 @@ class Surprisals:
 class Fill:
     """The surprisal of each candidate word in a blank.
 
+    A left-to-right model answers from what stands before the blank only. `above` and `below` rank single tokens among all
+    entries of the vocabulary by their own probability, before any correction for where words end; what is left of 1 is
+    the candidate and its equals.
+
     Arguments:
-        bits: shape (words,), float64: surprisal of each candidate in bits.
-        above: shape (words,), float64: total probability of all words of the vocabulary likelier than the candidate.
+        bits: shape (words,), float64: surprisal of each candidate in bits; nan where the model can't be asked for it.
+        above: shape (words,), float64: total probability of all entries likelier than the candidate; nan for a candidate
+            of several tokens, or where the model can't say.
+        below: shape (words,), float64: total probability of all entries less likely; nan likewise.
+        known: shape (words,), bool: False where the model saw an unknown word instead.
     """
 
     bits: NDArray[np.float64]
     above: NDArray[np.float64]
+    below: NDArray[np.float64]
+    known: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        if not self.bits.shape == self.above.shape == self.below.shape == self.known.shape == (len(self.bits),):
+            shapes = [array.shape for array in (self.bits, self.above, self.below, self.known)]
+            raise ValueError(f"shapes differ: {shapes}")
 
 
 Answers: TypeAlias = Mapping[str, Surprisals]

@@ -17,7 +17,7 @@ LEVELS = {
     1: "suite formula question result",
     2: "formats grammar check models training measures align analysis",
     3: "evaluate run recording shard cache estimates pairing export lm_eval perplexity workers",
-    4: "figures report papers",
+    4: "figures tables report papers",
     5: "cli web __main__ __init__",
 }
 LEVEL = {room: level for level, rooms in LEVELS.items() for room in rooms.split()}

@@ -102,7 +102,10 @@ def test_blanks(folder: Path) -> None:
     for index in (0, 1, 3):
         own = 2 ** -fill.bits[index]
         assert fill.above[index] == pytest.approx(math.fsum(p for p in shares if p > own * (1 + 1e-12)), abs=1e-9)
+        assert fill.below[index] == pytest.approx(math.fsum(p for p in shares if p < own * (1 - 1e-12)), abs=1e-9)
     assert np.isnan(fill.above[2])
+    assert np.isnan(fill.below[2])
+    assert fill.known.tolist() == [True, True, True, False]
     [first] = model.fill([Blank("", "author laughs", ("the", "no"))])
     assert first.bits.tolist() == [bits(model, f"{word} author laughs")[0] for word in ("the", "no")]
     with pytest.raises(ModelError, match="no whole word"):

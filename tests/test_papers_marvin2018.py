@@ -56,7 +56,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     )
 
 
-def rows(table: marvin2018.PaperTable) -> list[Row]:
+def rows(table: marvin2018.Table) -> list[Row]:
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 

@@ -77,10 +77,12 @@ class BackOff(WordScorer):
             word: number for number, word in enumerate(self.vocabulary.words) if self.vocabulary.known(word)
         }
 
-    def _above(self, history: Sequence[str], word: str) -> float:
+    def _ranked(self, history: Sequence[str], word: str) -> tuple[float, float]:
         ids = self._ids([_BORDER[1], *history, word])[0].tolist()
         logs, ranked, sums = self._distribution(tuple(ids[:-1][-max(1, self.ngrams.order - 1) :]))
-        return float(sums[np.searchsorted(ranked, -logs[ids[-1]])])
+        own = -logs[ids[-1]]
+        first, after = np.searchsorted(ranked, own), np.searchsorted(ranked, own, "right")
+        return float(sums[first]), float(sums[-1] - sums[after])
 
     def _distribution(self, history: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:
         """Log10 p of all words; the same negated and sorted; and the sums of the probabilities before each of those."""

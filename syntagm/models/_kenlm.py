@@ -46,9 +46,9 @@ class KenLM(WordScorer):
                 known.append(not unknown)
         return np.array(logs, np.float64), np.array(known, bool)
 
-    def _above(self, history: Sequence[str], word: str) -> float:
+    def _ranked(self, history: Sequence[str], word: str) -> tuple[float, float]:
         # The file does not say which words it has.
-        return float("nan")
+        return float("nan"), float("nan")
 
 
 def _opened(path: Path) -> Any:

@@ -49,6 +49,14 @@ class LanguageModel(ABC):
             ModelError: a text that the model can't take; the message names it.
         """
 
-    def fill(self, blanks: Sequence[Blank]) -> Iterator[Fill]:
-        """The surprisal of each candidate in each blank, in the order of `blanks`."""
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """The surprisal of each candidate in each blank, in the order of `blanks`.
+
+        Arguments:
+            blanks: repeats and order make no difference to the answers. Left-to-right models take no notice of `right`.
+            done: called after each batch with the number of blanks finished by it. It may raise to stop the work.
+
+        Raises:
+            ModelError: a blank that the model can't take; the message names it.
+        """
         raise ModelError(self.name, "this model fills no blanks", "one that does")

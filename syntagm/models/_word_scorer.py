@@ -55,8 +55,8 @@ class WordScorer(LanguageModel):
         """Log10 p of each word of all sentences, one after the other, each followed by the end symbol; is it known?"""
 
     @abstractmethod
-    def _above(self, history: Sequence[str], word: str) -> float:
-        """The probability of all words likelier than `word` after a history; nan if that can't be asked."""
+    def _ranked(self, history: Sequence[str], word: str) -> tuple[float, float]:
+        """The probability of all words likelier than `word` after a history, and of all less likely; nan if unknown."""
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The surprisals of each text; see `LanguageModel.score`."""
@@ -107,7 +107,7 @@ class WordScorer(LanguageModel):
                 "Start and end symbols are set by the model and eos=, never by the text.",
             )  # fmt: skip
 
-    def fill(self, blanks: Sequence[Blank]) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """The surprisal of each candidate of any number of words, given what stands before it.
 
         What stands after the blank matters only where it says how the text is divided into words. A blank (white space) is put
@@ -122,11 +122,13 @@ class WordScorer(LanguageModel):
                 self._candidate(answer, len(left), len(left) + len(word))
                 for answer, word in zip(self.score(texts), blank.words, strict=True)
             ]
-            yield Fill(
-                np.array([bits for bits, _ in found], np.float64), np.array([above for _, above in found], np.float64)
-            )
+            bits, above, below = np.array([numbers for numbers, _ in found], np.float64).reshape(-1, 3).T
+            yield Fill(bits, above, below, np.array([known for _, known in found], bool))
+            if done:
+                done(1)
 
-    def _candidate(self, answer: Surprisals, begin: int, end: int) -> tuple[float, float]:
+    def _candidate(self, answer: Surprisals, begin: int, end: int) -> tuple[tuple[float, ...], bool]:
+        """Bits, above and below; and whether all its words are known."""
         words = _words.split(answer.text, self._asked.tokens)
         starts = answer.starts[: len(words)]
         inside = np.flatnonzero((starts < end) & (np.append(starts[1:], len(answer.text)) > begin))
@@ -138,8 +140,9 @@ class WordScorer(LanguageModel):
         after = int(starts[last]) if last < len(words) else len(answer.text)
         if answer.text[end:after].strip():
             raise ModelError(self.name, f"no whole word {candidate!r} in {answer.text!r}", "whole words in a blank")
-        above = np.nan if len(inside) > 1 else self._above(self._spelled(words[:first]), self._spelled(words)[first])
-        return float(answer.bits[inside].sum()), float(above)
+        spelled = self._spelled(words[:last])
+        above, below = (np.nan, np.nan) if len(inside) > 1 else self._ranked(spelled[:first], spelled[first])
+        return (float(answer.bits[inside].sum()), above, below), bool(answer.known[inside].all())
 
 
 def _single(divided: Sequence[Sequence[str]]) -> NDArray[np.int32]:

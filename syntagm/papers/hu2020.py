@@ -18,10 +18,10 @@ from syntagm.analysis import score
 from syntagm.errors import UsageError
 from syntagm.papers import _controlled
 from syntagm.papers._controlled import Design, Options
-from syntagm.papers._table import Cell, PaperTable
 from syntagm.papers._told import Nobody, Told
 from syntagm.result import Estimate
 from syntagm.run import Run
+from syntagm.tables._table import Cell, Table
 
 SUITES = ("hu2020",)
 # Of the 34 suites the paper's own analysis leaves these out of every mean.
@@ -98,7 +98,7 @@ def options(
     return made
 
 
-def experiment(design: Design, told: Told | None = None) -> PaperTable:
+def experiment(design: Design, told: Told | None = None) -> Table:
     """Carry the experiment out, or go on with it where it stands.
 
     Returns:
@@ -132,7 +132,7 @@ def write(folder: Path) -> None:
     durable.write(folder / "results.md", short.markdown().encode())
 
 
-def results(folder: Path) -> PaperTable:
+def results(folder: Path) -> Table:
     """A row for each finished model of a folder: its text, perplexity, SG score, and the scores of circuits and suites.
 
     Raises:
@@ -144,7 +144,7 @@ def results(folder: Path) -> PaperTable:
     shown = ("family", "size", "seed", "training_words", *SUMS)
     rows = [(*(one[name] for name in shown), *_scores(run, circuits, suites)) for one, run in found]
     columns = ("family", "size", "seed", "words", *SUMS.values(), *SCORE, *circuits, *suites)
-    return PaperTable("Controlled experiment", columns, tuple(rows), (), _notes([run for _, run in found]))
+    return Table("Controlled experiment", columns, tuple(rows), (), _notes([run for _, run in found]))
 
 
 def _circuits(found: Sequence[tuple[Mapping[str, object], Run]]) -> list[str]:

@@ -19,9 +19,9 @@ from syntagm import estimates
 from syntagm.analysis import score
 from syntagm.errors import RunError
 from syntagm.papers._cited import cited
-from syntagm.papers._table import Cell, PaperTable
 from syntagm.result import Estimate
 from syntagm.run import Run
+from syntagm.tables._table import Cell, Table
 
 SUITES = ("marvin2018",)
 NUMBERS = ("accuracy", "low", "high", "chance", "n", "ties", "undefined")
@@ -39,12 +39,12 @@ NPI_NOTE = (
 )
 
 
-def tables(run: Run) -> dict[str, PaperTable]:
+def tables(run: Run) -> dict[str, Table]:
     """The tables of the paper for one model, by the names of their files."""
     return {"table1": table1(run), "table2": table2(run)}
 
 
-def table1(run: Run) -> PaperTable:
+def table1(run: Run) -> Table:
     """Accuracy by construction, the published figures beside it.
 
     Raises:
@@ -66,10 +66,10 @@ def table1(run: Run) -> PaperTable:
                 rows.append((name, measure, *numbers, *quoted, ", ".join(suites[name])))
     columns = ("construction", "comparison", *NUMBERS, *published["columns"], "suites")
     title = f"Table 1: accuracy by construction, {run.model}"
-    return PaperTable(title, columns, tuple(rows), tuple(published["columns"]), (*_notes(run, pooled), NPI_NOTE))
+    return Table(title, columns, tuple(rows), tuple(published["columns"]), (*_notes(run, pooled), NPI_NOTE))
 
 
-def table2(run: Run) -> PaperTable:
+def table2(run: Run) -> Table:
     """Accuracy by the numbers of main and embedded subject, across and within object relative clauses; animate subjects.
 
     The key of a configuration begins with the number of the tested dependency: of the main subject in `across`, of the
@@ -90,7 +90,7 @@ def table2(run: Run) -> PaperTable:
     title = f"Table 2: accuracy by number of the subjects, {run.model}"
     missing = [f"{suite} was not run." for suite, found in made.items() if not found]
     notes = (*_notes(run, next(filter(None, made.values()), {})), *missing)
-    return PaperTable(title, columns, tuple(rows), tuple(quoted), notes)
+    return Table(title, columns, tuple(rows), tuple(quoted), notes)
 
 
 def _suites(run: Run) -> dict[str, list[str]]:

@@ -1,0 +1,1 @@
+"""Tables for papers, one file a table, named after what it shows: CSV, Markdown and LaTeX."""
