@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -60,16 +61,17 @@ def test_specifications_are_valid_vega_lite() -> None:
 
 def test_all_formats_and_the_numbers(tmp_path: Path) -> None:
     paths = save(hostile_scores(), tmp_path / "figure")
-    assert [path.name for path in paths] == ["figure.png", "figure.svg", "figure.pdf", "figure.csv"]
+    assert [path.name for path in paths] == ["figure.png", "figure.svg", "figure.pdf", "figure.vl.json", "figure.csv"]
     heads = {path.suffix: path.read_bytes()[:4] for path in paths}
     assert (heads[".png"], heads[".pdf"]) == (b"\x89PNG", b"%PDF")
-    rows = list(csv.reader(io.StringIO(paths[3].read_text("utf-8"), newline="")))
+    rows = list(csv.reader(io.StringIO(paths[4].read_text("utf-8"), newline="")))
     assert rows[0] == list(scores.SCHEMA)
     assert [row[1] for row in rows[1:]] == [*ATTACKS, *ATTACKS]
     assert rows[1][3:6] == ["0.5", "0.4", "0.6"]
+    assert json.loads(paths[3].read_text("utf-8")) == hostile_scores().spec
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="one of png, svg, pdf"):
+    with pytest.raises(UsageError, match=r"one of png, svg, pdf, vl\.json"):
         save(hostile_scores(), tmp_path / "figure", ["gif"])
     assert list(tmp_path.iterdir()) == []

@@ -67,7 +67,7 @@ def test_animate_and_inanimate_pairs_are_pooled(run: Run) -> None:
     assert (row["accuracy"], row["n"], row["ties"], row["undefined"]) == (3 / 5, 5, 1, 0)
     assert (row["RNN"], row["Multitask"], row["n-gram"], row["Humans"]) == (0.57, 0.69, 0.50, 0.85)
     # One comparison of two sentences: either order is as likely.
-    assert {one["chance"] for table in marvin2018.tables(run).values() for one in rows(table)} == {1 / 2}
+    assert {one["chance"] for table in marvin2018.of_runs([run]).values() for one in rows(table)} == {1 / 2}
     assert row["suites"] == "prep_anim, prep_inanim"
     # 5 items with 3 right: redrawn means are multiples of 1/5 around 3/5.
     assert 0 <= float(str(row["low"])) < 3 / 5 < float(str(row["high"])) <= 1
@@ -179,7 +179,7 @@ def test_the_command(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "192 of them done before" in again.err
 
     assert main(["reproduce", "marvin2018", "--from-run", str(out / "run"), "-o", str(tmp_path / "second")]) == 0
-    for name in ("table1.csv", "table1.md", "table2.csv", "table2.md"):
+    for name in [f"table{number}.{kind}" for number in (1, 2) for kind in ("csv", "md", "tex")]:
         assert (tmp_path / "second" / name).read_bytes() == (out / name).read_bytes()
 
 
@@ -191,10 +191,34 @@ def test_the_command_in_published_style_on_one_suite(tmp_path: Path) -> None:
     assert not [text for text in run.sentences("prep_anim")["text"] if text != text.lower() or text.endswith(".")]
 
 
-@pytest.mark.parametrize("options", [[], ["--model", "toy", "--from-run", "x"]])
-def test_a_model_or_a_run(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reproduce", "marvin2018", "-o", str(tmp_path), *options]) == 2
-    assert "--model and --from-run" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ([], "reproduce marvin2018: none of them; expected one of --model, --from-run"),
+        (["--model", "toy", "--from-run", "x"], "--model and --from-run; expected one of --model, --from-run"),
+        (["--from-raw", "x"], "--from-raw: marvin2018 has no raw data that can be read"),
+        (["--from-run", "x", "-n", "4"], "-n: given with --from-run"),
+        (["--from-run", "x", "--suite", "y"], "--suite: given with --from-run"),
+    ],
+)
+def test_one_way_is_asked_for(
+    options: list[str], found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", "marvin2018", "-o", str(tmp_path / "out"), *options]) == 2
+    assert found in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_choices_that_an_analysis_does_not_have(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["reproduce", "marvin2018", "--from-run", str(run.folder), "-o", str(tmp_path)]
+    assert main([*line, "--set", "suites=31"]) == 2
+    assert "--set: no choice 'suites'; expected none" in capsys.readouterr().err
+
+
+def test_several_runs_have_tables_of_their_own(run: Run, tmp_path: Path) -> None:
+    line = ["reproduce", "marvin2018", "--from-run", str(run.folder), str(run.folder), "-o", str(tmp_path)]
+    assert main(line) == 0
+    assert (tmp_path / "table1_1.csv").read_bytes() == (tmp_path / "table1_2.csv").read_bytes()
 
 
 def test_an_unfinished_run_is_said(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli.train import Shown
@@ -29,14 +28,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=["small", "paper"],
         default="small",
         help="the models: an hour or two, or the paper's (small)",
-    )
-    add(
-        "--set",
-        metavar="NAME=VALUE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="hyperparameters: lstm.hidden=64 ...",
     )
     add("--draw", metavar="SEED", type=int, default=1, help="of the parts (1)")
     add("--device", default="cpu", help="where to train and score: cpu, cuda, ... (cpu)")
@@ -69,7 +60,7 @@ def _design(options: argparse.Namespace, paper: Any) -> "Design":
         if not getattr(options, name):
             raise UsageError(f"--{name}", "nothing", "a text file", "The text must be none that is trained on.")
     families = _list(options.families, paper.FAMILIES, "--families")
-    changes = dict(_pair("--set", pair) for pair in options.set)
+    changes = dict(pair("--set", text) for text in options.set)
     sizes = {name: _number("--sizes", size) for name, size in _pairs(options.sizes)} if options.sizes else paper.SIZES
     return Design(
         options.output,
@@ -98,13 +89,18 @@ def _list(given: str | None, default: Any, option: str) -> list[str]:
 
 
 def _pairs(given: str) -> list[tuple[str, str]]:
-    found = [_pair("--sizes", pair) for pair in given.split(",")]
+    found = [pair("--sizes", text) for text in given.split(",")]
     if len(dict(found)) < len(found):
         raise UsageError("--sizes", repr(given), "each name once")
     return found
 
 
-def _pair(option: str, text: str) -> tuple[str, str]:
+def pair(option: str, text: str) -> tuple[str, str]:
+    """A name and its value.
+
+    >>> pair("--set", "lstm.hidden=64")
+    ('lstm.hidden', '64')
+    """
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise UsageError(option, repr(text), "NAME=VALUE")
@@ -206,11 +202,3 @@ class Progress:
     def warned(self, message: str) -> None:
         """The warning."""
         print(f"warning: {message}", flush=True)
-
-
-def refuse(options: argparse.Namespace, others: Sequence[str]) -> None:
-    """Refuse options of the other way to reproduce a paper."""
-    if given := [name for name in others if getattr(options, name.replace("-", "_"))]:
-        raise UsageError(
-            f"--{given[0]}", "given with --corpus", "one or the other", "Models are trained, or one is taken."
-        )

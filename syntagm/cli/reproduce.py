@@ -1,36 +1,51 @@
-"""Make the tables of a paper for any model, or repeat its experiment.
+"""Make the tables and figures of a paper: of any model, of runs, or of its raw data; or repeat its experiment.
 
     syntagm reproduce marvin2018 --model demo -o out
     syntagm reproduce marvin2018 --model gpt2 -o out -n 500 --style published
     syntagm reproduce marvin2018 --model gpt2 -o out --suite LM_syneval/*.pickle --allow-pickle
-    syntagm reproduce marvin2018 --from-run runs/gpt2 -o out
+    syntagm reproduce hu2020 --from-run runs/gpt2 runs/lstm -o out
+    syntagm reproduce hu2020 --from-raw syntactic-generalization/data/raw -o out --set suites=33
 
-Runs the paper's suites into DIR/run, as `syntagm run` does: stop it, and the same command line continues. Then writes each
-table as DIR/NAME.csv and DIR/NAME.md, and prints it, the published figures beside it. Exit code 1: the run is not finished.
+--model runs the paper's suites into DIR/run, as `syntagm run` does: stop it, and the same command line continues. --from-run
+takes runs that are there, --from-raw what the authors published. Each table is written as DIR/NAME.csv, .md and .tex and
+printed, published numbers beside ours; each figure as DIR/NAME.svg, .png, .pdf and .vl.json, its numbers as DIR/NAME.csv.
+Exit code 1: a run is not finished.
 
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --plan
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1
 
 Trains models of several families on nested parts of the corpus, scores them on the suites, and measures their perplexity; the
-table of results is DIR/results.csv. It says what it will do and for how long before it begins. Stop it, or kill it: the same
-command line continues. Families, sizes and seeds can be added later.
+table of results is DIR/results.csv, figures stand beside it. It says what it will do and for how long before it begins. Stop
+it, or kill it: the same command line continues. Families, sizes and seeds can be added later.
 """
 
 import argparse
-import shlex
-import sys
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntagm import folder
 from syntagm.cli import _experiment
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
+    from syntagm.figures._figure import Figure
     from syntagm.run import Run
+    from syntagm.tables._table import Table
 
-_OF_TABLES = ("model", "from-run", "n", "style")
+    Made = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
+
+# The option that asks for it -> what a paper's file offers, and what to say of a paper that doesn't.
+WAYS = {
+    "--model": ("of_runs", "makes nothing of runs"),
+    "--from-run": ("of_runs", "makes nothing of runs"),
+    "--from-raw": ("from_raw", "has no raw data that can be read"),
+    "--corpus": ("experiment", "trains no models"),
+}
+# What only means something where a model is run.
+_OF_MODEL = ("suite", "n", "style")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,76 +53,97 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paper", metavar="PAPER", help="one of " + ", ".join(folder.names("papers")))
     add("--model", metavar="MODEL", help="as in `syntagm run`")
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="where tables and run go")
-    add("--from-run", metavar="DIR", help="make the tables from this run; nothing is computed")
+    add("-o", "--output", metavar="DIR", required=True, type=Path, help="where everything goes")
+    add("--from-run", metavar="DIR", nargs="+", action="extend", help="of these runs; nothing is computed with a model")
+    add("--from-raw", metavar="DIR", type=Path, help="of the raw data that the authors published")
     add("--suite", metavar="SUITE", nargs="+", action="extend", help="these suites instead of the bundled ones")
     add("-n", metavar="N", help="draw N items of each suite")
     add("--style", choices=["natural", "published"], help="capital and full stop, or lower case without punctuation")
     add("--allow-pickle", action="store_true", help="unpickle weights, which can run any code; and read pickled suites")
     add("--trust-remote-code", action="store_true", help="run code that comes with the model")
     add("--no-cache", action="store_true", help="keep no answers across runs, and use none")
+    add(
+        "--set",
+        metavar="NAME=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="choices of an analysis (suites=33), or hyperparameters (lstm.hidden=64 ...)",
+    )
     _experiment.arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make tables or carry an experiment out, whichever the options ask for and the paper has."""
+    """Make what the options ask for, if the paper has it."""
     paper = folder.find("papers", options.paper)
-    if options.corpus:
-        if not hasattr(paper, "experiment"):
-            raise UsageError("--corpus", f"{options.paper} trains no models", "--model or --from-run")
-        _experiment.refuse(options, _OF_TABLES)
+    way = _way(options, paper)
+    if way == "--corpus":
+        _refuse(options, _OF_MODEL[1:], way)
         return _experiment.run(options, paper)
-    if not hasattr(paper, "tables"):
-        raise UsageError("--corpus", f"no text to train on for {options.paper}", "--corpus, --valid and --test")
-    return _tables(options, paper)
+    if way != "--model":
+        _refuse(options, _OF_MODEL, way)
+    runs = [] if way == "--from-raw" else _runs(options, paper)
+    offered = paper.of_runs if runs else paper.from_raw
+    made = offered(runs or options.from_raw, **_choices(offered, options.set))
+    write(made, options.output)
+    for one in runs:
+        print(f"run: {one.folder}")
+    return 0 if all(one.done for one in runs) else 1
 
 
-def _tables(options: argparse.Namespace, paper: ModuleType) -> int:
-    """Run the suites or open the run, write the tables, print them."""
-    from syntagm import durable
+def _way(options: argparse.Namespace, paper: ModuleType) -> str:
+    asked = [way for way in WAYS if getattr(options, way[2:].replace("-", "_"))]
+    if len(asked) != 1:
+        offered = [way for way, (name, _) in WAYS.items() if hasattr(paper, name)]
+        found = " and ".join(asked) or "none of them"
+        raise UsageError(f"reproduce {options.paper}", found, "one of " + ", ".join(offered))
+    name, lacking = WAYS[asked[0]]
+    if not hasattr(paper, name):
+        offered = [way for way, (name, _) in WAYS.items() if hasattr(paper, name)]
+        raise UsageError(asked[0], f"{options.paper} {lacking}", "one of " + ", ".join(offered))
+    return asked[0]
+
+
+def _refuse(options: argparse.Namespace, names: Sequence[str], way: str) -> None:
+    if given := [name for name in names if getattr(options, name)]:
+        option = f"-{given[0]}" if len(given[0]) == 1 else f"--{given[0]}"
+        raise UsageError(option, f"given with {way}", "one or the other", "It is about suites that a model is run on.")
+
+
+def _runs(options: argparse.Namespace, paper: ModuleType) -> "list[Run]":
     from syntagm.run import open_run
 
-    if bool(options.model) == bool(options.from_run):
-        found = "both" if options.model else "neither"
-        raise UsageError("--model and --from-run", found, "one of them", "A model is run; of a run tables are made.")
-    done = open_run(options.from_run) if options.from_run else _computed(options, paper.SUITES)
-    options.output.mkdir(parents=True, exist_ok=True)
-    for name, table in paper.tables(done).items():
-        durable.write(options.output / f"{name}.csv", table.csv().encode())
-        durable.write(options.output / f"{name}.md", table.markdown().encode())
-        print(table.markdown())
-    print(f"run: {done.folder}")
-    return 0 if done.done else 1
+    if options.from_run:
+        return [open_run(place) for place in options.from_run]
+    from syntagm.cli._recorded import recorded, suites
+
+    return [recorded(options, suites(options, options.suite or paper.SUITES), options.output / "run")]
 
 
-def _computed(options: argparse.Namespace, suites: tuple[str, ...]) -> "Run":
-    from syntagm import recording
-    from syntagm.cache import AnswerCache, default_path
-    from syntagm.cli import _model
-    from syntagm.cli._screen import Screen
-    from syntagm.formats._many import SuiteFiles
-    from syntagm.formats._read import expand
-
-    named = [_drawn(suite, options) for suite in options.suite or suites]
-    files = SuiteFiles(expand(named, allow_pickle=options.allow_pickle))
-    place = options.output / "run"
-    # Refused before the model is loaded, if the folder can't be had.
-    with recording.claim(place):
-        pass
-    model = _model.load(options)
-    command = shlex.join(["syntagm", *sys.argv[1:]])
-    with Screen() as screen:
-        cache = None if options.no_cache else AnswerCache(default_path(), screen.warned)
-        return recording.run(model, files, place, cache=cache, progress=screen, command=command)
+def _choices(offered: Any, pairs: Sequence[str]) -> dict[str, str]:
+    """The choices that the user makes, those that the analysis has."""
+    chosen = dict(_experiment.pair("--set", pair) for pair in pairs)
+    known = [name for name, one in inspect.signature(offered).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    if odd := [name for name in chosen if name not in known]:
+        raise UsageError("--set", f"no choice {odd[0]!r}", "one of " + ", ".join(known) if known else "none")
+    return chosen
 
 
-def _drawn(suite: str, options: argparse.Namespace) -> str:
-    """The suite with the options that its reader shall have.
+def write(made: "Made", place: Path) -> None:
+    """Write each table and figure into a folder as soon as it is made; print the tables, and where the figures are.
 
-    >>> _drawn("marvin2018", argparse.Namespace(n="20", style="published"))
-    'marvin2018?n=20&style=published'
+    Raises:
+        RunError: the folder can't be written.
     """
-    from syntagm.formats._read import options_of
+    from syntagm.figures import _save as figures
+    from syntagm.figures._figure import Figure
+    from syntagm.tables import _save as tables
 
-    asked = [f"{name}={value}" for name in ("n", "style") if (value := getattr(options, name)) is not None]
-    return suite + (("&" if options_of(suite)[1] else "?") + "&".join(asked) if asked else "")
+    place.mkdir(parents=True, exist_ok=True)
+    for name, one in made.items() if isinstance(made, Mapping) else made:
+        if isinstance(one, Figure):
+            figures.save(one, place / name)
+            print(f"figure: {place / name}.svg\n", flush=True)
+        else:
+            tables.save(one, place / name)
+            print(one.markdown(), flush=True)

@@ -11,16 +11,9 @@ Stop it with Ctrl-C, or kill it: the same command line continues. Given again af
 """
 
 import argparse
-import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from syntagm.cli import _model
-
-if TYPE_CHECKING:
-    from syntagm.cli._screen import Screen
-    from syntagm.evaluate import Cache
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,28 +46,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the suites, print the table, write the report."""
-    from syntagm.cli._screen import Screen, show_plan, show_run
-    from syntagm.formats._many import SuiteFiles
-    from syntagm.formats._read import expand, with_options
+    from syntagm.cli._recorded import recorded, suites
+    from syntagm.cli._screen import show_plan, show_run
 
-    drawn = {key: value for key in ("n", "seed", "style") if (value := getattr(arguments, key)) is not None}
-    named = [with_options(suite, drawn) for suite in arguments.suite]
-    suites = SuiteFiles(expand(named, allow_pickle=arguments.allow_pickle))
+    files = suites(arguments, arguments.suite)
     if arguments.dry_run:
-        show_plan(arguments.model, suites)
+        show_plan(arguments.model, files)
         return 0
-    from syntagm import recording
-
-    # Refused before the model is loaded, if the folder can't be had.
-    with recording.claim(arguments.output):
-        pass
-    model = _model.load(arguments)
-    with Screen() as screen:
-        cache = _cache(arguments, screen)
-        command = shlex.join(["syntagm", *sys.argv[1:]])
-        done = recording.run(
-            model, suites, arguments.output, align=arguments.align, cache=cache, progress=screen, command=command
-        )
+    done = recorded(arguments, files, arguments.output)
     page = None if arguments.no_report else arguments.output / "report.html"
     if page:
         from syntagm.report.page import report
@@ -82,9 +61,3 @@ def run(arguments: argparse.Namespace) -> int:
         report([done], page)
     show_run(done, page)
     return 0
-
-
-def _cache(arguments: argparse.Namespace, screen: "Screen") -> "Cache | None":
-    from syntagm.cache import AnswerCache, default_path
-
-    return None if arguments.no_cache else AnswerCache(arguments.cache or default_path(), screen.warned)

@@ -1,4 +1,4 @@
-"""Figures as files: SVG, PNG and PDF drawn on the spot, without a browser or the network, and their numbers as CSV."""
+"""Figures as files: SVG, PNG and PDF drawn on the spot, without a browser or the network, Vega-Lite, and their numbers."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from syntagm.errors import UsageError
 from syntagm.figures._figure import Figure
 from syntagm.figures._svg import checked
 
-Format = Literal["png", "svg", "pdf"]
+Format = Literal["png", "svg", "pdf", "vl.json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 _WHITE = {"background": "white"}
 
@@ -24,7 +24,7 @@ def svg(figure: Figure) -> str:
 
 
 def save(figure: Figure, stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write `stem`.png, .svg, .pdf, as `formats` says, and `stem`.csv; the paths written.
+    """Write `stem`.png, .svg, .pdf, .vl.json (Vega-Lite), as `formats` says, and `stem`.csv; the paths written.
 
     Raises:
         UsageError: a format that can't be written.
@@ -44,6 +44,8 @@ def _content(figure: Figure, format: str) -> bytes:
 
     spec = json.dumps({**figure.spec, **_WHITE})
     match format:
+        case "vl.json":
+            return (json.dumps(figure.spec, indent=1, ensure_ascii=False) + "\n").encode()
         case "svg":
             return checked(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])).encode()
         case "png":

@@ -39,9 +39,17 @@ NPI_NOTE = (
 )
 
 
-def tables(run: Run) -> dict[str, Table]:
-    """The tables of the paper for one model, by the names of their files."""
-    return {"table1": table1(run), "table2": table2(run)}
+def of_runs(runs: Sequence[Run]) -> dict[str, Table]:
+    """The tables of the paper for each model, by the names of their files; of several models the names are numbered.
+
+    >>> of_runs([])
+    {}
+    """
+    made: dict[str, Table] = {}
+    for number, run in enumerate(runs, 1):
+        ending = f"_{number}" if len(runs) > 1 else ""
+        made |= {f"table1{ending}": table1(run), f"table2{ending}": table2(run)}
+    return made
 
 
 def table1(run: Run) -> Table:

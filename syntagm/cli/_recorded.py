@@ -1,0 +1,51 @@
+"""The steps of an evaluation that commands share: find the suites, take the folder, load the model, run."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from syntagm.cli import _model
+
+if TYPE_CHECKING:
+    from syntagm.formats._many import SuiteFiles
+    from syntagm.run import Run
+
+_DRAWN = ("n", "seed", "style")
+
+
+def suites(options: argparse.Namespace, named: Sequence[str]) -> "SuiteFiles":
+    """The suites that are named, with what the command line says of drawing and spelling them.
+
+    Raises:
+        UsageError: a name means nothing.
+    """
+    from syntagm.formats._many import SuiteFiles
+    from syntagm.formats._read import expand, with_options
+
+    asked = {key: value for key in _DRAWN if (value := getattr(options, key, None)) is not None}
+    return SuiteFiles(expand([with_options(one, asked) for one in named], allow_pickle=options.allow_pickle))
+
+
+def recorded(options: argparse.Namespace, files: "SuiteFiles", place: Path) -> "Run":
+    """Run the model of the command line on the suites into `place`, or go on with the run that is there.
+
+    Raises:
+        RunError: the folder can't be had; said before the model is loaded.
+        UsageError, ModelError: the model can't be loaded.
+        Interrupted: the user asked to stop.
+    """
+    from syntagm import recording
+    from syntagm.cache import AnswerCache, default_path
+    from syntagm.cli._screen import Screen
+
+    with recording.claim(place):
+        pass
+    model = _model.load(options)
+    command, align = shlex.join(["syntagm", *sys.argv[1:]]), vars(options).get("align", "strict")
+    with Screen() as screen:
+        where = getattr(options, "cache", None) or default_path()
+        cache = None if options.no_cache else AnswerCache(where, screen.warned)
+        return recording.run(model, files, place, align=align, cache=cache, progress=screen, command=command)
