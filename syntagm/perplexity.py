@@ -15,8 +15,7 @@ every mean, and counted: a perplexity with `undefined` above 0 is that of other 
 6.778
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import nan
 
@@ -24,12 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, UsageError
+from syntagm.models import _words
 from syntagm.models._model import LanguageModel
 from syntagm.question import Surprisals
+from syntagm.training.corpus import portions
 
 # Texts asked at a time: how much stands in memory.
 PORTION = 2048
-_WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def perplexity(
             f"model {model.name}", found, "ends of texts among the words", "Use eos=yes, or leave ends out."
         )
     total = Perplexity()
-    for portion in _portions(texts):
+    for portion in portions(texts, PORTION):
         for answer in model.score(portion, done):
             total += _of(answer, ends, model.end is not None)
     return total
@@ -111,7 +111,7 @@ def perplexity(
 
 def _of(answer: Surprisals, ends: bool, listed: bool) -> Perplexity:
     """The sums over one text."""
-    bits, known, characters = _words(answer, ends, listed)
+    bits, known, characters = _of_words(answer, ends, listed)
     scored = ~np.isnan(bits)
     unknown = scored & ~known
     return Perplexity(
@@ -126,36 +126,25 @@ def _of(answer: Surprisals, ends: bool, listed: bool) -> Perplexity:
     )
 
 
-def _words(
+def _of_words(
     answer: Surprisals, ends: bool, listed: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
     """Bits of each word, whether it is known, and its characters. Each of shape (words,)."""
-    borders = [found.end() for found in _WORD.finditer(answer.text)]
     tokens = len(answer.starts) - listed
-    if tokens and not borders:
+    home, borders = _words.between_blanks(answer.text, answer.starts[:tokens])
+    if tokens and not len(borders):
         raise InputError(f"text {answer.text!r}", "nothing but white space", "a word, or nothing")
     # White space belongs to the word after it, at the end of the text to the last one.
-    home = np.minimum(np.searchsorted(borders, answer.starts[:tokens], "right"), len(borders) - 1)
+    home = np.minimum(home, len(borders) - 1)
     # A word without a token of its own, inside one of several words, has 0 bits: they stand with the first of these.
     bits = np.bincount(home, answer.bits[:tokens], len(borders)).astype(np.float64)
     known: NDArray[np.bool_] = np.bincount(home, ~answer.known[:tokens], len(borders)) == 0
     characters: NDArray[np.int64] = (
-        np.diff([*borders[:-1], len(answer.text)], prepend=0) if borders else np.empty(0, np.int64)
+        np.diff([*borders[:-1], len(answer.text)], prepend=0) if len(borders) else np.empty(0, np.int64)
     )
     if not ends:
         return bits, known, characters
     return np.append(bits, answer.bits[tokens:]), np.append(known, True), np.append(characters, 1)
-
-
-def _portions(texts: Iterable[str]) -> Iterator[list[str]]:
-    portion: list[str] = []
-    for text in texts:
-        portion.append(text)
-        if len(portion) == PORTION:
-            yield portion
-            portion = []
-    if portion:
-        yield portion
 
 
 def _ratio(total: float, number: int) -> float:

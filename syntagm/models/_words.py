@@ -19,6 +19,7 @@ _PIECES = 2**17
 # What NLTK divides of the words made of letters alone.
 _DIVIDED = frozenset(["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"])
 _QUOTES = ("``", "''")
+_BETWEEN_BLANKS = re.compile(r"\S+")
 _ALONE = re.compile(r"(?:^|\s)(?:[.,;:?!()]|``|''|--)(?=\s|$)")
 
 
@@ -69,6 +70,19 @@ def split(text: str, tokens: str = "blanks") -> list[str]:
         found += _inner(piece)
     found += _last(pieces[-1])
     return found
+
+
+def between_blanks(text: str, starts: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Which word each token belongs to, a word being what stands between blanks, and where each of these words ends.
+
+    White space belongs to the word after it; a token that starts after the last word has the number after the last.
+
+    >>> home, ends = between_blanks("can't  go", np.array([0, 2, 5, 9], np.int32))
+    >>> home.tolist(), ends.tolist()
+    ([0, 0, 1, 2], [5, 9])
+    """
+    ends = np.array([found.end() for found in _BETWEEN_BLANKS.finditer(text)], np.intp)
+    return np.searchsorted(ends, starts, "right"), ends
 
 
 def is_split(text: str) -> bool:

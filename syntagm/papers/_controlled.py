@@ -160,7 +160,7 @@ def part(design: Design, size: str) -> Path:
 def train(design: Design, cell: Cell, told: Told) -> None:
     """Train a model on its part, or go on with its training; nothing if it is finished."""
     from syntagm.training import ngram
-    from syntagm.training.loop import finished
+    from syntagm.training._record import finished
 
     folder, options = design.folder / "models" / cell.name, dict(design.options[cell.family])
     training = [str(part(design, cell.size))]

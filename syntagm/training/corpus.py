@@ -6,7 +6,7 @@ read as a stream: memory stays flat however long they are.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -25,6 +25,17 @@ def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool =
     tokens = kind(paths, tokens)
     for text in texts(paths, blank):
         yield _words.split(text, tokens)
+
+
+def portions(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Texts in lists of `size`, the last perhaps shorter, so that a few stand in memory at a time.
+
+    >>> list(portions("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    left = iter(texts)
+    while portion := list(islice(left, size)):
+        yield portion
 
 
 def kind(paths: Sequence[str | Path], tokens: str) -> str:

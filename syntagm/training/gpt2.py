@@ -24,9 +24,10 @@ from syntagm import durable
 from syntagm.errors import InputError, ModelError, RunError, UsageError
 from syntagm.training import corpus
 from syntagm.training._learner import Learner
+from syntagm.training._record import finished, refuse_small
 from syntagm.training._settings import Settings
 from syntagm.training._state import FILE as STATE
-from syntagm.training.loop import Progress, finished, fit
+from syntagm.training.loop import Progress, fit
 
 SYMBOL = "<|endoftext|>"
 UNKNOWN = "<unk>"
@@ -52,9 +53,7 @@ class Size:
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("layers", "width", "heads", "positions"):
-            if getattr(self, name) < 1:
-                raise UsageError(name, str(getattr(self, name)), "at least 1")
+        refuse_small(self, "layers", "width", "heads", "positions")
         if self.width % self.heads:
             raise UsageError("width", str(self.width), f"a multiple of heads ({self.heads})")
         if not 0 <= self.dropout < 1:
@@ -80,9 +79,7 @@ class Text:
     batch: int = 32
 
     def __post_init__(self) -> None:
-        for name in ("window", "batch"):
-            if getattr(self, name) < 1:
-                raise UsageError(name, str(getattr(self, name)), "at least 1")
+        refuse_small(self, "window", "batch")
 
 
 def train(
@@ -106,8 +103,7 @@ def train(
     """
     if text.window > size.positions:
         raise UsageError("window", str(text.window), f"at most the model's positions ({size.positions})")
-    if (made := finished(folder)) is not None and made.get("family") != "gpt2":
-        raise UsageError(str(folder), f"a model of the family {made.get('family')}", "a new folder")
+    finished(folder, "gpt2")
     tokenizer = _tokenizer(training, folder, text)
     torch.manual_seed(settings.seed)
     learner = Gpt2(training, held_out, tokenizer, size, text, settings, store)
@@ -216,7 +212,7 @@ class Rows(Sequence[Tensor]):
 def _stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """All sentences as one stream, and where each begins, at the symbol before it."""
     parts, starts, length = [], [0], 0
-    for sentences in _many(texts, 4096):
+    for sentences in corpus.portions(texts, 4096):
         for encoding in tokenizer.encode_batch(sentences, add_special_tokens=False):
             parts.append(np.array([symbol, *encoding.ids], np.int32))
             length += len(parts[-1])
@@ -236,7 +232,7 @@ def _held_out(
     """
     sentences: list[NDArray[np.int64]] = []
     words = 0
-    for many in _many(texts, 4096):
+    for many in corpus.portions(texts, 4096):
         words += sum(len(text.split()) + 1 for text in many)
         for encoding in tokenizer.encode_batch(many, add_special_tokens=False):
             whole = np.array([symbol, *encoding.ids, symbol], np.int64)
@@ -266,17 +262,6 @@ def _groups(sentences: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Seq
         many = max(1, tokens // len(sentences[first]))
         yield sentences[first : first + many]
         first += many
-
-
-def _many(texts: Iterable[str], number: int) -> Iterator[list[str]]:
-    gathered: list[str] = []
-    for text in texts:
-        gathered.append(text)
-        if len(gathered) == number:
-            yield gathered
-            gathered = []
-    if gathered:
-        yield gathered
 
 
 def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:

@@ -18,9 +18,10 @@ import torch.distributed as dist
 from torch import Tensor
 
 from syntagm import durable
-from syntagm.errors import InputError, RunError
+from syntagm.errors import InputError
 from syntagm.training import _state
 from syntagm.training._learner import Learner
+from syntagm.training._record import FILE, finished, refuse_another
 from syntagm.training._settings import Settings, rate_at
 from syntagm.training._state import Place
 
@@ -73,7 +74,7 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
     made = finished(folder)
     _wait_for_all(world)
     if made is not None:
-        _refuse_another(folder, made, identity)
+        refuse_another(folder, made, identity)
         history: list[dict[str, float]] = made["history"]
         if rank == 0:
             _state.remove(folder / "state")
@@ -227,7 +228,7 @@ class _Training:
         if (found := _state.load(self.folder / "state")) is None:
             return
         place, tensors = found
-        _refuse_another(self.folder, place.identity, self.place.identity)
+        refuse_another(self.folder, place.identity, self.place.identity)
         self.place = place
         self.carried = _state.restore(self.learner.module, self.optimiser, tensors)
 
@@ -244,33 +245,8 @@ class _Training:
         self.learner.write(self.folder)
         made = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
         made |= {"seconds": self.place.seconds, "torch": torch.__version__}
-        durable.write(self.folder / "training.json", (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
+        durable.write(self.folder / FILE, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
         _state.remove(self.folder / "state")
-
-
-def finished(folder: Path) -> dict[str, Any] | None:
-    """What `training.json` says of a training that has ended; None if none has ended here."""
-    path = folder / "training.json"
-    if not path.exists():
-        return None
-    try:
-        made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise RunError(str(path), f"no JSON ({error})", "what a training wrote", "Choose another folder.") from None
-    return made
-
-
-def _refuse_another(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Refuse to go on with a training of other settings or another text."""
-    for key, value in wanted.items():
-        if (other := found.get(key)) != value:
-            if isinstance(value, dict) and isinstance(other, dict):
-                part = next(k for k in {**value, **other} if other.get(k) != value.get(k))
-                key, other, value = f"{key}.{part}", other.get(part), value.get(part)
-            raise RunError(
-                str(folder), f"a training with {key} = {other!r}", f"{key} = {value!r}",
-                "Give the same command to go on with it, or choose another folder.",
-            )  # fmt: skip
 
 
 def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any]:

@@ -28,9 +28,10 @@ from syntagm.models._lstm import Network, surprisals
 from syntagm.models.lstm import FORMAT
 from syntagm.training import corpus
 from syntagm.training._learner import Learner
+from syntagm.training._record import finished, refuse_small
 from syntagm.training._settings import Settings
 from syntagm.training._softmax import Softmax
-from syntagm.training.loop import Progress, finished, fit
+from syntagm.training.loop import Progress, fit
 
 HELD_OUT_WORDS = 8192
 
@@ -54,9 +55,7 @@ class Size:
     tied: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("embedding", "hidden", "layers"):
-            if getattr(self, name) < 1:
-                raise UsageError(name, str(getattr(self, name)), "at least 1")
+        refuse_small(self, "embedding", "hidden", "layers")
         if not 0 <= self.dropout < 1:
             raise UsageError("dropout", str(self.dropout), "from 0 to less than 1")
         if self.tied and self.embedding != self.hidden:
@@ -83,9 +82,7 @@ class Text:
     window: int = 35
 
     def __post_init__(self) -> None:
-        for name in ("batch", "window"):
-            if getattr(self, name) < 1:
-                raise UsageError(name, str(getattr(self, name)), "at least 1")
+        refuse_small(self, "batch", "window")
 
 
 def train(
@@ -106,8 +103,7 @@ def train(
     Returns:
         The history; see `loop.fit`.
     """
-    if (made := finished(folder)) is not None and made.get("family") != "lstm":
-        raise UsageError(str(folder), f"a model of the family {made.get('family')}", "a new folder")
+    finished(folder, "lstm")
     torch.manual_seed(settings.seed)
     return fit(Lstm(training, held_out, size, text, settings), settings, folder, progress)
 

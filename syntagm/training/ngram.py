@@ -7,7 +7,6 @@ An empty line is a sentence without words, as for lmplz.
 import gzip
 import json
 import os
-import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -15,24 +14,23 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, RunError
-from syntagm.models import _ngram_folder, _vocabulary
+from syntagm.errors import InputError
+from syntagm.models import _ngram_folder, _vocabulary, _words
 from syntagm.models._back_off import BackOff
 from syntagm.models._ngrams import START, Ngrams
 from syntagm.models._vocabulary import Vocabulary
 from syntagm.models._word_scorer import Asked
 from syntagm.training import corpus as corpora
 from syntagm.training._kneser_ney import Settings, estimate
+from syntagm.training._record import finished, refuse_another
 from syntagm.training.trees import SUFFIXES
 
 # As lmplz numbers them; words come after.
 _UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
-_BETWEEN_BLANKS = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,8 +73,8 @@ def train(
         progress: is told, a line for each step.
 
     Raises:
-        UsageError: an option can't be taken.
         InputError: the text can't be read or gives no discounts; see `corpus.texts`.
+        UsageError: an option can't be taken, or the folder is of another family.
         RunError: the folder is of another training, or can't be written.
     """
     settings = Settings(order, quirk, fallback, prune)
@@ -86,8 +84,10 @@ def train(
         "corpus": corpora.record(corpus),
         "valid": corpora.record(valid) if valid else [],
     }
-    if _finished(folder, json.loads(json.dumps(identity))):
-        return
+    if (standing := finished(folder, "ngram")) is not None:
+        refuse_another(folder, standing, json.loads(json.dumps(identity)))
+        if (folder / "model.json").exists():
+            return
     say = progress or _silent
     text = read(corpus, tokens, threshold, classes, quirk)
     say(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
@@ -110,23 +110,6 @@ def train(
 
 def _silent(line: str) -> None:
     pass
-
-
-def _finished(folder: Path, identity: dict[str, Any]) -> bool:
-    """Has this training been finished in this folder? Another one is refused."""
-    path = folder / "training.json"
-    if not path.exists():
-        return False
-    try:
-        found = dict(json.loads(path.read_bytes()))
-    except ValueError as error:
-        raise RunError(str(path), f"no JSON ({error})", "what a training wrote", "Choose another folder.") from None
-    if other := next((key for key, value in identity.items() if found.get(key) != value), None):
-        raise RunError(
-            str(folder), f"another training, with {other} = {found.get(other)!r}", f"{identity[other]!r}",
-            "Choose another folder.",
-        )  # fmt: skip
-    return (folder / "model.json").exists()
 
 
 def read(corpus: Sequence[str], tokens: str, threshold: int, classes: str, quirk: bool) -> Text:
@@ -177,8 +160,7 @@ def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], token
     words = unknown = 0
     bits = bits_unknown = 0.0
     for answer in model.score(list(corpora.texts(files))):
-        borders = [found.end() for found in _BETWEEN_BLANKS.finditer(answer.text)]
-        home = np.searchsorted(borders, answer.starts, "right")
+        home, borders = _words.between_blanks(answer.text, answer.starts)
         strange = np.unique(home[~answer.known])
         words += len(borders) + 1
         unknown += len(strange)
