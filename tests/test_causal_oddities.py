@@ -10,7 +10,7 @@ import transformers
 from models_for_tests import byte_level, causal, transformer
 
 from syntagm.errors import ModelError
-from syntagm.models import _forward
+from syntagm.models import _forward, _memory
 from syntagm.models._head import Head
 from syntagm.models.causal import wrap
 from syntagm.question import Surprisals
@@ -134,7 +134,7 @@ def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: p
     ],
 )
 def test_what_is_out_of_memory(message: str, expected: bool) -> None:
-    assert _forward._is_out_of_memory(RuntimeError(message)) is expected
+    assert _memory.is_out_of_memory(RuntimeError(message)) is expected
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, tokens: int) -> None:

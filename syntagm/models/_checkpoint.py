@@ -1,4 +1,4 @@
-"""A causal checkpoint from a folder or the hub, refused unless it is whole and what it says it is."""
+"""A checkpoint from a folder or the hub, refused unless it is whole and what it says it is."""
 
 import contextlib
 import re
@@ -6,7 +6,7 @@ import socket
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -16,15 +16,22 @@ import transformers
 
 from syntagm.errors import ModelError
 
+Kind = Literal["causal", "masked"]
+_LOADERS: dict[Kind, Any] = {
+    "causal": transformers.AutoModelForCausalLM,
+    "masked": transformers.AutoModelForMaskedLM,
+}
 # Such checkpoints have no head for words; where embeddings are tied, one would be made up without a word.
 _OTHER_HEADS = re.compile("For(Sequence|Token|Image|Audio)Classification|ForQuestionAnswering|ForMultipleChoice|Reward")
 
 
-def read_checkpoint(name: str, revision: str, dtype: torch.dtype, pickle: bool, code: bool) -> tuple[Any, Any]:
+def read_checkpoint(
+    name: str, revision: str, dtype: torch.dtype, pickle: bool, code: bool, kind: Kind
+) -> tuple[Any, Any]:
     """The model and the tokenizer in a folder, in the hub's cache, or on the hub if it can be reached.
 
     Raises:
-        ModelError: they can't be had, or are not a whole causal language model with a fast tokenizer.
+        ModelError: they can't be had, or are not a whole language model of this kind with a fast tokenizer.
     """
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     remote = not Path(name).is_dir()
@@ -33,26 +40,25 @@ def read_checkpoint(name: str, revision: str, dtype: torch.dtype, pickle: bool, 
     with warnings.catch_warnings(), _quiet():
         warnings.simplefilter("ignore")
         try:
-            loader: Any = transformers.AutoModelForCausalLM
-            model, loading = loader.from_pretrained(
+            model, loading = _LOADERS[kind].from_pretrained(
                 name, dtype=dtype, use_safetensors=None if pickle else True, output_loading_info=True, **arguments
             )
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **arguments)
         except Exception as error:  # transformers lets through whatever it meets, of many kinds
-            raise _not_had(name, error, remote and "local_files_only" in arguments) from error
-    _refuse_another_kind(name, model, loading, tokenizer)
+            raise _not_had(f"{kind}:{name}", kind, error, remote and "local_files_only" in arguments) from error
+    _refuse_another_kind(f"{kind}:{name}", kind, model, loading, tokenizer)
     return model, tokenizer
 
 
-def _not_had(name: str, error: Exception, unreachable: bool) -> ModelError:
+def _not_had(place: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
     if unreachable:
         return ModelError(
-            f"causal:{name}", "the hub can't be reached, and its cache does not hold this model whole",
+            place, "the hub can't be reached, and its cache does not hold this model whole",
             "config.json, model.safetensors and tokenizer.json",
             f"Put these files in a folder and give its path, or the model in {huggingface_hub.constants.HF_HUB_CACHE}.",
         )  # fmt: skip
     return ModelError(
-        f"causal:{name}", first_line(error), "a causal model in safetensors, with a fast tokenizer",
+        place, first_line(error), f"a {kind} model in safetensors, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
     )  # fmt: skip
 
@@ -69,25 +75,23 @@ def _hub_answers() -> bool:
     return True
 
 
-def _refuse_another_kind(name: str, model: Any, loading: Any, tokenizer: Any) -> None:
-    for kind in ("missing_keys", "mismatched_keys"):
-        if lost := sorted(map(str, loading[kind])):
+def _refuse_another_kind(place: str, kind: Kind, model: Any, loading: Any, tokenizer: Any) -> None:
+    for found in ("missing_keys", "mismatched_keys"):
+        if lost := sorted(map(str, loading[found])):
             raise ModelError(
-                f"causal:{name}", f"{len(lost)} weights missing or of another shape, among them {lost[0]}",
-                "all weights of a causal language model", "Is the checkpoint whole, and has it a language-model head?",
+                place, f"{len(lost)} weights missing or of another shape, among them {lost[0]}",
+                f"all weights of a {kind} language model", "Is the checkpoint whole, and has it a language-model head?",
             )  # fmt: skip
-    if odd := [kind for kind in model.config.architectures or [] if _OTHER_HEADS.search(kind)]:
+    if odd := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(name)]:
         raise ModelError(
-            f"causal:{name}", f"weights of {odd[0]}", "those of a causal language model",
+            place, f"weights of {odd[0]}", f"those of a {kind} language model",
             "Only the body was trained for that; its head would be another's.",
         )  # fmt: skip
     if not tokenizer.is_fast:
-        raise ModelError(
-            f"causal:{name}", "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)"
-        )
+        raise ModelError(place, "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)")
     if set(tokenizer.get_vocab().values()) <= set(tokenizer.added_tokens_decoder):
         # Where no tokenizer is found, some families are given an empty one without a word.
-        raise ModelError(f"causal:{name}", "a tokenizer without words", "tokenizer.json beside the weights")
+        raise ModelError(place, "a tokenizer without words", "tokenizer.json beside the weights")
 
 
 def fuse_gelu(model: Any) -> Any:

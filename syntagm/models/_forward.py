@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
 from syntagm.models._head import Head
+from syntagm.models._memory import free, is_out_of_memory
 from syntagm.models._prefix_tree import Budget, Pack, batches, plan
 from syntagm.models._probe import probe
 from syntagm.models._tokens import Borders
@@ -121,7 +122,7 @@ class Forward:
 
     def _halve(self, batch: Sequence[Pack], error: Exception) -> None:
         """After running out of memory: half the batch, from now on. Any other error is raised again."""
-        if not _is_out_of_memory(error):
+        if not is_out_of_memory(error):
             raise error
         size = sum(len(pack.tokens) for pack in batch)
         if size <= 1 or sum(len(pack.sequences) for pack in batch) == 1:
@@ -130,7 +131,7 @@ class Forward:
                 "memory for one sentence", "Use a smaller model or type, or another device.",
             ) from error  # fmt: skip
         self.budget.tokens = max(1, min(self.budget.tokens, size) // 2)
-        _free(self.device)
+        free(self.device)
 
     def _packs(self, sequences: Sequence[Sequence[int]], chosen: Sequence[int], tree: bool) -> Iterator[Pack]:
         last = self.head.borders is not None
@@ -251,15 +252,3 @@ def _window(config: Any) -> int:
         for name in ("sliding_window", "window_size", "attention_window", "sliding_window_size", "attention_chunk_size")
     ]
     return min([size for size in found if isinstance(size, int) and size > 0], default=1 << 30)
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    signs = ("can't allocate memory", "out of memory", "not enough memory", "bad_alloc", "cublas_status_alloc_failed")
-    return any(sign in str(error).lower() for sign in signs)
-
-
-def _free(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.empty_cache()

@@ -64,13 +64,13 @@ def _settings(config: Any) -> dict[str, Any]:
     }
 
 
-def refuse_unsafe(folder: Path, pickle: bool, code: bool) -> None:
+def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     """Refuse a folder that can only be loaded by unpickling or by running its code, unless that was allowed.
 
     Raises:
         ModelError: no safetensors, doubled names in them, or code of the model's own.
     """
-    place = f"causal:{folder}"
+    place = f"{kind}:{folder}"
     config = folder / "config.json"
     if not config.exists():
         raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")

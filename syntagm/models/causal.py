@@ -19,7 +19,6 @@ Tokens beyond the positions that a model has are nan: undefined, and counted.
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,22 +26,18 @@ import torch
 import transformers
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.models._checkpoint import fuse_gelu, read_checkpoint
-from syntagm.models._device import device
 from syntagm.models._forward import Forward, Rows
 from syntagm.models._model import LanguageModel
-from syntagm.models._name import BUNDLED, canonical, choose, refuse_others
+from syntagm.models._name import canonical, choose, refuse_others
 from syntagm.models._tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
-from syntagm.models._weights import hash_code, hash_folder, hash_weights, refuse_unsafe, sample
+from syntagm.models._transformer import PERMISSIONS, batch_tokens, read, spelled
+from syntagm.models._weights import hash_code, hash_weights, sample
 from syntagm.question import Surprisals
 
 SCORER = "causal 1"
-_TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
-_SPELLED = {dtype: name for name, dtype in _TYPES.items()}
-PERMISSIONS = ("allow_pickle", "remote_code")
-_OPTIONS = ("bos", "eos", "dtype", "boundary", "device", "batch", "sharing", "allow_pickle", "remote_code")
+_OPTIONS = ("bos", "eos", "dtype", "boundary", "device", "batch", "sharing", *PERMISSIONS)
 _OF_LIVE_MODELS = ("bos", "eos", "boundary", "batch", "sharing")
-_SILENT = ("device", "batch", "sharing", "allow_pickle", "remote_code")
+_SILENT = ("device", "batch", "sharing", *PERMISSIONS)
 
 
 class Causal(LanguageModel):
@@ -59,12 +54,12 @@ class Causal(LanguageModel):
         self.name = canonical("causal", label, options, _SILENT)
         self.start, self.end = self._symbol(tokenizer, self._start), self._symbol(tokenizer, self._end)
         self._tokenizer = tokenizer
-        self._forward = Forward(model, _batch_tokens(options, model.device), share, self._borders)
+        self._forward = Forward(model, batch_tokens(options, model.device), share, self._borders)
         self.noise = self._forward.noise
         self.policies = {
             "bos": "yes" if self.start is not None else "no",
             "eos": "yes" if self.end is not None else "no",
-            "dtype": _SPELLED.get(model.dtype, str(model.dtype).removeprefix("torch.")),
+            "dtype": spelled(model.dtype),
             "boundary": "word" if self._borders else "token",
         }
         self._sample = sample(model)
@@ -186,22 +181,8 @@ def load(path: str, **options: str) -> Causal:
         ModelError: it can't be found, or is not what it should be: pickled weights, code of its own, missing weights.
     """
     refuse_others("causal", options, _OPTIONS)
-    name, at, revision = path.partition("@")
-    if Path(path).is_dir():
-        name, at, revision = path, "", ""
-    if not name:
-        raise UsageError("model causal:", "no path", "a folder or a name on the hub")
-    dtype = _TYPES[choose(options, "dtype", _TYPES, "f32")]
-    pickle = choose(options, "allow_pickle", ["no", "yes"], "no") == "yes"
-    code = choose(options, "remote_code", ["no", "yes"], "no") == "yes"
-    if Path(name).is_dir():
-        refuse_unsafe(Path(name), pickle, code)
-    elif name.startswith((".", "/", "~")):
-        raise ModelError(f"causal:{path}", "no such folder", "a folder with config.json and model.safetensors")
-    model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code)
-    model = fuse_gelu(model.to(device(options.get("device", "auto"))).eval())
-    weights = hash_weights(model, tokenizer)
-    return Causal(model, tokenizer, _label(name, at + revision), options, weights)
+    model, tokenizer, label, weights = read("causal", path, options)
+    return Causal(model, tokenizer, label, options, weights)
 
 
 def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
@@ -219,19 +200,3 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
     if model.training:
         raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
     return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
-
-
-def _label(name: str, revision: str) -> str:
-    if name == BUNDLED["demo"][1]:
-        return "demo"
-    if Path(name).is_dir():
-        return f"{Path(name).resolve().name}@{hash_folder(Path(name))[:8]}"
-    return name + revision
-
-
-def _batch_tokens(options: Mapping[str, str], place: torch.device) -> int:
-    default = "1536" if place.type == "cpu" else "16384"
-    choice = options.get("batch", default)
-    if not choice.isdecimal() or int(choice) < 1:
-        raise UsageError("model option batch", repr(choice), "a number of tokens, at least 1")
-    return int(choice)
