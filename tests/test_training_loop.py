@@ -21,7 +21,7 @@ from training_for_tests import GPT2, LSTM, learn
 
 from syntagm import durable
 from syntagm.cli import main
-from syntagm.errors import InputError, Interrupted, RunError
+from syntagm.errors import InputError, Interrupted, ModelError, RunError
 from syntagm.training import _state, gpt2, lstm
 from syntagm.training._settings import Settings, rate_at
 
@@ -329,6 +329,29 @@ def test_a_vocabulary_of_another_training_is_not_taken_over(corpus: Path, tmp_pa
     (tmp_path / "b" / "training.json").unlink()
     with pytest.raises(RunError, match="not trained here"):
         train("b", 280)
+
+
+def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
+    history = learn("gpt2", tmp_path / "first", corpus)
+    start, texts = str(tmp_path / "first"), [str(corpus)]
+    size, rows = gpt2.Size(1, 8, 2, 32, 0.2), gpt2.Text(window=16, batch=2)
+
+    def train(name: str, **changes: int) -> list[dict[str, float]]:
+        # So low a rate leaves the weights as they were.
+        settings = replace(GPT2, epochs=1, rate=1e-12)
+        return gpt2.train(texts, texts, tmp_path / name, replace(size, **changes), rows, settings, start=start)
+
+    best = min(row["bits_per_word"] for row in history)
+    assert train("second")[-1]["bits_per_word"] == pytest.approx(best, abs=1e-6)
+    made, first = (json.loads((tmp_path / name / "training.json").read_text()) for name in ("second", "first"))
+    assert made["start"]["training"] == first
+    assert made["text"]["vocabulary"] == 300
+    with pytest.raises(ModelError, match="n_layer = 1; expected 2, as asked for"):
+        train("third", layers=2)
+    with pytest.raises(RunError, match="another training, with start"):
+        gpt2.train(
+            texts, texts, tmp_path / "second", size, replace(rows, vocabulary=300), replace(GPT2, epochs=1, rate=1e-12)
+        )
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ def _gpt2(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{name}", type=int, default=default, metavar=name.upper(), help=f"{text} ({default})")
     group.add_argument("--units", choices=["bpe", "words"], default="bpe", help="what tokens are (bpe)")
     group.add_argument("--tokenizer", default="", help="take this tokenizer, a folder or a name on the hub")
+    group.add_argument("--start", default="", metavar="MODEL", help="begin with this checkpoint of the same size")
     group.add_argument("--store", choices=["f32", "f16"], default="f32", help="the type of the stored weights (f32)")
 
 
@@ -96,7 +97,7 @@ def _run_gpt2(arguments: argparse.Namespace) -> None:
     text = {name: getattr(arguments, name) for name in gpt2.Text.__slots__}
     gpt2.train(
         arguments.corpus, arguments.valid, arguments.output, gpt2.Size(**sizes), gpt2.Text(**text),
-        _settings(arguments), arguments.store, Shown(),
+        _settings(arguments), arguments.store, arguments.start, Shown(),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ batch begins with a sentence and holds as many as fit; sentences see those befor
 Held-out perplexity is of single sentences, each after `<|endoftext|>` alone, its end included, per word between blanks.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,7 @@ class Text:
 
 def train(
     training: Sequence[str], held_out: Sequence[str], folder: Path, size: Size, text: Text, settings: Settings,
-    store: Literal["f32", "f16"] = "f32", progress: Progress | None = None,
+    store: Literal["f32", "f16"] = "f32", start: str = "", progress: Progress | None = None,
 ) -> list[dict[str, float]]:  # fmt: skip
     """Train a GPT-2 and write its checkpoint; the same call goes on with it.
 
@@ -96,6 +97,8 @@ def train(
         text: how text becomes tokens and rows.
         settings: of the loop.
         store: the type in which weights are stored.
+        start: the folder or name of a checkpoint of this size to begin with, instead of with random weights; its tokenizer is
+            taken, too.
         progress: is told of each step.
 
     Returns:
@@ -104,9 +107,11 @@ def train(
     if text.window > size.positions:
         raise UsageError("window", str(text.window), f"at most the model's positions ({size.positions})")
     finished(folder, "gpt2")
-    tokenizer = _tokenizer(training, folder, text)
+    if start and text.tokenizer:
+        raise UsageError("tokenizer", text.tokenizer, "none with start", "A checkpoint goes with its own tokenizer.")
+    tokenizer = _given(start or text.tokenizer) if start or text.tokenizer else _tokenizer(training, folder, text)
     torch.manual_seed(settings.seed)
-    learner = Gpt2(training, held_out, tokenizer, size, text, settings, store)
+    learner = Gpt2(training, held_out, tokenizer, size, text, settings, store, start)
     return fit(learner, settings, folder, progress)
 
 
@@ -117,7 +122,7 @@ class Gpt2(Learner):
 
     def __init__(
         self, training: Sequence[str], held_out: Sequence[str], tokenizer: Any, size: Size, text: Text,
-        settings: Settings, store: str,
+        settings: Settings, store: str, start: str,
     ) -> None:  # fmt: skip
         self.tokenizer, self.text, self.seed, self.store = tokenizer, text, settings.seed, store
         self.symbol = tokenizer.convert_tokens_to_ids(SYMBOL)
@@ -130,15 +135,16 @@ class Gpt2(Learner):
             n_head=size.heads, resid_pdrop=size.dropout, embd_pdrop=size.dropout, attn_pdrop=size.dropout,
             bos_token_id=self.symbol, eos_token_id=self.symbol,
         )  # fmt: skip
-        made: Any = transformers.GPT2LMHeadModel(config)
+        made: Any = _started(start, config) if start else transformers.GPT2LMHeadModel(config)
         self.module = made.to(settings.device)
         # Of a BPE vocabulary what was asked for, or another number in the same folder would go on with the old one.
-        entries = len(tokenizer) if text.tokenizer or text.units == "words" else text.vocabulary
+        entries = len(tokenizer) if start or text.tokenizer or text.units == "words" else text.vocabulary
         self.record = {
             "corpus": corpus.record(training), "held_out": corpus.record(held_out),
             "size": {name: getattr(size, name) for name in size.__slots__},
             "text": {name: getattr(text, name) for name in text.__slots__} | {"vocabulary": entries},
             "training_tokens": len(self.stream), "store": store, "transformers": transformers.__version__,
+            "start": _origin(start, made) if start else None,
         }  # fmt: skip
 
     def batches(self, epoch: int, rank: int, world: int) -> "Rows":
@@ -264,17 +270,20 @@ def _groups(sentences: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Seq
         first += many
 
 
+def _given(name: str) -> Any:
+    """A tokenizer that stands somewhere, as it is."""
+    try:
+        given = transformers.AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        shown = str(error).splitlines()[0]
+        raise ModelError(f"tokenizer {name}", shown, "a folder or name with a fast tokenizer") from error
+    if given.convert_tokens_to_ids(SYMBOL) in (None, given.unk_token_id):
+        raise ModelError(f"tokenizer {name}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
+    return given
+
+
 def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:
-    """The tokenizer: given, of the training that stands in this folder, or trained now on the training text."""
-    if text.tokenizer:
-        try:
-            given = transformers.AutoTokenizer.from_pretrained(text.tokenizer)
-        except (OSError, ValueError) as error:
-            shown = str(error).splitlines()[0]
-            raise ModelError(f"tokenizer {text.tokenizer}", shown, "a folder or name with a fast tokenizer") from error
-        if given.convert_tokens_to_ids(SYMBOL) in (None, given.unk_token_id):
-            raise ModelError(f"tokenizer {text.tokenizer}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
-        return given
+    """The tokenizer of the training that stands in this folder, or one trained now on the training text."""
     path = folder / "tokenizer.json"
     # One without a state is of a training that was killed before its first: of which text, nothing says.
     stands = path.exists() and ((folder / "state" / STATE).exists() or finished(folder) is not None)
@@ -290,6 +299,31 @@ def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:
     unknown = {"unk_token": UNKNOWN} if text.units == "words" else {}
     fast: Any = transformers.PreTrainedTokenizerFast
     return fast(tokenizer_file=str(path), bos_token=SYMBOL, eos_token=SYMBOL, **unknown)
+
+
+def _started(start: str, config: Any) -> Any:
+    """The model of a checkpoint, with the dropout asked for."""
+    dropout = {name: getattr(config, name) for name in ("resid_pdrop", "embd_pdrop", "attn_pdrop")}
+    model: Any = transformers.GPT2LMHeadModel
+    try:
+        made = model.from_pretrained(start, dtype=torch.float32, use_safetensors=True, **dropout)
+    except (OSError, ValueError, SafetensorError) as error:
+        shown = str(error).splitlines()[0]
+        raise ModelError(f"start {start}", shown, "a folder or name of a GPT-2 in safetensors") from error
+    for name in ("n_layer", "n_embd", "n_head", "n_positions", "vocab_size"):
+        if (found := getattr(made.config, name)) != (asked := getattr(config, name)):
+            raise ModelError(f"start {start}", f"{name} = {found}", f"{asked}, as asked for")
+    return made
+
+
+def _origin(start: str, model: Any) -> dict[str, Any]:
+    """What a training began with: a checkpoint, the hash of its weights, and how it was made, if its folder says so."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{name}|{tuple(tensor.shape)}|".encode())
+        digest.update(tensor.detach().float().cpu().numpy().tobytes())
+    made = finished(Path(start)) if Path(start).is_dir() else None
+    return {"name": Path(start).name, "weights": digest.hexdigest(), "training": made}
 
 
 def _bpe(training: Sequence[str], vocabulary: int) -> Tokenizer:
