@@ -33,15 +33,22 @@ def redrawn_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = S
     >>> redrawn_means([0, 1, 1], "agreement", draws=4).round(2).tolist()  # each of them 0, 1/3, 2/3 or 1
     [1.0, 0.67, 0.33, 1.0]
     """
-    # In order of size, so that the order of the items makes no difference.
-    distinct, counts = np.unique(np.asarray(values, np.float64), return_counts=True)
-    n = int(counts.sum())
-    if n < 2 or not np.isfinite(distinct).all():
+    array = np.sort(np.asarray(values, np.float64), axis=None)
+    if len(array) < 2 or not np.isfinite(array).all():
         return np.full(draws, np.nan)
-    generator = _generator(key, seed)
+    return resampled_means(array, generator(key, seed), draws)
+
+
+def resampled_means(values: Draws, source: np.random.Generator, draws: int) -> Draws:
+    """Means of `values` redrawn with replacement, from random numbers that the caller has. Shape (draws,).
+
+    Arguments:
+        values: finite, in ascending order, so that the order of the items makes no difference. Shape (items,).
+    """
+    distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= _FEW:
-        return _by_counts(distinct, counts, generator, draws)
-    return _by_items(np.repeat(distinct, counts), generator, draws)
+        return _by_counts(distinct, counts, source, draws)
+    return _by_items(values, source, draws)
 
 
 def interval(means: Draws) -> tuple[float, float]:
@@ -98,26 +105,27 @@ def remark(method: str, sizes: Mapping[str, int]) -> str:
     return f"{method}; {reason} {', '.join(few[:3])}{' ...' if len(few) > 3 else ''}"
 
 
-def _by_counts(distinct: Draws, counts: NDArray[np.int64], generator: np.random.Generator, draws: int) -> Draws:
+def _by_counts(distinct: Draws, counts: NDArray[np.int64], source: np.random.Generator, draws: int) -> Draws:
     # How often each value is drawn is multinomial; for values 0 and 1 the sum of the draw is binomial(n, mean). The
     # distribution is that of drawing items one by one, at a cost that doesn't grow with their number.
     n = int(counts.sum())
-    drawn = generator.multinomial(n, counts / n, size=draws)
+    drawn = source.multinomial(n, counts / n, size=draws)
     means: Draws = drawn @ distinct / n
     return means
 
 
-def _by_items(values: Draws, generator: np.random.Generator, draws: int) -> Draws:
+def _by_items(values: Draws, source: np.random.Generator, draws: int) -> Draws:
     n = len(values)
     rows = max(1, _CHUNK // n)
     means = np.empty(draws)
     for start in range(0, draws, rows):
-        chosen = generator.integers(0, n, size=(min(rows, draws - start), n), dtype=np.uint32)
+        chosen = source.integers(0, n, size=(min(rows, draws - start), n), dtype=np.uint32)
         means[start : start + rows] = values[chosen].mean(axis=1)
     return means
 
 
-def _generator(key: str, seed: int) -> np.random.Generator:
+def generator(key: str, seed: int) -> np.random.Generator:
+    """The random numbers that belong to a name and a seed."""
     digest = hashlib.sha256(key.encode()).digest()
     words: Sequence[int] = np.frombuffer(digest, "<u4").tolist()
     return np.random.Generator(np.random.PCG64([seed, *words]))

@@ -1,0 +1,103 @@
+"""How closely two numbers go together over a set of models: Pearson's r and Spearman's rho, plain or with others held constant.
+
+A partial correlation is that of what is left of each number after its least-squares fit on the others (for Spearman, of
+ranks); its p is that of Student's t with n - 2 - (number of others) degrees of freedom. Intervals redraw pairs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syntagm.analysis import interval
+from syntagm.analysis.interval import DRAWS
+
+METHODS = ("Pearson", "Spearman")
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """A correlation.
+
+    Arguments:
+        method: "Pearson" or "Spearman".
+        value: from -1 to 1; nan with fewer than three pairs, or if one of the numbers doesn't vary.
+        p: two-sided, of no correlation; nan without degrees of freedom.
+        low, high: the 95% interval.
+        n: how many pairs.
+    """
+
+    method: str
+    value: float
+    p: float
+    low: float
+    high: float
+    n: int
+
+
+def association(
+    x: ArrayLike, y: ArrayLike, method: str = "Pearson", given: Sequence[ArrayLike] = (), key: str = ""
+) -> Association:
+    """The correlation of x and y, what is `given` held constant.
+
+    Arguments:
+        x, y: shape (n,), finite.
+        given: the numbers that are held constant, each of shape (n,).
+        key: what the numbers are about; the random numbers of the interval depend on it.
+
+    >>> found = association([1, 2, 3, 4], [1, 3, 2, 4])
+    >>> round(found.value, 3), round(found.p, 3), found.n
+    (0.8, 0.2, 4)
+    >>> round(association([1, 2, 3, 4], [1, 8, 27, 65], "Spearman").value, 3)
+    1.0
+    """
+    columns = np.array([x, y, *given], np.float64)
+    n = columns.shape[1]
+    value = float(_correlations(columns[:, None, :], method)[0])
+    low, high = interval.interval(_redrawn(columns, method, key))
+    return Association(method, value, _p(value, n - 2 - len(given)), low, high, n)
+
+
+def _redrawn(columns: _Array, method: str, key: str) -> _Array:
+    n = columns.shape[1]
+    chosen = interval.generator(f"{method}/{key}", interval.SEED).integers(0, n, size=(DRAWS, n))
+    found = _correlations(columns[:, chosen], method)
+    # Where all redrawn pairs are one pair there is no correlation to speak of.
+    kept: _Array = found[np.isfinite(found)]
+    return kept if len(kept) > DRAWS // 2 else np.full(DRAWS, np.nan)
+
+
+def _correlations(columns: _Array, method: str) -> _Array:
+    """Correlations of the first two of some numbers, the others held constant. `columns`: (numbers, draws, n)."""
+    from scipy import stats
+
+    if method == "Spearman":
+        columns = stats.rankdata(columns, axis=-1)
+    x, y, *given = columns - columns.mean(axis=-1, keepdims=True)
+    for number, one in enumerate(given):
+        x, y, *rest = (_without(other, one) for other in (x, y, *given[number + 1 :]))
+        given[number + 1 :] = rest
+    spread = np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: _Array = np.where(spread > 1e-12, (x * y).sum(-1) / spread, np.nan)
+    return np.clip(found, -1, 1)
+
+
+def _without(values: _Array, one: _Array) -> _Array:
+    """Centred values less their projection on another centred number."""
+    norm = (one**2).sum(-1, keepdims=True)
+    slope = np.divide((values * one).sum(-1, keepdims=True), norm, out=np.zeros_like(norm), where=norm > 1e-12)
+    left: _Array = values - slope * one
+    return left
+
+
+def _p(value: float, freedom: int) -> float:
+    from scipy import stats
+
+    if freedom < 1 or np.isnan(value):
+        return float("nan")
+    if abs(value) == 1:
+        return 0.0
+    return float(2 * stats.t.sf(abs(value) * np.sqrt(freedom / (1 - value**2)), freedom))

@@ -1,0 +1,135 @@
+"""Two-stage resampling, deltas, votes, circuits, modifiers and correlations, by pencil and against other ways to compute them."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from syntagm.analysis import units
+from syntagm.analysis.association import association
+from syntagm.analysis.modifier_stability import modifier_stability
+from syntagm.analysis.score_deltas import score_deltas, suite_means
+from syntagm.analysis.suite_scores import ITEM, by_circuit, by_mean, by_vote, over_suites, suite_scores
+
+NAN = float("nan")
+
+
+def items(*rows: tuple[str, str, int, str, str, float]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=ITEM, orient="row")
+
+
+def test_units_are_redrawn_before_rows() -> None:
+    # Two units whose rows don't vary: a mean is 0, 1/2 or 1 as unit b is drawn 0, 1 or 2 times: 1/4, 1/2, 1/4 of the draws.
+    found = units.redrawn_means([0, 0, 0, 1, 1, 1], ["a"] * 3 + ["b"] * 3, "toy")
+    shares = [(found == value).mean() for value in (0, 0.5, 1)]
+    assert sum(shares) == 1
+    assert shares == pytest.approx([0.25, 0.5, 0.25], abs=0.02)
+
+
+def test_units_of_different_size_weigh_by_their_rows() -> None:
+    # a: one row of 0, b: three of 1. Drawn together: 3/4; and 1/4 + 1/2 * 3/4 + ... = P(bb) + P(ab) * 3/4 = 0.25 + 0.375.
+    found = units.redrawn_means([0, 1, 1, 1], ["a", "b", "b", "b"], "toy")
+    assert set(np.unique(found)) == {0, 0.75, 1}
+    assert found.mean() == pytest.approx(0.625, abs=0.01)
+
+
+def test_rows_within_a_unit_are_redrawn_for_each_time_it_is_drawn() -> None:
+    values = np.random.default_rng(1).normal(size=12)
+    labels = ["a"] * 4 + ["b"] * 8
+    # Slowly, one draw after another, as seaborn does it.
+    source, slow = np.random.default_rng(2), []
+    groups = [values[:4], values[4:]]
+    for _ in range(20_000):
+        drawn = [groups[index] for index in source.integers(0, 2, 2)]
+        slow.append(np.concatenate([source.choice(group, len(group)) for group in drawn]).mean())
+    fast = units.redrawn_means(values, labels, "toy")
+    assert fast.mean() == pytest.approx(np.mean(slow), abs=0.02)
+    assert np.percentile(fast, (2.5, 50, 97.5)) == pytest.approx(np.percentile(slow, (2.5, 50, 97.5)), abs=0.04)
+
+
+def test_means_of_groups_say_how_they_were_made() -> None:
+    table = pl.DataFrame({"g": ["x", "x", "x", "y"], "corpus": ["a", "a", "b", "a"], "score": [0.0, 1.0, 1.0, 0.5]})
+    found = units.means(table, ["g"], "score", "corpus").rows(named=True)
+    assert [(row["g"], row["value"], row["n"], row["units"]) for row in found] == [("x", 2 / 3, 3, 2), ("y", 0.5, 1, 1)]
+    assert found[0]["method"] == "bootstrap(corpus, then rows, 10000, seed 1)"
+    assert found[1]["method"] == "no interval: one row"
+    assert math.isnan(found[1]["low"])
+    plain = units.means(table, ["g"], "score").rows(named=True)[0]
+    assert plain["method"] == "bootstrap(rows, 10000, seed 1)"
+    assert (plain["low"], plain["high"]) == (0, 1)
+
+
+def test_an_undefined_value_leaves_no_interval() -> None:
+    assert np.isnan(units.redrawn_means([0, NAN, 1], ["a", "a", "b"], "toy")).all()
+
+
+def test_scores_of_suites_and_of_instances() -> None:
+    made = suite_scores(
+        items(("m", "xs", 1, "s", "1", 1.0), ("m", "xs", 1, "s", "2", NAN), ("m", "xs", 1, "t", "1", 0.0))
+    )
+    assert made.select("suite", "score", "n", "undefined").rows() == [("s", 1.0, 1, 1), ("t", 0.0, 1, 0)]
+    # Suites weigh alike: (1 + 0) / 2.
+    assert over_suites(made).rows() == [("m", "xs", 1, 0.5, 2)]
+    assert by_circuit(made, {"s": "A"}).rows() == [("m", "xs", 1, "A", 1.0, 1)]
+    empty = suite_scores(items(("m", "xs", 1, "s", "1", NAN), ("m", "xs", 1, "t", "1", 1.0)))
+    assert math.isnan(over_suites(empty)["score"][0])
+
+
+def test_votes_of_seeds() -> None:
+    # Item 1: two of three; item 2: one of two, which is not more than half; item 3: nobody has a vote.
+    rows = [("1", (1.0, 1.0, 0.0)), ("2", (1.0, 0.0, NAN)), ("3", (NAN, NAN, NAN))]
+    table = items(*[("m", "xs", seed, "s", item, value) for item, values in rows for seed, value in enumerate(values)])
+    voted, averaged = by_vote(table)["value"].to_list(), by_mean(table)["value"].to_list()
+    assert voted[:2] == [1.0, 0.0]
+    assert averaged[:2] == [2 / 3, 1 / 2]
+    assert math.isnan(voted[2])
+    assert math.isnan(averaged[2])
+
+
+def test_deltas_weigh_cells_alike() -> None:
+    rows = [("a", "xs", 1, "s", 1.0), ("a", "xs", 2, "s", 0.0), ("a", "lg", 1, "s", 1.0), ("b", "xs", 1, "s", 0.25)]
+    scores = pl.DataFrame(rows, schema=["model", "corpus", "seed", "suite", "score"], orient="row")
+    # (1/2 + 1 + 1/4) / 3 = 7/12.
+    assert suite_means(scores).rows() == [("s", pytest.approx(7 / 12))]
+    assert score_deltas(scores)["delta"].to_list() == pytest.approx([5 / 12, -7 / 12, 5 / 12, -1 / 3])
+
+
+def test_pairs_of_which_one_is_missing_are_left_out() -> None:
+    rows = [("a", "xs", 1, suite, 0.5) for suite in ("s", "s_mod", "t", "u_mod")]
+    scores = pl.DataFrame(rows, schema=["model", "corpus", "seed", "suite", "score"], orient="row")
+    found = modifier_stability(scores, {"s": "s_mod", "t": "t_mod", "u": "u_mod"})
+    assert found.select("pair", "modifier").rows() == [("s", "no modifier"), ("s", "with modifier")]
+
+
+@pytest.mark.parametrize(("method", "other"), [("Pearson", stats.pearsonr), ("Spearman", stats.spearmanr)])
+def test_correlations_are_those_of_scipy(method: str, other: Callable[..., Any]) -> None:
+    source = np.random.default_rng(3)
+    x = source.normal(size=30)
+    y = 0.5 * x + source.normal(size=30)
+    r, p = other(x, y)
+    found = association(x, y, method)
+    assert (found.value, found.p) == (pytest.approx(r, abs=1e-12), pytest.approx(p, abs=1e-9))
+    assert found.low < found.value < found.high
+
+
+def test_partial_correlations_by_the_textbook() -> None:
+    source = np.random.default_rng(4)
+    z, w = source.normal(size=(2, 40))
+    x, y = z + w + source.normal(size=40), z - w + source.normal(size=40)
+    (xy, xz, yz) = (np.corrcoef(a, b)[0, 1] for a, b in ((x, y), (x, z), (y, z)))
+    one = (xy - xz * yz) / math.sqrt((1 - xz**2) * (1 - yz**2))
+    assert association(x, y, given=[z]).value == pytest.approx(one, abs=1e-12)
+    # Two held constant: minus the normalised entry of the inverse of the correlation matrix.
+    inverse = np.linalg.inv(np.corrcoef([x, y, z, w]))
+    two = -inverse[0, 1] / math.sqrt(inverse[0, 0] * inverse[1, 1])
+    assert association(x, y, given=[z, w]).value == pytest.approx(two, abs=1e-12)
+
+
+def test_correlations_that_are_not_defined() -> None:
+    assert math.isnan(association([1, 1, 1], [1, 2, 3]).value)
+    assert math.isnan(association([1, 2], [1, 3]).p)
+    assert math.isnan(association([1, 2, 3], [1, 3, 2], given=[[1, 2, 3]]).value)
