@@ -57,7 +57,7 @@ def accuracy(results: pl.DataFrame, tolerance: float) -> list[Estimate]:
     """
     return [
         _estimate(group, [sample], interval.redrawn_means(sample.values, sample.suite), interval.METHOD)
-        for group, sample in _samples(results, tolerance)
+        for group, sample in samples(results, tolerance)
     ]
 
 
@@ -88,7 +88,7 @@ def score(
     estimates = []
     for model in table["model"].unique(maintain_order=True):
         rows = table.filter(pl.col("model") == model)
-        samples = {sample.suite: sample for _, sample in _samples(rows, tolerance)}
+        samples = {sample.suite: sample for _, sample in samples(rows, tolerance)}
         for label in dict.fromkeys(labels[suite] for suite in suites if suite in labels):
             chosen = [
                 samples.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
@@ -129,7 +129,8 @@ def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFram
     return joined.select(*_ITEM, pl.lit("all").alias("measure"), "value", "margin")
 
 
-def _samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[dict[str, str], Sample]]:
+def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[dict[str, str], Sample]]:
+    """The items of each model, suite and measure, in the order of first appearance; the keys are those of a group."""
     keys = ("model", "suite", "measure")
     defined = pl.col("value").is_not_nan()
     tied = pl.col("margin").abs() <= tolerance
