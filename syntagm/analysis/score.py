@@ -88,10 +88,10 @@ def score(
     estimates = []
     for model in table["model"].unique(maintain_order=True):
         rows = table.filter(pl.col("model") == model)
-        samples = {sample.suite: sample for _, sample in samples(rows, tolerance)}
+        found = {sample.suite: sample for _, sample in samples(rows, tolerance)}
         for label in dict.fromkeys(labels[suite] for suite in suites if suite in labels):
             chosen = [
-                samples.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
+                found.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
             ]
             group = {"model": str(model), "rule": rule} | ({tag: label} if tag else {})
             estimates.append(_over_suites(group, chosen))
