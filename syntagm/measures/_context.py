@@ -1,0 +1,175 @@
+"""From the sentences of an item to blanks: where they differ in one word, that word is taken out.
+
+A prediction `(r;%a%) < (r;%b%)` says that condition a is better than b. If the two sentences differ in one word, divided
+at white space, and that word stands in region r, they make a context: what stands left and right of the word (marks
+around it belong to left and right), and the label of the word of a in the word list. Comparisons joined by `&` make a
+context each.
+"""
+
+import re
+import string
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from syntagm.formula import Binary, Formula, Node, Reference
+from syntagm.suite import Item, Sentence, Suite
+from syntagm.word_list import WordList
+
+NO_COMPARISON = "no prediction compares one region of two sentences"
+_WORD = re.compile(r"\S+")
+_MARKS = string.punctuation + "…“”‘’«»¿¡、。"
+_NUMBERS = {
+    **dict.fromkeys(("sing", "sg", "singular", "-1"), "singular"),
+    **dict.fromkeys(("plur", "pl", "plural", "-2"), "plural"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A blank in a sentence: which form stands between `left` and `right`?
+
+    Arguments:
+        good, bad: the words that stand there in the two sentences.
+        label: the label, in the word list, of the forms that are right here.
+        capital: does the word begin the sentence with a capital? The forms of the list are capitalised, too, then.
+    """
+
+    left: str
+    right: str
+    good: str
+    bad: str
+    label: str
+    capital: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`region` should be less surprising in condition `good` than in `bad`."""
+
+    region: str
+    good: str
+    bad: str
+
+
+class Labels:
+    """Which label a word of a context has; by the list, or else by the tag `number` of its item."""
+
+    def __init__(self, words: WordList) -> None:
+        self.labels = words.labels
+        self._places: Mapping[str, Set[int]] = words.places()
+
+    def find(self, good: str, bad: str, tag: str | None) -> str | None:
+        """The label of the good word, or None if neither the list nor the tag knows it.
+
+        Raises:
+            ValueError: both words have it.
+
+        >>> from syntagm.word_list import WordRow
+        >>> labels = Labels(WordList("one", ("singular", "plural"), (WordRow("be", ("is", "are")),)))
+        >>> labels.find("is", "are", None), labels.find("swim", "swims", "pl"), labels.find("swim", "swims", None)
+        ('singular', 'plural', None)
+        """
+        own, other = (self._places.get(word, frozenset()) for word in (good, bad))
+        if len(own) == 1 and own == other:
+            raise ValueError(self.labels[next(iter(own))])
+        if len(own) == 1:
+            return self.labels[next(iter(own))]
+        if not own and len(other) == 1 and len(self.labels) == 2:
+            return self.labels[1 - next(iter(other))]
+        return next((label for label in self.labels if tag is not None and _number(label) == _number(tag)), None)
+
+    def has(self, word: str) -> bool:
+        """Is the word a form of the list?"""
+        return word in self._places
+
+
+def comparisons(formula: Formula) -> tuple[Comparison, ...]:
+    """The comparisons of one region in two conditions that a formula joins by `&`; none if it says anything else.
+
+    >>> from syntagm.formula import parse
+    >>> [(one.good, one.bad) for one in comparisons(parse("((2;%a%) < (2;%b%)) & ((2;%c%) > (2;%d%))"))]
+    [('a', 'b'), ('d', 'c')]
+    """
+    return tuple(dict.fromkeys(one for one in _compared(formula.tree) if one)) if all(_compared(formula.tree)) else ()
+
+
+def chosen(suite: Suite, labels: Labels) -> tuple[Comparison, ...]:
+    """The comparisons of the first prediction that makes a context of any item; of the first that compares, if none does."""
+    found = [comparisons(prediction.formula) for prediction in suite.predictions]
+    found = [one for one in found if one]
+    for one in found:
+        if any(isinstance(made, Context) for item in suite.items for made in contexts(item, one, labels)):
+            return one
+    return found[0] if found else ()
+
+
+def contexts(item: Item, compared: Sequence[Comparison], labels: Labels) -> Iterator[Context | str]:
+    """The context of each comparison, or the reason why there is none."""
+    # A tag speaks of the item: of two contexts it could be true of one only.
+    tag = item.tags.get("number") if len(compared) == 1 else None
+    for one in compared:
+        yield _context(item.sentences.get(one.good), item.sentences.get(one.bad), one.region, labels, tag)
+
+
+def _context(
+    good: Sentence | None, bad: Sentence | None, region: str, labels: Labels, tag: str | None
+) -> Context | str:
+    if good is None or bad is None:
+        return "a condition of the prediction is missing"
+    spans = _difference(good.text, bad.text)
+    if isinstance(spans, str):
+        return spans
+    (start, end), (other_start, other_end) = spans
+    if region != "*" and not any(one.name == region and one.start < end and start < one.end for one in good.regions):
+        return "the word that differs is not in the region that is compared"
+    word, other = good.text[start:end], bad.text[other_start:other_end]
+    # A capital at the beginning of a sentence is not part of the word, unless the list has it so.
+    capital = not good.text[:start].strip(_MARKS + " ") and word[0].isupper() and not labels.has(word)
+    known, unknown = (text[0].lower() + text[1:] if capital else text for text in (word, other))
+    try:
+        label = labels.find(known, unknown, tag)
+    except ValueError as error:
+        return f"both words are {error} in the word list"
+    if label is None:
+        return "no label: the words are not in the word list, and the item has no tag `number`"
+    return Context(good.text[:start], good.text[end:], word, other, label, capital)
+
+
+def _difference(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, int]] | str:
+    """Where the only word that differs stands in each of two texts, without the marks around it; or why there is none."""
+    words, others = list(_WORD.finditer(good)), list(_WORD.finditer(bad))
+    if len(words) != len(others):
+        return "the sentences have different numbers of words"
+    differing = [pair for pair in zip(words, others, strict=True) if pair[0][0] != pair[1][0]]
+    if len(differing) != 1:
+        return "more than one word differs" if differing else "no word differs"
+    first, second = (_without_marks(found) for found in differing[0])
+    if first[0] == first[1] or second[0] == second[1]:
+        return "only marks differ"
+    if good[: first[0]] != bad[: second[0]] or good[first[1] :] != bad[second[1] :]:
+        return "what stands around the word differs"
+    return first, second
+
+
+def _without_marks(found: re.Match[str]) -> tuple[int, int]:
+    left = len(found[0]) - len(found[0].lstrip(_MARKS))
+    core = found[0].strip(_MARKS)
+    return found.start() + left, found.start() + left + len(core)
+
+
+def _compared(node: Node) -> Iterator[Comparison | None]:
+    """The comparisons of a formula; None for whatever is no comparison of one region."""
+    match node:
+        case Binary("&", left, right):
+            yield from _compared(left)
+            yield from _compared(right)
+        case Binary("<", Reference(region, good), Reference(other, bad)) if region == other:
+            yield Comparison(region, good, bad)
+        case Binary(">", Reference(region, bad), Reference(other, good)) if region == other:
+            yield Comparison(region, good, bad)
+        case _:
+            yield None
+
+
+def _number(text: str) -> str:
+    return _NUMBERS.get(text.lower(), text.lower())

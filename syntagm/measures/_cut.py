@@ -1,0 +1,74 @@
+"""Cut-offs: how much of a model's distribution, from its top or from its bottom, a measure looks at."""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from syntagm.errors import UsageError
+
+Eligible = Literal["all", "single-token"]
+ELIGIBLE: tuple[Eligible, ...] = ("all", "single-token")
+# Newman et al. 2021; 1 is no cut-off.
+PUBLISHED_TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
+PUBLISHED_BOTTOM = (0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6)
+_SPELLED = re.compile(r"(?P<name>[a-z_]+)(\((?P<end>top|bottom)=(?P<share>[-+.0-9e]+)\))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The likeliest entries that make up the share `top`, or the least likely that make up `bottom`; 1 is everything.
+
+    Raises:
+        UsageError: a share that is not above 0 and at most 1, or both ends cut.
+
+    >>> str(Cut()), str(Cut(top=0.9)), str(Cut(bottom=1e-5))
+    ('', '(top=0.9)', '(bottom=1e-05)')
+    """
+
+    top: float = 1.0
+    bottom: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, share in (("top", self.top), ("bottom", self.bottom)):
+            if not (math.isfinite(share) and 0 < share <= 1):
+                raise UsageError(f"cut-off {name}", repr(share), "a share above 0 and at most 1")
+        if self.top < 1 and self.bottom < 1:
+            raise UsageError("cut-off", f"top={self.top} and bottom={self.bottom}", "one of the two")
+
+    @property
+    def whole(self) -> bool:
+        """Is nothing cut off?"""
+        return self.top == self.bottom == 1
+
+    def __str__(self) -> str:
+        if self.whole:
+            return ""
+        return f"(top={self.top!r})" if self.top < 1 else f"(bottom={self.bottom!r})"
+
+
+def parse(text: str, name: str) -> Cut:
+    """The cut-off of a measure from its canonical name.
+
+    Raises:
+        UsageError: it is not the measure `name`, or its parameter can't be read.
+
+    >>> parse("equal_weight(top=0.9)", "equal_weight")
+    Cut(top=0.9, bottom=1.0)
+    """
+    found = _SPELLED.fullmatch(text)
+    if not found or found["name"] != name:
+        raise UsageError("measure", repr(text), f"{name}, {name}(top=SHARE) or {name}(bottom=SHARE)")
+    return Cut(**{found["end"]: _share(found["share"])}) if found["end"] else Cut()
+
+
+def cuts(top: tuple[float, ...] = (), bottom: tuple[float, ...] = ()) -> tuple[Cut, ...]:
+    """No cut-off first, then those of the top and those of the bottom, each once."""
+    return tuple(dict.fromkeys((Cut(), *(Cut(top=share) for share in top), *(Cut(bottom=share) for share in bottom))))
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError("cut-off", repr(text), "a number") from None
