@@ -39,6 +39,21 @@ def compare(first: Run, second: Run, rule: str = "first") -> Pairing:
         RunError: no suite is in both with the same content.
         UsageError: no such suite has the measure.
     """
+    pairs, left_out = paired(first, second, rule)
+    tolerances = (first.tolerance, second.tolerance)
+    return Pairing(
+        comparison.compare(pairs, tolerances),
+        comparison.over_suites(pairs, tolerances),
+        comparison.flips(pairs),
+        left_out,
+    )
+
+
+def paired(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:
+    """The items of the suites that both runs have with the same content, side by side, and what is left out and why.
+
+    Columns as in `comparison.FLIP_COLUMNS`. Arguments and errors as of `compare`.
+    """
     shared, left_out = _shared(first, second)
     named = {suite: names for suite, names in predictions(first).items() if suite in shared}
     if rule not in ("first", "all"):
@@ -52,13 +67,7 @@ def compare(first: Run, second: Run, rule: str = "first") -> Pairing:
     pairs = comparison.pair(*(verdicts(run.results(), named, rule) for run in (first, second)))
     if pairs.is_empty():
         raise RunError(str(first.folder), f"no results on the suites it shares with {second.folder}", "at least one")
-    tolerances = (first.tolerance, second.tolerance)
-    return Pairing(
-        comparison.compare(pairs, tolerances),
-        comparison.over_suites(pairs, tolerances),
-        comparison.flips(pairs),
-        left_out,
-    )
+    return pairs, left_out
 
 
 def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:

@@ -33,6 +33,6 @@ def cell(value: object) -> str:
 
 def lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     """The header and the rows as CSV lines, each with its line end."""
-    yield ",".join(columns) + "\n"
+    yield ",".join(map(cell, columns)) + "\n"
     for row in rows:
         yield ",".join(map(cell, row)) + "\n"

@@ -2,7 +2,8 @@
 
 Reads two run directories and compares the suites that both have with the same content; the others are named. Differences
 are of the second model minus the first, in accuracy, with a 95 % interval (bootstrap over items, paired). Arrows count the
-items that flipped: gained by the second model, lost by it. p is McNemar's exact test, not adjusted for the number of suites.
+items that flipped: gained by the second model, lost by it. p is McNemar's exact test, not adjusted for the number of suites;
+`syntagm table comparison` adjusts it. -o replaces a file only if it has the header of such a table; --force replaces any.
 
 Exit code 1: a run is not finished; items without results are left out.
 """
@@ -11,6 +12,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from syntagm.cli import _files
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--flips", metavar="N", default="10", help="how many flipped items to list, or `all` (10)")
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
     parser.add_argument("-o", "--output", metavar="FILE", help="write all flipped items to FILE, as CSV")
+    _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -41,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.run import open_run
 
     count = _count(options.flips)
+    _spare(options)
     runs = open_run(options.first), open_run(options.second)
     found = pairing.compare(*runs, options.measure)
     for sentence in found.left_out:
@@ -52,6 +56,15 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         _write(found, options.output)
     return 0 if all(one.done for one in runs) else 1
+
+
+def _spare(options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from syntagm.analysis.comparison import FLIP_COLUMNS
+
+    if options.output:
+        _files.spare_csv(Path(options.output), FLIP_COLUMNS, options.force)
 
 
 def _count(text: str) -> int | None:

@@ -7,13 +7,15 @@ scores   a row a suite and prediction, a tag's value, and all suites: with inter
 lm-eval  results JSON, and beside it samples_TASK_*.jsonl; suites of minimal pairs only
 
 CSV is UTF-8 with a header; bits, values and margins have all their digits; `nan` is undefined. `-o -` writes CSV to the
-standard output. Exit code 1: something of the run is not in the files, and is named.
+standard output. A file that stands there is replaced only if it is of the same kind; --force replaces any. Exit code 1:
+something of the run is not in the files, and is named.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
+from syntagm.cli import _files
 from syntagm.errors import UsageError
 
 KINDS = ("tokens", "regions", "results", "scores", "lm-eval")
@@ -24,6 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="a run directory")
     parser.add_argument("--as", dest="kind", required=True, choices=KINDS, help="what to write")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is the standard output")
+    _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
         if options.output == "-":
             raise UsageError("-o", "the standard output", "a file: lm-eval has one more file a task")
+        _files.spare(Path(options.output), ['"model_source": "syntagm"'], options.force)
         missing += lm_eval.write(opened, Path(options.output))
     else:
         from syntagm import export
@@ -45,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
             for line in export.lines(opened, options.kind):
                 sys.stdout.buffer.write(line.encode())
         else:
+            _files.spare_csv(Path(options.output), export.COLUMNS[options.kind], options.force)
             export.write(opened, options.kind, Path(options.output))
     for sentence in missing:
         print(f"syntagm: {sentence}", file=sys.stderr)

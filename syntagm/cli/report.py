@@ -1,19 +1,26 @@
 """Write a run, or several side by side, as one HTML page that opens offline.
 
-The page holds every number with its interval and signature, a plot of surprisal by region for each suite, and up to 50 items
-a suite token by token. It is one file of at most 10 MB that loads nothing. Looking never computes with a model.
+The page holds every number with its interval and signature, the models compared, a plot of surprisal by region for each suite,
+up to 50 items a suite token by token, and the data behind it as CSV. It is one file of at most 10 MB that loads nothing. Looking
+never computes with a model.
 
     syntagm report runs/demo
     syntagm report runs/demo runs/gpt2 -o both.html
     syntagm report runs/demo --figures figures --format svg,pdf
 
-Exit code 1: the page is written, but a run is not finished; the page says so.
+A file that stands there is replaced only if it is such a page, and figures only if they have their CSV beside them; --force
+replaces any. Exit code 1: the page is written, but a run is not finished; the page says so.
 """
 
 import argparse
+import functools
+from collections.abc import Sequence
 from pathlib import Path
 
+from syntagm.cli import _files
 from syntagm.errors import UsageError
+
+MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", metavar="LIST", default="png,svg,pdf", help="of the figures: png,svg,pdf (default) or some of them"
     )
+    _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Say where their page goes.")
     output = Path(options.output or Path(options.folders[0]) / "report.html")
 
+    _files.spare(output, MARKS, options.force)
     from syntagm.report.drawings import save
     from syntagm.report.page import report
     from syntagm.run import open_run
@@ -41,6 +50,12 @@ def run(options: argparse.Namespace) -> int:
     runs = [open_run(folder) for folder in options.folders]
     print(report(runs, output))
     if options.figures:
-        for path in save(runs, Path(options.figures), options.format.split(",")):
+        formats = options.format.split(",")
+        spare = functools.partial(_spare, endings=formats, force=options.force)
+        for path in save(runs, Path(options.figures), formats, spare):
             print(path)
     return 0 if all(one.done for one in runs) else 1
+
+
+def _spare(stem: Path, columns: Sequence[str], endings: Sequence[str], force: bool) -> None:
+    _files.spare_set(stem, endings, columns, force)

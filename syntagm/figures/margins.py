@@ -6,7 +6,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.errors import UsageError
+from syntagm.estimates import predictions
 from syntagm.figures._figure import Figure, Spec, finish, shown
+from syntagm.run import Run
+from syntagm.tables._runs import chosen_suite, named
 
 SCHEMA = {
     "model": pl.String,
@@ -21,6 +25,26 @@ BINS = 30
 # Bits; narrower bins would spread out rounding noise, and the differences within which a comparison is a tie.
 NARROWEST = 0.0001
 _COLOURS = {"holds": "#0072B2", "fails": "#D55E00"}
+
+
+def of_runs(runs: Sequence[Run], suite: str = "", measure: str = "") -> Figure:
+    """The figure of one suite.
+
+    Arguments:
+        suite: its name; may be left out where there is one only.
+        measure: a prediction's name; the first unless given.
+
+    Raises:
+        UsageError: no such suite or prediction.
+    """
+    name = chosen_suite(runs, suite)
+    having = [(model, run) for model, run in named(runs) if any(one.name == name for one in run.suites)]
+    known = predictions(having[0][1])[name]
+    if (measure or not known) and measure not in known:
+        raise UsageError("measure=", repr(measure) if known else "no predictions", "one of " + ", ".join(known))
+    chosen = measure or known[0]
+    found = [table(run.results(name), name, chosen, model) for model, run in having]
+    return draw([one for one in found if len(one)], f"{name}: {chosen}")
 
 
 def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> pl.DataFrame:

@@ -1,13 +1,17 @@
 """Scores: the accuracy of each model on each suite as a dot with its interval, and chance as a tick where it is known."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import nan
 from typing import Any
 
 import polars as pl
 
+from syntagm import estimates as of_run
 from syntagm.figures._figure import Figure, Spec, colours, distinct, finish, legend, shapes
 from syntagm.result import Estimate
+from syntagm.run import Run
+from syntagm.tables._runs import named, titles
 
 SCHEMA = {
     "model": pl.String,
@@ -25,6 +29,23 @@ SCHEMA = {
 WIDTH = 480
 # With more suites than this the scale stands above them, where the eye begins.
 MANY = 25
+
+
+def of_runs(runs: Sequence[Run], measure: str = "first") -> Figure:
+    """The figure of all suites of some runs.
+
+    Arguments:
+        measure: a prediction's name, `first` of each suite, or `all` (whether all predictions hold).
+    """
+    called = titles(runs)
+    found, chance = [], {}
+    for model, run in named(runs):
+        for one in of_run.accuracies(run, measure):
+            record = run.suite(one.group["suite"])
+            title = called[record.name, record.hash]
+            found.append(replace(one, group={"model": model, "suite": title, "measure": measure}))
+            chance[title] = of_run.chance_of_suite(record, measure).value
+    return draw(found, chance, "Accuracy by suite")
 
 
 def draw(estimates: Sequence[Estimate], chance: Mapping[str, float] | None = None, title: str = "") -> Figure:

@@ -12,8 +12,10 @@ from typing import Any
 import polars as pl
 
 from syntagm.analysis import interval
+from syntagm.errors import UsageError
 from syntagm.figures._figure import Figure, Spec, colours, distinct, finish, legend, shapes, shown
 from syntagm.run import Run
+from syntagm.tables._runs import chosen_suite, named
 
 # A point in a plot needs fewer draws than a number in a table: the ends move by about a fiftieth of the width.
 DRAWS = 1000
@@ -33,6 +35,23 @@ SCHEMA: dict[str, Any] = {
     "undefined": pl.Int32,
     "empty": pl.Boolean,
 }
+
+
+def of_runs(runs: Sequence[Run], suite: str = "") -> Figure:
+    """The figure of one suite.
+
+    Arguments:
+        suite: its name; may be left out where there is one only.
+
+    Raises:
+        UsageError: no such suite, or its sentences have no regions.
+    """
+    name = chosen_suite(runs, suite)
+    having = [(model, run) for model, run in named(runs) if any(one.name == name for one in run.suites)]
+    found = [made for model, run in having if len(made := table(run, name, model))]
+    if not found:
+        raise UsageError(f"suite={name}", "sentences without regions", "regions", "The figure margins needs none.")
+    return draw(found, name)
 
 
 def table(run: Run, suite: str, model: str = "") -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """The figures of a report, on the page and as files: one a suite, and one of the accuracies of all suites."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,8 +41,16 @@ def accuracies(subjects: Sequence[Subject], title: str = "") -> Figure:
     return scores.draw(found, chances, title)
 
 
-def save(runs: Sequence[Run], folder: Path, formats: Sequence[str] = _save.FORMATS) -> list[Path]:
+def save(
+    runs: Sequence[Run],
+    folder: Path,
+    formats: Sequence[str] = _save.FORMATS,
+    spare: Callable[[Path, Sequence[str]], None] = lambda stem, columns: None,
+) -> list[Path]:
     """Write every figure of some runs into `folder`, made if it does not exist, each with its numbers as CSV.
+
+    Arguments:
+        spare: asked before a figure is written: the stem of its files, the columns of its CSV; raises if it may not be.
 
     Raises:
         UsageError: a format that can't be written.
@@ -55,12 +63,14 @@ def save(runs: Sequence[Run], folder: Path, formats: Sequence[str] = _save.FORMA
     except OSError as error:
         raise durable.refusal(folder, error, 0) from error
     subjects = numbers.subjects(numbers.columns(runs))
-    paths = _save.save(accuracies(subjects, "Accuracy by suite"), folder / "scores", formats)
+    drawn = [(folder / "scores", accuracies(subjects, "Accuracy by suite"))]
     for subject in subjects:
         _, figure = suite(subject, subject.title)
         if len(figure.table):
-            paths += _save.save(figure, folder / file_name(subject.number, subject.name), formats)
-    return paths
+            drawn.append((folder / file_name(subject.number, subject.name), figure))
+    for stem, figure in drawn:
+        spare(stem, figure.table.columns)
+    return [path for stem, figure in drawn for path in _save.save(figure, stem, formats)]
 
 
 def file_name(number: int, name: str) -> str:

@@ -9,6 +9,7 @@ from syntagm import estimates
 from syntagm.analysis.chance import Chance, unknown
 from syntagm.result import Estimate
 from syntagm.run import Run, SuiteRecord
+from syntagm.tables._runs import named
 
 RULES = {"first": "first prediction of each suite", "all": "all predictions of each suite together"}
 _SHOWN = frozenset({*estimates.TAGS, "contrast", "comment", "description"})
@@ -97,12 +98,7 @@ class Line:
 
 def columns(runs: Sequence[Run]) -> list[Column]:
     """The runs with names that tell them apart, and their accuracies."""
-    names = [run.model for run in runs]
-    if len(set(names)) < len(names):
-        names = [f"{run.model} ({run.folder.name})" for run in runs]
-    if len(set(names)) < len(names):
-        names = [f"{name} #{index + 1}" for index, name in enumerate(names)]
-    return [_column(run, name) for run, name in zip(runs, names, strict=True)]
+    return [_column(run, name) for name, run in named(runs)]
 
 
 def _column(run: Run, name: str) -> Column:

@@ -8,6 +8,7 @@ from syntagm import table
 Cell = str | int | float | None
 _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
 }  # fmt: skip
 
@@ -48,7 +49,7 @@ class Table:
         return "".join(table.lines(self.columns, rows))
 
     def markdown(self) -> str:
-        """The table and its notes; three digits, and two of published numbers."""
+        """The table and its notes; three digits, and two of published numbers; a p is `p` or begins with `p `."""
         head = [f"## {self.title}", "", _line(self.columns), "|" + "---|" * len(self.columns)]
         body = [_line([cell.replace("|", "\\|") for cell in row]) for row in self._shown()]
         return "\n".join([*head, *body, "", *(f"- {note}" for note in self.notes), ""])
@@ -73,6 +74,8 @@ class Table:
         match cell:
             case None:
                 return ""
+            case float() if column.startswith("p ") or column == "p":
+                return "<0.001" if cell < 0.001 else f"{cell:.3f}"
             case float():
                 return f"{cell:.2f}" if column in self.published else f"{cell:.3f}"
             case int():

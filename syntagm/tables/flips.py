@@ -1,0 +1,46 @@
+"""Flips: the items that two models judge differently, the widest first."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from syntagm import pairing
+from syntagm.analysis import comparison
+from syntagm.errors import UsageError
+from syntagm.run import Run
+from syntagm.tables._runs import named
+from syntagm.tables._table import Table
+
+COLUMNS = ("suite", "item", "measure", "holds under", "margin A", "margin B")
+
+
+def of_runs(runs: Sequence[Run], measure: str = "first", limit: str = "all") -> Table:
+    """A row an item, by how far apart the two margins are, in bits.
+
+    Arguments:
+        measure: a prediction's name, `first` or `all`.
+        limit: how many items; `all` unless given.
+
+    Raises:
+        UsageError: not two runs, or a limit that is no number.
+        RunError: they share no suite.
+    """
+    if len(runs) != 2:
+        raise UsageError("flips", f"{len(runs)} runs", "two")
+    if limit != "all" and not limit.isdecimal():
+        raise UsageError("limit=", repr(limit), "a number or all")
+    (a, first), (b, second) = named(runs)
+    pairs, left_out = pairing.paired(first, second, measure)
+    found = comparison.flips(pairs).with_columns(apart=(pl.col("margin_a") - pl.col("margin_b")).abs())
+    found = found.sort("apart", descending=True, maintain_order=True)
+    shown = found.head(int(limit)) if limit != "all" else found
+    rows = tuple(
+        (row["suite"], row["item"], row["measure"], "A" if row["value_a"] else "B", row["margin_a"], row["margin_b"])
+        for row in shown.iter_rows(named=True)
+    )
+    notes = (
+        f"A: {a}. B: {b}. Margins in bits: above 0 the prediction holds, within the tolerance it is a tie and fails.",
+        f"{len(shown)} of {len(found)} flipped items, of {len(pairs)} compared.",
+        *(f"Left out: {one}." for one in left_out),
+    )
+    return Table("Items that two models judge differently", COLUMNS, rows, notes=notes)

@@ -1,0 +1,62 @@
+"""Items: the verdict and the margin of every item under each model, the hardest first."""
+
+import math
+from collections.abc import Sequence
+
+import polars as pl
+
+from syntagm import estimates
+from syntagm.analysis import score
+from syntagm.errors import UsageError
+from syntagm.run import Run
+from syntagm.tables._runs import chosen_suite, named
+from syntagm.tables._table import Cell, Table
+
+
+def of_runs(runs: Sequence[Run], suite: str = "", measure: str = "first") -> Table:
+    """A row an item of a suite: under how many models its prediction holds, and by how many bits under each.
+
+    Arguments:
+        suite: its name; may be left out where there is one only.
+        measure: a prediction's name, `first` or `all`.
+
+    Raises:
+        UsageError: no such suite, contents that differ under its name, or no such measure.
+    """
+    name = chosen_suite(runs, suite)
+    having = [(model, run) for model, run in named(runs) if any(one.name == name for one in run.suites)]
+    if len({run.suite(name).hash for _, run in having}) > 1:
+        raise UsageError(f"suite={name}", "different content under one name", "the same content in all runs")
+    tables = [_verdicts(run, name, measure).rename({"value": f"value_{k}", "margin": f"margin_{k}"})
+              for k, (_, run) in enumerate(having)]  # fmt: skip
+    joined = tables[0]
+    for table in tables[1:]:
+        joined = joined.join(table, on=["item", "occurrence"], how="full", coalesce=True, maintain_order="left_right")
+    rows = [_row(row, len(having)) for row in joined.iter_rows(named=True)]
+    rows.sort(key=lambda row: row[1])
+    if not rows:
+        raise UsageError(
+            "measure=", f"suite {name} has no results by {measure!r}", "first, all or one of its predictions"
+        )
+    columns = ("item", "holds", "defined", *(f"margin of {model} (bits)" for model, _ in having))
+    note = "holds, defined: under how many models. A margin above 0 holds; one within the tolerance is a tie and fails."
+    return Table(f"Items of {name}", columns, tuple(row for _, _, row in rows), notes=(note,))
+
+
+def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
+    results = run.results(suite)
+    found = score.verdicts(results, {suite: estimates.predictions(run)[suite]}, measure)
+    # An item's id may occur twice in a suite; the occurrences are told apart by their order.
+    occurrence = pl.int_range(pl.len()).over("item")
+    return found.select("item", "value", "margin", occurrence=occurrence)
+
+
+def _row(row: dict[str, float | str | None], models: int) -> tuple[str, float, tuple[Cell, ...]]:
+    values = [row[f"value_{k}"] for k in range(models)]
+    margins = [row[f"margin_{k}"] for k in range(models)]
+    defined = [one for one in values if isinstance(one, float) and not math.isnan(one)]
+    holds = int(sum(defined))
+    shown = [one if isinstance(one, float) and not math.isnan(one) else None for one in margins]
+    item = str(row["item"])
+    hardness = holds / len(defined) if defined else 2.0  # those that no model could judge come last
+    return item, hardness, (item, holds, len(defined), *shown)

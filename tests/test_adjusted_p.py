@@ -1,0 +1,87 @@
+"""Corrections for several tests, and which suites separate two models."""
+
+import math
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntagm.analysis import comparison, separation
+from syntagm.analysis.benjamini_hochberg import benjamini_hochberg
+from syntagm.analysis.holm import holm
+
+PS = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+def test_the_fifteen_tests_of_the_paper() -> None:
+    # Benjamini and Hochberg 1995, section 3.1: of these p, four are rejected at 0.05 and by Bonferroni or Holm three.
+    p = [
+        0.0001,
+        0.0004,
+        0.0019,
+        0.0095,
+        0.0201,
+        0.0278,
+        0.0298,
+        0.0344,
+        0.0459,
+        0.3240,
+        0.4262,
+        0.5719,
+        0.6528,
+        0.7590,
+        1.0,
+    ]
+    assert sum(one <= 0.05 for one in benjamini_hochberg(p)) == 4
+    assert sum(one <= 0.05 for one in holm(p)) == 3
+    # 0.0095 is the fourth of fifteen.
+    assert benjamini_hochberg(p)[3] == pytest.approx(0.0095 * 15 / 4)
+
+
+@given(PS)
+def test_it_rejects_what_the_step_up_procedure_rejects(p: list[float]) -> None:
+    # The definition: the largest k with p_(k) <= 0.05 k / m; the k smallest are rejected.
+    ranked = sorted(p)
+    k = max((rank for rank, one in enumerate(ranked, 1) if one * len(p) / rank <= 0.05), default=0)
+    assert sum(one <= 0.05 for one in benjamini_hochberg(p)) == k or (k and ranked[k - 1] == ranked[min(k, len(p) - 1)])
+
+
+@given(PS)
+def test_adjusted_p_are_ordered_and_between_p_and_holm(p: list[float]) -> None:
+    found = benjamini_hochberg(p)
+    for one, adjusted, strict in zip(p, found, holm(p), strict=True):
+        assert one <= adjusted <= 1
+        assert adjusted <= strict or math.isclose(adjusted, strict)
+
+
+def pairs(**suites: list[tuple[float, float]]) -> pl.DataFrame:
+    rows = [(suite, str(k), "first", a, b, a, b) for suite, values in suites.items() for k, (a, b) in enumerate(values)]
+    return pl.DataFrame(rows, schema=comparison.FLIP_COLUMNS, orient="row")
+
+
+def test_separations_equal_the_comparison_and_adjust_over_the_tested_suites() -> None:
+    nan = math.nan
+    table = pairs(
+        apart=[(0.0, 1.0)] * 8 + [(1.0, 1.0)] * 2,  # p = 2 / 2**8 = 0.0078125
+        alike=[(0.0, 1.0), (1.0, 0.0), (1.0, 1.0)],  # one flip each way: p = 1
+        empty=[(nan, 1.0), (0.0, nan)],  # no item has both: no test
+    )
+    apart, alike, empty = separation.by_suite(table)
+    assert (apart.p, apart.holm, apart.benjamini_hochberg) == (0.0078125, 0.015625, 0.015625)
+    assert (alike.p, alike.holm, alike.benjamini_hochberg) == (1.0, 1.0, 1.0)
+    assert math.isnan(empty.p)
+    assert math.isnan(empty.holm)
+    assert (empty.difference.n, empty.difference.undefined) == (0, 2)
+    full = comparison.compare(table, (0.0, 0.0))
+    for one, other in zip([apart, alike], full[:2], strict=True):
+        assert (one.a, one.b, one.only_a, one.only_b, one.p) == (other.a, other.b, other.only_a, other.only_b, other.p)
+        assert (one.difference.value, one.difference.low, one.difference.high) == (
+            other.difference.value, other.difference.low, other.difference.high,
+        )  # fmt: skip
+
+
+def test_the_mean_over_suites_is_undefined_if_a_suite_has_no_item() -> None:
+    table = pairs(one=[(0.0, 1.0), (1.0, 1.0)], two=[(0.0, 0.0), (1.0, 0.0)])
+    assert separation.over_suites(table).value == (0.5 - 0.5) / 2
+    assert math.isnan(separation.over_suites(pairs(one=[(0.0, 1.0)] * 3, two=[(math.nan, 1.0)])).value)

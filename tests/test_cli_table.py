@@ -1,0 +1,180 @@
+"""syntagm figure and syntagm table: what there is, what is written, and what is never replaced."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from report_examples import crossed, gaps
+from toy_runs import agreement, pairs, toy_run
+
+from syntagm import estimates, folder
+from syntagm.cli import main
+from syntagm.run import Run
+from syntagm.suite import Suite
+
+PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[str]:
+    toy_run(tmp_path / "toy", agreement(), PLAIN)
+    toy_run(tmp_path / "random", agreement(), PLAIN, model="random:?seed=3")
+    return [str(tmp_path / name) for name in ("toy", "random")]
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, str]]:
+    assert main(["table", *words, "--format", "csv"]) == 0
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+@pytest.mark.parametrize("kind", ["figure", "table"])
+def test_the_list_names_all_that_runs_give(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([kind, "--list"]) == 0
+    shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    offered = [name for name in folder.names(f"{kind}s") if hasattr(folder.find(f"{kind}s", name), "of_runs")]
+    assert shown == offered
+    assert {"figure": {"scores", "margins"}, "table": {"scores", "comparison", "items"}}[kind] <= set(shown)
+
+
+def test_scores(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    rows = printed(capsys, "scores", runs[0])
+    # agreement: 1 of 3 holds, 1 ties; plain: both hold.
+    assert [(row["suite"], row["measure"], float(row["score"]), row["n"], row["ties"]) for row in rows] == [
+        ("agreement", "verb", 1 / 3, "3", "1"),
+        ("plain", "full_sentence", 1.0, "2", "0"),
+        ("mean of 2 suites", "first", 2 / 3, "5", "1"),
+    ]
+    assert all(row["low"] and row["high"] for row in rows)
+    each = printed(capsys, "scores", runs[0], "measure=each")
+    assert [row["measure"] for row in each] == ["verb", "full_sentence", "full_sentence"]
+
+
+def test_wide_tables_keep_interval_and_n_in_each_cell(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    rows = printed(capsys, "scores", *runs, "wide=yes")
+    assert rows[0]["toy:12-sentences"] == "0.333 [0.000, 1.000] n=3, 1 tie"
+    assert all(" n=" in row[name] for row in rows for name in list(row)[3:])
+
+
+def test_groups(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    [row] = printed(capsys, "groups", runs[0])
+    assert (row["by"], row["group"], row["suites"], row["n"]) == ("circuit", "Agreement", "1", "3")
+    assert main(["table", "groups", runs[0], "by=colour"]) == 2
+    assert "one of circuit" in capsys.readouterr().err
+
+
+def test_comparison_and_flips(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    rows = printed(capsys, "comparison", *runs)
+    assert [row["suite"] for row in rows] == ["agreement", "plain", "mean of 2"]
+    for row in rows[:2]:
+        assert float(row["B - A"]) == pytest.approx(float(row["score B"]) - float(row["score A"]))
+        assert float(row["p Holm"]) >= float(row["p Benjamini-Hochberg"]) >= float(row["p"])
+    assert (rows[2]["n"], rows[2]["p"]) == ("5", "")
+    flipped = printed(capsys, "flips", *runs)
+    assert len(flipped) == sum(int(row["only A"]) + int(row["only B"]) for row in rows[:2])
+    assert main(["table", "comparison", runs[0]]) == 2
+    assert main(["table", "flips", runs[0]]) == 2
+
+
+def test_items(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    rows = printed(capsys, "items", runs[0], "suite=agreement")
+    assert [(row["item"], row["holds"]) for row in rows] == [("2", "0"), ("3", "0"), ("1", "1")]
+    assert float(rows[0]["margin of toy:12-sentences (bits)"]) == pytest.approx(-1)
+    assert main(["table", "items", runs[0]]) == 2
+    assert "suite=NAME, one of agreement, plain" in capsys.readouterr().err
+
+
+def test_undefined_items_and_one_item(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    toy_run(tmp_path, crossed(), pairs("single", ("the dog barks", "the dog bark")))
+    undefined, single, mean = printed(capsys, "scores", str(tmp_path))
+    assert (undefined["score"], undefined["n"], undefined["undefined"]) == ("", "0", "1")
+    assert (single["score"], single["low"], single["n"]) == ("1", "", "1")
+    assert mean["score"] == ""
+
+
+def test_suites_of_one_name_with_different_contents_stay_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = [toy_run(tmp_path / str(k), agreement(nouns=nouns)) for k, nouns in enumerate((("dog",), ("dog", "cat")))]
+    rows = printed(capsys, "scores", *(str(run.folder) for run in made))
+    assert [row["suite"] for row in rows] == [f"agreement @{run.suite('agreement').hash[:8]}" for run in made]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in folder.names("tables") if hasattr(folder.find("tables", name), "of_runs")]
+)
+def test_no_table_shows_a_mean_without_n_and_an_interval(name: str) -> None:
+    columns = getattr(folder.find("tables", name), "COLUMNS", ())
+    if {"score", "score A", "mean"} & set(columns):
+        assert {"n", "low", "high"} <= set(columns)
+
+
+def test_files_and_what_is_not_replaced(runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stem = tmp_path / "out" / "scores"
+    for _ in range(2):  # its own files are replaced
+        assert main(["table", "scores", runs[0], "-o", str(stem)]) == 0
+    assert sorted(path.name for path in stem.parent.iterdir()) == ["scores.csv", "scores.md", "scores.tex"]
+    assert r"\toprule" in (stem.parent / "scores.tex").read_text()
+    mine = tmp_path / "thesis.tex"
+    mine.write_text("years of work")
+    assert main(["table", "scores", runs[0], "-o", str(tmp_path / "thesis"), "--format", "latex"]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert mine.read_text() == "years of work"
+    assert main(["table", "scores", runs[0], "-o", str(tmp_path / "thesis"), "--format", "latex", "--force"]) == 0
+
+
+def test_figures_and_their_numbers(runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stem = str(tmp_path / "figure")
+    assert main(["figure", "scores", *runs, "-o", stem, "--format", "svg"]) == 0
+    rows = list(csv.DictReader(io.StringIO(Path(f"{stem}.csv").read_text())))
+    assert len(rows) == 4
+    assert main(["figure", "margins", runs[0], "suite=plain", "-o", stem, "--format", "svg"]) == 2
+    assert "another header" in capsys.readouterr().err
+    assert main(["figure", "surprisal_by_region", *runs, "suite=agreement", "-o", f"{stem}2", "--format", "svg"]) == 0
+    assert main(["figure", "margins", *runs, "suite=plain", "-o", f"{stem}3", "--format", "svg"]) == 0
+    assert main(["figure", "surprisal_by_region", runs[0], "suite=plain", "-o", stem]) == 2
+    assert "sentences without regions" in capsys.readouterr().err
+
+
+def test_refusals(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in (
+        (["scores"], "no runs"),
+        (["score", runs[0]], "no such name: 'score'"),
+        (["scores", runs[0], "mesure=all"], "no option 'mesure'"),
+        (["scores", runs[0], "measure=nonsense"], "no suite with 'nonsense'"),
+        (["scores", runs[0], "wide=1"], "yes or no"),
+    ):
+        assert main(["table", *words]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_an_unfinished_run_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run: Run = toy_run(tmp_path, agreement(), gaps())
+    record = json.loads((run.folder / "run.json").read_text())
+    (run.folder / "run.json").write_text(json.dumps(record | {"status": "interrupted"}))
+    assert main(["table", "scores", str(tmp_path)]) == 1
+    assert "not finished" in capsys.readouterr().err
+
+
+def test_a_suite_without_predictions_stands_in_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = toy_run(tmp_path, Suite("bare", PLAIN.items, ()), PLAIN)
+    assert estimates.predictions(run)["bare"] == ()
+    assert [row["suite"] for row in printed(capsys, "scores", str(tmp_path))] == ["plain", "mean of 1 suite"]
+
+
+@pytest.mark.parametrize("command", ["report", "export", "compare"])
+def test_other_commands_spare_files_too(command: str, runs: list[str], tmp_path: Path) -> None:
+    words = {
+        "report": ["report", runs[0]],
+        "export": ["export", runs[0], "--as", "scores"],
+        "compare": ["compare", *runs],
+    }[command]
+    mine, ours = tmp_path / "notes", tmp_path / "ours"
+    mine.write_text("notes of mine")
+    assert main([*words, "-o", str(mine)]) == 2
+    assert mine.read_text() == "notes of mine"
+    for _ in range(2):
+        assert main([*words, "-o", str(ours)]) == 0
+    assert main([*words, "-o", str(mine), "--force"]) == 0
+    assert mine.read_text() == ours.read_text() != "notes of mine"
