@@ -1,0 +1,46 @@
+"""What is shallow about minimal pairs: lengths, and how likely their good sentence is whatever the bad one."""
+
+import polars as pl
+
+_KEYS = ("item", "occurrence")
+PROPERTIES = {
+    "words": "words of the good sentence",
+    "more_words": "words of the bad sentence less those of the good one",
+    "bits_per_word": "surprisal of the good sentence, bits per word",
+    "bits": "surprisal of the good sentence, bits",
+    "confidence": "difference of the two sentences' surprisals, either way, bits",
+}
+
+
+def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: bool = True) -> pl.DataFrame:
+    """A row an item: suite, item, occurrence, value, margin, and the columns of `PROPERTIES`.
+
+    Items are those of one suite that have both conditions `good` and `bad`. Words are what stands between blanks.
+
+    Arguments:
+        sentences: item, condition, text, bits (a list a sentence).
+        results: of one measure of the same suite: suite, item, value, margin.
+        scored_first: does the first token have a surprisal? If not, it counts 0.
+    """
+    bits = pl.col("bits") if scored_first else pl.col("bits").list.slice(1)
+    measured = sentences.select(
+        "item",
+        "condition",
+        occurrence=pl.int_range(pl.len()).over("item", "condition"),
+        words=pl.col("text").str.count_matches(r"\S+").cast(pl.Int64),
+        bits=bits.list.sum(),
+    )
+    good, bad = (measured.filter(pl.col("condition") == side).drop("condition") for side in ("good", "bad"))
+    pairs = good.join(bad, on=_KEYS, suffix="_bad", maintain_order="left")
+    judged = results.with_columns(occurrence=pl.int_range(pl.len()).over("item"))
+    return judged.join(pairs, on=_KEYS, maintain_order="left").select(
+        "suite",
+        *_KEYS,
+        "value",
+        "margin",
+        "words",
+        more_words=pl.col("words_bad") - pl.col("words"),
+        bits_per_word=pl.col("bits") / pl.col("words"),
+        bits="bits",
+        confidence=(pl.col("bits_bad") - pl.col("bits")).abs(),
+    )
