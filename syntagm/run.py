@@ -8,7 +8,7 @@ results.parquet/.csv all results, when the run is done
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -61,7 +61,7 @@ class Run:
         self.folder, self.record, self._ledger = folder, record, ledger
         self.model: str = record["model"]["name"]
         self.tolerance: float = record["options"]["tolerance"]
-        self.rule: Rule = record["options"]["align"]
+        self.rule: Rule = record["options"].get("align", "strict")
         # A ledger that lost lines is unfinished, whatever the record says: the same command computes what is missing.
         recorded = {name for suite in record["suites"] for name in suite["shards"]}
         self.done: bool = record["status"] == "done" and recorded <= ledger.keys()
@@ -185,6 +185,10 @@ def open_run(folder: str | Path) -> Run:
         raise RunError(
             str(folder), "no run.json", "a run directory", "Make one with `syntagm run MODEL --suite ... -o DIR`."
         )
+    if record.get("kind", "score") == "fill":
+        from syntagm.blanks.run import FillRun
+
+        return FillRun(folder, record)
     return Run(folder, record, read_ledger(folder))
 
 
@@ -212,15 +216,19 @@ def read_record(folder: Path) -> dict[str, Any] | None:
     return dict(record)
 
 
-def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:
-    """The finished shards by name. A line cut short by a kill is no entry."""
+def read_ledger(folder: Path, kinds: Sequence[str] = shard.KINDS) -> dict[str, dict[str, Any]]:
+    """The finished shards by name. A line cut short by a kill is no entry.
+
+    Arguments:
+        kinds: the files that a shard has.
+    """
     path = folder / "ledger.jsonl"
     entries: dict[str, dict[str, Any]] = {}
     for line in path.read_bytes().splitlines() if path.exists() else []:
         try:
             entry = json.loads(line)
-            files = {kind: entry["files"][kind] for kind in shard.KINDS}
-            entries[entry["shard"]] = {"files": files, "undefined": dict(entry["undefined"])}
+            files = {kind: entry["files"][kind] for kind in kinds}
+            entries[entry["shard"]] = entry | {"files": files, "undefined": dict(entry["undefined"])}
         except (ValueError, KeyError, TypeError):
             continue
     return entries

@@ -1,0 +1,208 @@
+"""What every kind of run shares: the folder held, the record, the ledger, shards that are written whole and verified."""
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+from syntagm import durable, shard
+from syntagm.check import check
+from syntagm.errors import InputError, Interrupted, RunError
+from syntagm.models._model import LanguageModel
+from syntagm.run import VERSION, SuiteRecord, read_ledger, read_shard
+from syntagm.suite import Suite
+
+# The temporary files that a killed run leaves behind; any other file in the folder is not ours to delete.
+_LEFT = re.compile(r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+\.tmp")
+
+
+class Progress(Protocol):
+    """Who wants to know how a run goes on."""
+
+    def planned(self, sentences: int, done: int, suites: int) -> None:
+        """The work is known: sentences in all, those already done by an earlier start, suites."""
+
+    def answered(self, suite: str, sentences: int) -> None:
+        """Further sentences of `suite` are answered. May raise `Interrupted`."""
+
+    def warned(self, message: str) -> None:
+        """Something the user should know, in a sentence."""
+
+
+class Silence:
+    """No one wants to know."""
+
+    def planned(self, sentences: int, done: int, suites: int) -> None:
+        """Say nothing."""
+
+    def answered(self, suite: str, sentences: int) -> None:
+        """Say nothing."""
+
+    def warned(self, message: str) -> None:
+        """Say nothing."""
+
+
+@contextlib.contextmanager
+def claim(folder: Path) -> Iterator[None]:
+    """Hold the run directory, made if it does not exist, against other processes.
+
+    Raises:
+        RunError: it can't be made or written, or another process holds it.
+    """
+    with durable.held(folder):
+        try:
+            (folder / "shards").mkdir(exist_ok=True)
+        except OSError as error:
+            raise durable.refusal(folder, error, 0) from error
+        for left in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
+            if _LEFT.fullmatch(left.name):
+                left.unlink(missing_ok=True)
+        yield
+
+
+@contextlib.contextmanager
+def interruptible(folder: Path, record: Mapping[str, Any]) -> Iterator[None]:
+    """Enter into the record that the work inside was interrupted, if it was."""
+    try:
+        yield
+    except (Interrupted, KeyboardInterrupt):
+        write_record(folder, {**record, "status": "interrupted"})
+        raise
+
+
+def new_record(
+    model: LanguageModel, suites: Iterable[SuiteRecord], options: dict[str, Any], command: str, kind: str
+) -> dict[str, Any]:
+    """The record of a run that begins now."""
+    about = {key: getattr(model, key) for key in ("name", "fingerprint", "start", "end", "noise", "left_to_right")}
+    return {
+        "format": VERSION,
+        "kind": kind,
+        "status": "running",
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "finished": None,
+        "command": command,
+        "versions": {
+            "syntagm": version("syntagm"),
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+        },
+        "model": about | {"policies": dict(model.policies), "record": dict(model.record)},
+        "options": options,
+        "suites": [asdict(suite) for suite in suites],
+    }
+
+
+def suite_record(suite: Suite, digest: str, predictions: Mapping[str, str], sentences: int) -> SuiteRecord:
+    """What a run keeps of a suite; its shards are added when they have names.
+
+    Arguments:
+        digest: the hash of its content.
+        predictions: measure -> formula, as results call them.
+        sentences: how many questions it makes.
+    """
+    tags = shard.public_tags(suite.tags)
+    return SuiteRecord(
+        suite.name,
+        digest,
+        suite.aggregate,
+        predictions,
+        tuple(suite.items[0].sentences) if suite.items else (),
+        {key.removeprefix("region."): value for key, value in tags.items() if key.startswith("region.")},
+        {key: value for key, value in tags.items() if not key.startswith("region.")},
+        len(suite.items),
+        sentences,
+        (),
+    )
+
+
+def settled(folder: Path, standing: dict[str, Any] | None, fresh: dict[str, Any]) -> dict[str, Any]:
+    """The record to go on with, written: the fresh one, or that of the run that stands there if it is the same run.
+
+    Raises:
+        RunError: another run stands there.
+    """
+    if standing is not None:
+        _refuse_another(folder, standing, fresh)
+        # Tags and labels change no number, so the latest hold.
+        fresh = standing | {"suites": fresh["suites"]}
+    write_record(folder, fresh)
+    return fresh
+
+
+def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any]) -> None:
+    cure = "Choose another folder, or give the command that began this run."
+    kinds = [record.get("kind", "score") for record in (standing, fresh)]
+    if kinds[0] != kinds[1]:
+        raise RunError(str(folder), f"a run of the kind {kinds[0]}", f"one of the kind {kinds[1]}", cure)
+    if standing["model"]["fingerprint"] != fresh["model"]["fingerprint"]:
+        found = f"a run of {standing['model']['name']} ({standing['model']['fingerprint'][:8]})"
+        raise RunError(
+            str(folder), found, f"a run of {fresh['model']['name']} ({fresh['model']['fingerprint'][:8]})", cure
+        )
+    if standing["options"] != fresh["options"]:
+        raise RunError(str(folder), f"a run with {standing['options']}", f"a run with {fresh['options']}", cure)
+    here = {suite["name"]: suite["hash"] for suite in standing["suites"]}
+    there = {suite["name"]: suite["hash"] for suite in fresh["suites"]}
+    if list(here.items()) != list(there.items()):
+        odd = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+        raise RunError(
+            str(folder), "a run on other suites", "the same, in the same order", f"Different: {odd[:5]}. {cure}"
+        )
+
+
+def refuse_malformed(suite: Suite) -> None:
+    """Raises InputError if `syntagm check` finds an error in the suite."""
+    if errors := [str(finding) for finding in check([suite]) if finding.error]:
+        cure = f"The first: {errors[0]} `syntagm check` lists all of them."
+        raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "none", cure)
+
+
+def changed(suite: str, found: str) -> InputError:
+    """The error of a suite that is not what it was when the run began."""
+    return InputError(
+        f"suite {suite}", found, "files that stay as they are while a run goes on",
+        "Put back what it was and give the same command again, or choose another folder.",
+    )  # fmt: skip
+
+
+def verified(folder: Path, names: Iterable[str], kinds: Sequence[str], progress: Progress) -> set[str]:
+    """Those of the shards that are finished and undamaged; damaged files are moved aside."""
+    ledger = read_ledger(folder, kinds)
+    finished = set()
+    for name in (one for one in names if one in ledger):
+        if all(read_shard(folder, name, kind, ledger) is not None for kind in ledger[name]["files"]):
+            finished.add(name)
+            continue
+        for path in sorted((folder / "shards").glob(f"{name}.*")):
+            os.replace(path, path.with_name(f"damaged-{time.time_ns()}-{path.name}"))
+        progress.warned(f"{folder}: shard {name[:8]} is damaged; it is moved aside and computed again")
+    return finished
+
+
+def add_shard(folder: Path, name: str, suite: str, files: Mapping[str, bytes], **more: Any) -> None:
+    """Write the files of a finished shard, by kind, and then its line in the ledger, with whatever else is to stand there."""
+    for kind, content in files.items():
+        durable.write(folder / "shards" / f"{name}.{kind}", content)
+    digests = {kind: hashlib.sha256(content).hexdigest() for kind, content in files.items()}
+    durable.append(folder / "ledger.jsonl", json.dumps({"shard": name, "suite": suite, "files": digests} | more))
+
+
+def finish(folder: Path, record: Mapping[str, Any]) -> None:
+    """Enter into the record that the run is done."""
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    write_record(folder, {**record, "status": "done", "finished": finished})
+
+
+def write_record(folder: Path, record: Mapping[str, Any]) -> None:
+    """Write run.json."""
+    durable.write(folder / "run.json", json.dumps(record, indent=2, ensure_ascii=False, default=str).encode())
