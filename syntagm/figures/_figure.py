@@ -79,9 +79,10 @@ def legend(names: Sequence[str], width: float) -> Spec:
     return {"orient": "top", "direction": "horizontal", "columns": min(columns, len(names) or 1), "title": None}
 
 
-def finish(spec: Spec, title: str = "", subtitle: str = "") -> Spec:
-    """The specification with its schema, titles and the shared look."""
-    heading = {"text": shown(title), "subtitle": shown(subtitle)} if title else {}
+def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "") -> Spec:
+    """The specification with its schema, titles and the shared look; a subtitle may have several lines."""
+    below = shown(subtitle) if isinstance(subtitle, str) else [shown(line) for line in subtitle]
+    heading = {"text": shown(title), "subtitle": below} if title else {}
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "background": "transparent",
