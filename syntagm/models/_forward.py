@@ -120,12 +120,45 @@ class Forward:
                 done([index for pack in batch for index in pack.sequences])
             remaining = [index for index in remaining if found[index] is None]
 
-    def _halve(self, batch: Sequence[Pack], error: Exception) -> None:
-        """After running out of memory: half the batch, from now on. Any other error is raised again."""
+    @torch.inference_mode()
+    def visit(
+        self, packs: Sequence[Pack], nodes: Sequence[NDArray[np.int64]], tree: bool,
+        read: Callable[[range, Iterator[tuple[int, torch.Tensor]]], None],
+    ) -> None:  # fmt: skip
+        """Let `read` see what the model foretells after some nodes of each pack.
+
+        Arguments:
+            nodes: for each pack, the nodes asked about.
+            tree: do the packs branch? Only if the model can share prefixes.
+            read: called for each batch with the indices of its packs, and with the logits after their nodes, in order, a
+                portion at a time, each with the index of its first row. Each portion overwrites the one before.
+
+        Raises:
+            ModelError: no memory for a single pack.
+        """
+        at = 0
+        with self._alone:
+            while at < len(packs):
+                for batch in batches(iter(packs[at:]), self.budget):
+                    here = range(at, at + len(batch))
+                    try:
+                        inputs, width = self._inputs(batch, tree)
+                        needed = np.concatenate([row * width + nodes[index] for row, index in enumerate(here)])
+                        read(here, self._logits(inputs, needed))
+                    except (RuntimeError, MemoryError) as error:
+                        self._halve(batch, error, whole=True)
+                        break
+                    at = here.stop
+
+    def _halve(self, batch: Sequence[Pack], error: Exception, whole: bool = False) -> None:
+        """After running out of memory: half the batch, from now on, of packs that stay `whole` or can be planned anew.
+
+        Any other error is raised again.
+        """
         if not is_out_of_memory(error):
             raise error
         size = sum(len(pack.tokens) for pack in batch)
-        if size <= 1 or sum(len(pack.sequences) for pack in batch) == 1:
+        if size <= 1 or (len(batch) if whole else sum(len(pack.sequences) for pack in batch)) == 1:
             raise ModelError(
                 str(self.model.config.model_type), f"out of memory for a single sentence of {size} tokens",
                 "memory for one sentence", "Use a smaller model or type, or another device.",
@@ -147,13 +180,7 @@ class Forward:
 
     def batch(self, sequences: Sequence[Sequence[int]], batch: Sequence[Pack], tree: bool) -> list[list[Rows]]:
         """The rows of each sequence of each pack."""
-        width = max(1, max(len(pack.tokens) for pack in batch))
-        tokens = np.zeros((len(batch), width), np.int64)
-        for row, pack in enumerate(batch):
-            tokens[row, : len(pack.tokens)] = pack.tokens
-        inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device), "use_cache": False}
-        inputs |= self._tree_inputs(batch, width) if tree else self._padded_inputs(batch, width)
-        self.evaluated += sum(len(pack.tokens) for pack in batch)
+        inputs, width = self._inputs(batch, tree)
         # Each (row of the head, target) asked about, in the order of packs, sequences and positions.
         nodes, targets, lengths = [], [], []
         for row, pack in enumerate(batch):
@@ -186,6 +213,17 @@ class Forward:
             before += len(pack.tokens)
             answers.append(rows)
         return answers
+
+    def _inputs(self, batch: Sequence[Pack], tree: bool) -> tuple[dict[str, Any], int]:
+        """What the model is given for a batch, and how wide it is."""
+        width = max(1, max(len(pack.tokens) for pack in batch))
+        tokens = np.zeros((len(batch), width), np.int64)
+        for row, pack in enumerate(batch):
+            tokens[row, : len(pack.tokens)] = pack.tokens
+        inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device), "use_cache": False}
+        inputs |= self._tree_inputs(batch, width) if tree else self._padded_inputs(batch, width)
+        self.evaluated += sum(len(pack.tokens) for pack in batch)
+        return inputs, width
 
     def _tree_inputs(self, batch: Sequence[Pack], width: int) -> dict[str, torch.Tensor]:
         depths = np.zeros((len(batch), width), np.int64)

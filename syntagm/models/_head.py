@@ -64,6 +64,7 @@ class Head:
         count: int,
         places: NDArray[np.int64],
         targets: NDArray[np.int64],
+        watched: torch.Tensor | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Bits of each (place, target), and of the watched sets after each row.
 
@@ -71,12 +72,14 @@ class Head:
             chunks: the logits of `count` rows, in order, each chunk with the number of its first row. They are overwritten.
             places: shape (asked,): which row each target is asked of.
             targets: shape (asked,): token numbers.
+            watched: a column for each set, of the type `wide`; those of `borders` by default.
 
         Returns:
-            Two arrays, of shape (asked,), and (count, 2) or (0, 2) if no sets are watched.
+            Two arrays, of shape (asked,), and (count, sets), or (0, 2) if no sets are watched.
         """
+        watched = self.borders if watched is None else watched
         order = np.argsort(places, kind="stable")
-        bits, sets = np.empty(len(places)), np.empty((count if self.borders is not None else 0, 2))
+        bits, sets = np.empty(len(places)), np.empty((0, 2) if watched is None else (count, watched.shape[1]))
         sorted_places = places[order]
         for first, logits in chunks:
             for start in range(first, first + len(logits), self._block):
@@ -89,7 +92,7 @@ class Head:
                 masses = wide.exp_()
                 total = masses.sum(-1)
                 bits[order[low:high]] = ((total.log()[rows] - picked).double() / math.log(2)).cpu().numpy()
-                if self.borders is not None:
-                    shares = (masses @ self.borders).double() / total.double()[:, None]
+                if watched is not None:
+                    shares = (masses @ watched).double() / total.double()[:, None]
                     sets[start : start + len(wide)] = -shares.log2().cpu().numpy()
         return bits, sets

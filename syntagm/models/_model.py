@@ -4,6 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from syntagm.errors import ModelError
 from syntagm.question import Blank, Fill, Surprisals
 
@@ -58,5 +61,19 @@ class LanguageModel(ABC):
 
         Raises:
             ModelError: a blank that the model can't take; the message names it.
+        """
+        raise ModelError(self.name, "this model fills no blanks", "one that does")
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the words are single entries of the vocabulary where a blank (white space) stands before them.
+
+        Only those have `above` and `below` in a `Fill`, and they are the cheapest to ask for. Unknown words of word-level models
+        are single entries, that of unknown words.
+
+        Returns:
+            Shape (words,), bool.
+
+        Raises:
+            ModelError: the model fills no blanks.
         """
         raise ModelError(self.name, "this model fills no blanks", "one that does")

@@ -24,6 +24,7 @@ class Pack:
         depths: shape (nodes,): the length of the prefix, less one.
         sequences: which sequences run through the tree.
         paths: for each of them, the node of each of its input tokens.
+        allowed: the mask, where it is known already.
     """
 
     tokens: NDArray[np.int64]
@@ -31,14 +32,39 @@ class Pack:
     depths: NDArray[np.int64]
     sequences: tuple[int, ...]
     paths: tuple[NDArray[np.int64], ...]
+    allowed: NDArray[np.bool_] | None = None
 
     def mask(self) -> NDArray[np.bool_]:
         """Shape (nodes, nodes): may the node of the row attend to the node of the column?"""
+        if self.allowed is not None:
+            return self.allowed
         allowed = np.eye(len(self.tokens), dtype=bool)
         for node, parent in enumerate(self.parents):
             if parent >= 0:
                 allowed[node] |= allowed[parent]
         return allowed
+
+    def below(self, stem: Sequence[int]) -> "Pack":
+        """The same tree below a stem of its own.
+
+        >>> [pack] = plan([[1, 2], [3]], 8, last=True)
+        >>> lowered = pack.below([7, 8])
+        >>> lowered.tokens.tolist(), lowered.parents.tolist(), [path.tolist() for path in lowered.paths]
+        ([7, 8, 1, 2, 3], [-1, 0, 1, 2, 1], [[2, 3], [4]])
+        """
+        length, nodes = len(stem), len(self.tokens)
+        allowed = np.zeros((length + nodes, length + nodes), bool)
+        allowed[:length, :length] = np.tri(length, dtype=bool)
+        allowed[length:, :length] = True
+        allowed[length:, length:] = self.mask()
+        return Pack(
+            np.concatenate([np.array(stem, np.int64), self.tokens]),
+            np.concatenate([np.arange(-1, length - 1), np.where(self.parents < 0, length - 1, self.parents + length)]),
+            np.concatenate([np.arange(length), self.depths + length]),
+            self.sequences,
+            tuple(path + length for path in self.paths),
+            allowed,
+        )
 
 
 def plan(

@@ -6,6 +6,7 @@
     eos=no|yes                 is the end symbol's surprisal listed? It counts in whole sentences only
     dtype=f32|bf16|f16|f64     the type computed in, whatever the weights are stored in; log-sum-exp in float32 at least
     boundary=token|word        word: the word-boundary correction of Pimentel & Meister 2024 and Oh & Schuler 2024
+    fill=word|token            a candidate in a blank: a whole word that ends there, or its tokens, whatever comes after them
     device=auto|cpu|cuda|...   where to compute
     batch=N                    tokens a batch; halved by itself when memory runs out
     sharing=auto|no            are shared prefixes computed once, where the model can take it?
@@ -14,34 +15,47 @@
 
 With nothing before it (`bos=no`, or no start symbol), the first token has no surprisal: nan, counted as 0 in sums.
 Tokens beyond the positions that a model has are nan: undefined, and counted.
+
+Blanks are filled exactly, whatever the number of a candidate's tokens. With `fill=word` its probability is that of the word,
+not of all words that begin with its tokens: times the probability that the word has ended after it, over the same before it. A
+word has ended if the next token begins with white space or a punctuation mark, or is the end symbol; in a tokenizer that marks
+the tokens that go on with a word (##), if the next is another one. That takes a pass for the end of each candidate. `fill=token`
+is what published numbers are made of; for candidates of single tokens it takes one pass a context. The default for texts stays
+`boundary=token`: over a sentence the correction all but cancels; between candidates for a blank it doesn't.
 """
 
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 import transformers
+from numpy.typing import NDArray
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.models._causal_fill import Filler
+from syntagm.models._ends import word_ends
 from syntagm.models._forward import Forward, Rows
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import canonical, choose, refuse_others
 from syntagm.models._tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
 from syntagm.models._transformer import PERMISSIONS, batch_tokens, read, spelled
 from syntagm.models._weights import hash_code, hash_weights, sample
-from syntagm.question import Surprisals
+from syntagm.question import Blank, Fill, Surprisals
 
 SCORER = "causal 1"
-_OPTIONS = ("bos", "eos", "dtype", "boundary", "device", "batch", "sharing", *PERMISSIONS)
-_OF_LIVE_MODELS = ("bos", "eos", "boundary", "batch", "sharing")
+_OPTIONS = ("bos", "eos", "dtype", "boundary", "fill", "device", "batch", "sharing", *PERMISSIONS)
+_OF_LIVE_MODELS = ("bos", "eos", "boundary", "fill", "batch", "sharing")
 _SILENT = ("device", "batch", "sharing", *PERMISSIONS)
 
 
 class Causal(LanguageModel):
     """A causal transformer with its tokenizer; made by `load`, or around a live model by `wrap`."""
+
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
     def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
         refuse_others("causal", options, _OPTIONS)
@@ -61,10 +75,13 @@ class Causal(LanguageModel):
             "eos": "yes" if self.end is not None else "no",
             "dtype": spelled(model.dtype),
             "boundary": "word" if self._borders else "token",
+            "fill": choose(options, "fill", ["word", "token"], "word"),
         }
         self._sample = sample(model)
         code, borders = hash_code(model), self._borders and self._borders.digest()
-        rests = [SCORER, weights, code, self._start, self._end, tokenizer.unk_token_id, borders, self.policies]
+        # The end symbol ends words, too, whether it is listed or not.
+        ending = _ending(tokenizer, config) if self.policies["fill"] == "word" else None
+        rests = [SCORER, weights, code, self._start, self._end, tokenizer.unk_token_id, borders, ending, self.policies]
         self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
         self.record = {
             "architecture": config.model_type,
@@ -98,11 +115,7 @@ class Causal(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The surprisals of each text; see `LanguageModel.score`."""
-        if sample(self.live) != self._sample:
-            raise ModelError(
-                self.name, "weights that have changed since the model was wrapped", "those that its fingerprint names",
-                "Call wrap again after a training step.",
-            )  # fmt: skip
+        self._refuse_change()
         encoded = dict(
             zip(distinct := list(dict.fromkeys(texts)), encode(self._tokenizer, distinct, self.name), strict=True)
         )
@@ -124,6 +137,35 @@ class Causal(LanguageModel):
             done(silent)
         for text in texts:
             yield answers[text]
+
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """The surprisal of each candidate, given what stands before the blank; see `LanguageModel.fill`.
+
+        Raises:
+            ModelError: a candidate that does not begin with a token of its own, or has white space around it.
+            UsageError: `fill=word`, and the tokenizer does not say where words begin or end.
+        """
+        self._refuse_change()
+        yield from self._filler.fill(blanks, done)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the words are single tokens after a blank; see `LanguageModel.single`."""
+        return self._filler.speller.single(words)
+
+    @cached_property
+    def _filler(self) -> Filler:
+        ends = None
+        if self.policies["fill"] == "word":
+            end = _ending(self._tokenizer, self.live.config)
+            ends = word_ends(self._tokenizer, self._forward.head.vocabulary, end)
+        return Filler(self._forward, self._tokenizer, self._start, ends, self.name)
+
+    def _refuse_change(self) -> None:
+        if sample(self.live) != self._sample:
+            raise ModelError(
+                self.name, "weights that have changed since the model was wrapped", "those that its fingerprint names",
+                "Call wrap again after a training step.",
+            )  # fmt: skip
 
     def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
         """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
@@ -191,7 +233,7 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
     Arguments:
         model: a transformers model with a causal head, in evaluation mode. It is used where and as it is.
         label: what to call it in results. After a training step wrap it again: the fingerprint is of these weights.
-        options: those of the module that say how to ask: bos, eos, boundary, batch, sharing.
+        options: those of the module that say how to ask: bos, eos, boundary, fill, batch, sharing.
 
     Raises:
         UsageError: an option can't be taken, or the model is in training mode.
@@ -200,3 +242,11 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
     if model.training:
         raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
     return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
+
+
+def _ending(tokenizer: Any, config: Any) -> int | None:
+    """The end symbol, whether it is listed or not; None if the model has none."""
+    try:
+        return end_symbol("yes", tokenizer, config)
+    except UsageError:
+        return None
