@@ -137,8 +137,11 @@ def bundled() -> list[str]:
     return sorted(path.stem for path in _LEXICON.glob("*.csv"))
 
 
-def read(name: str | Path) -> WordList:
+def read(name: str | Path, repeats: bool = False) -> WordList:
     """Read a bundled list (`verbs`), or a file; `?faults=keep` after it keeps a published list as it is.
+
+    Arguments:
+        repeats: may a form stand twice, as in a list that was kept as published and written again?
 
     Raises:
         UsageError: there is no such list or option.
@@ -160,7 +163,7 @@ def read(name: str | Path) -> WordList:
         return _published(Path(path).stem, rows[1:] if first == _PUBLISHED else rows, faults == "keep")
     if faults:
         raise UsageError(f"word list {name}", "faults=, and a list that is not the published one", "no option")
-    return _own(Path(path).stem, rows, path)
+    return _own(Path(path).stem, rows, path, repeats)
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
@@ -173,7 +176,7 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
         raise InputError(str(path), f"can't be read ({error})", "a CSV file in UTF-8") from error
 
 
-def _own(name: str, rows: Sequence[tuple[int, list[str]]], place: str = "") -> WordList:
+def _own(name: str, rows: Sequence[tuple[int, list[str]]], place: str = "", repeats: bool = False) -> WordList:
     place = place or f"word list {name}"
     header = [cell.strip() for cell in rows[0][1]] if rows else []
     labels = tuple(cell.removeprefix(FORM) for cell in header if cell.startswith(FORM))
@@ -187,7 +190,7 @@ def _own(name: str, rows: Sequence[tuple[int, list[str]]], place: str = "") -> W
         named = {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
         forms = tuple(named.pop(FORM + label) for label in labels)
         made.append(WordRow(named.pop("lemma"), forms, named))
-    return WordList(name, labels, tuple(made))
+    return WordList(name, labels, tuple(made), repeats=repeats)
 
 
 def _published(name: str, rows: Sequence[tuple[int, list[str]]], keep: bool) -> WordList:

@@ -1,0 +1,246 @@
+"""Ask a model for every form of a word list in every context of suites, shard by shard, into a run directory."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from syntagm import durable, evaluate, ledger, shard, table
+from syntagm.blanks import _tables
+from syntagm.blanks._asking import Asked, Asker, asking
+from syntagm.blanks.plan import FillShard, Plan, plan
+from syntagm.blanks.run import FillRun
+from syntagm.errors import ModelError, UsageError
+from syntagm.ledger import Progress, Silence
+from syntagm.measures import _cut
+from syntagm.measures._candidates import Candidates, candidates
+from syntagm.measures._context import Labels
+from syntagm.measures._cut import Cut, Eligible
+from syntagm.measures._shares import shares
+from syntagm.measures.tse import Tse
+from syntagm.models._model import LanguageModel
+from syntagm.question import Blank, Fill
+from syntagm.recording import RESULT_COLUMNS
+from syntagm.result import Result
+from syntagm.run import open_run, read_record
+from syntagm.suite import Suite
+from syntagm.word_list import WordList
+
+# Blanks asked at a time; an answer to one with a long list takes some 200 kB.
+PORTION = 64
+
+
+def fill(
+    model: LanguageModel,
+    suites: Iterable[Suite],
+    words: WordList,
+    folder: str | Path,
+    *,
+    eligible: Eligible = "all",
+    top: Sequence[float] = (),
+    bottom: Sequence[float] = (),
+    progress: Progress | None = None,
+    command: str = "",
+) -> FillRun:
+    """Judge `model` by `tse`, `equal_weight` and `model_weight` into the run directory `folder`, or go on with what stands there.
+
+    Arguments:
+        suites: gone through twice; an iterator is made a list. Which of their items make contexts: `measures._context`.
+        eligible: which rows of the list count: "all" that the model can be asked for, or "single-token" ones.
+        top, bottom: cut-offs, as shares; see `measures._shares`. Rows of single tokens only count there.
+        command: the command line, for the record.
+
+    Raises:
+        ModelError: the model fills no blanks.
+        InputError: a suite is malformed or changes on the way, or no item makes a context.
+        UsageError: two suites have one name, there is none, or a cut-off is no share.
+        RunError: the folder is in use, can't be written, or holds another run.
+        Interrupted: `progress` said so; the same call goes on.
+    """
+    if "fill" not in model.can:
+        raise ModelError(model.name, "this model fills no blanks", "one that does")
+    folder, progress = Path(folder), progress or Silence()
+    suites = list(suites) if isinstance(suites, Iterator) else suites
+    cuts = _cut.cuts(tuple(top), tuple(bottom))
+    with ledger.claim(folder):
+        record, made = _prepare(folder, model, suites, words, eligible, cuts, command)
+        _tell(made, words, progress)
+        finished = ledger.verified(folder, [one.name for one in made.shards], _tables.KINDS, progress)
+        sizes = {one.name: one.last - one.first for one in made.shards}
+        progress.planned(sum(sizes.values()), sum(sizes[name] for name in finished), len(made.suites))
+        if len(finished) < len(made.shards) or record["status"] != "done":
+            durable.write(folder / "words.csv", words.csv().encode())
+            with ledger.interruptible(folder, record):
+                work = _Work(folder, model, words, cuts, Tse(record["options"]["tolerance"], eligible), progress)
+                _compute(work, suites, made, finished)
+            _finish(folder, record)
+    found = open_run(folder)
+    assert isinstance(found, FillRun)
+    return found
+
+
+def _prepare(
+    folder: Path,
+    model: LanguageModel,
+    suites: Iterable[Suite],
+    words: WordList,
+    eligible: Eligible,
+    cuts: tuple[Cut, ...],
+    command: str,
+) -> tuple[dict[str, Any], Plan]:
+    """The record, new or as it stands, and the plan."""
+    standing = read_record(folder)
+    # The tolerance rests on a measurement, so a run that goes on keeps the one it began with.
+    tolerance = standing["options"]["tolerance"] if standing else evaluate.tolerance(model)
+    if eligible not in _cut.ELIGIBLE:
+        raise UsageError("--eligible", repr(eligible), " or ".join(_cut.ELIGIBLE))
+    options = {
+        "tolerance": tolerance,
+        "words": {"name": words.name, "hash": words.hash, "labels": list(words.labels), "rows": len(words.rows)},
+        "eligible": eligible,
+        "top": [cut.top for cut in cuts if cut.top < 1],
+        "bottom": [cut.bottom for cut in cuts if cut.bottom < 1],
+    }
+    measures = ["tse", *map(str, _tables.measures(cuts))]
+    identity = f"{model.fingerprint}|{sorted(options.items())}"
+    made = plan(suites, Labels(words), model.left_to_right, measures, identity)
+    fresh = ledger.new_record(model, made.suites, options, command, "fill")
+    return ledger.settled(folder, standing, fresh | {"contexts": made.contexts, "remarks": list(words.remarks)}), made
+
+
+def _tell(made: Plan, words: WordList, progress: Progress) -> None:
+    for remark in words.remarks:
+        progress.warned(f"word list {words.name}: {remark}")
+    for name, told in made.contexts.items():
+        for reason, count in told["left_out"].items():
+            progress.warned(f"{name}: {count:,} without a context: {reason}")
+        if told["conflicts"]:
+            progress.warned(
+                f"{name}: {told['conflicts']:,} items share a context with an item of another label, which is taken"
+            )
+
+
+class _Work:
+    """What the shards of a run have in common."""
+
+    def __init__(
+        self, folder: Path, model: LanguageModel, words: WordList, cuts: tuple[Cut, ...], tse: Tse, progress: Progress
+    ) -> None:
+        self.folder, self.model, self.words, self.progress = folder, model, words, progress
+        self.cuts, self.tse, self.measures = cuts, tse, _tables.measures(cuts)
+
+
+def _compute(work: _Work, suites: Iterable[Suite], made: Plan, finished: set[str]) -> None:
+    missing: dict[str, list[FillShard]] = {}
+    for one in made.shards:
+        if one.name not in finished:
+            missing.setdefault(one.suite, []).append(one)
+    hashes = {suite.name: suite.hash for suite in made.suites}
+    labels = Labels(work.words)
+    for suite in suites if missing else ():
+        parts = missing.pop(suite.name, [])
+        if not parts:
+            continue
+        if shard.plan(suite, "")[0] != hashes[suite.name]:
+            raise ledger.changed(suite.name, "it has changed since the run began")
+        found = asking(suite, labels, work.model.left_to_right)
+        own = made.own(suite.name, found)
+        asked = {digest: found.contexts[digest] for digest in own}
+        for digest in own:
+            asked[digest].askers.extend(made.guests.get(digest, ()))
+        both = _candidates(work.words, asked.values())
+        for one in parts:
+            _compute_shard(work, one, {digest: asked[digest] for digest in own[one.first : one.last]}, both)
+    for name in missing:
+        raise ledger.changed(name, "it is gone since the run began")
+
+
+def _candidates(words: WordList, asked: Iterable[Asked]) -> tuple[Candidates, Candidates]:
+    """The words for blanks within sentences, and for those that begin one with a capital.
+
+    One set for a whole suite, so that a model works out once what its words are made of.
+    """
+    spoken = sorted({word for one in asked for asker in one.askers for word in (asker.good, asker.bad)})
+    return candidates(words, spoken), candidates(words, spoken, capital=True)
+
+
+def _compute_shard(work: _Work, one: FillShard, asked: dict[bytes, Asked], both: tuple[Candidates, Candidates]) -> None:
+    rows, undefined = _tables.Rows(work.cuts), Counter[str]()
+    answered = 0
+
+    def done(blanks: int) -> None:
+        nonlocal answered
+        answered += blanks
+        work.progress.answered(one.suite, blanks)
+
+    entries = list(asked.items())
+    for first in range(0, len(entries), PORTION):
+        portion = entries[first : first + PORTION]
+        blanks = [Blank(context.left, context.right, both[context.capital].words) for _, context in portion]
+        for (digest, context), answer in zip(portion, work.model.fill(blanks, done), strict=True):
+            _judge(work, rows, undefined, digest, context, answer, both[context.capital])
+    suites = list(dict.fromkeys(asker.suite for context in asked.values() for asker in context.askers))
+    files = rows.files(work.words)
+    ledger.add_shard(work.folder, one.name, one.suite, files, suites=suites, undefined=dict(undefined))
+    work.progress.answered(one.suite, len(entries) - answered)
+
+
+def _judge(
+    work: _Work,
+    rows: _tables.Rows,
+    undefined: Counter[str],
+    digest: bytes,
+    context: Asked,
+    fill: Fill,
+    words: Candidates,
+) -> None:
+    """The rows of a context: one for each suite that has it, with the label of the first of the suite's items, and its items'."""
+    first: dict[str, Asker] = {}
+    for asker in context.askers:
+        first.setdefault(asker.suite, asker)
+        rows.results.append(_tse(work, undefined, asker, fill, words))
+    by_label = {
+        label: shares(fill, words, label, work.cuts, work.tse.which) for label in {one.label for one in first.values()}
+    }
+    for asker in first.values():
+        found = by_label[asker.label]
+        items = sum(one.suite == asker.suite for one in context.askers)
+        about = (asker.suite, digest.hex(), asker.item, context.left, context.right, asker.label, items)
+        rows.add(about, asker.suite, asker.label, found)
+        if not found.eligible.any():
+            _count(undefined, "a context without eligible rows", asker)
+        n = int(found.eligible.sum())
+        for measure in work.measures:
+            value = measure.of(found, work.cuts)
+            rows.results.append(Result(work.model.name, asker.suite, asker.item, str(measure), value, n, np.nan))
+
+
+def _tse(work: _Work, undefined: Counter[str], asker: Asker, fill: Fill, words: Candidates) -> Result:
+    found = work.tse.judge(fill, words, asker.good, asker.bad)
+    if np.isnan(found.value):
+        _count(undefined, "tse: a word of the pair is not eligible", asker)
+    return Result(work.model.name, asker.suite, asker.item, "tse", found.value, found.n, found.margin)
+
+
+def _count(undefined: Counter[str], reason: str, asker: Asker) -> None:
+    """Count a reason under its first example."""
+    known = next((one for one in undefined if one.startswith(reason)), None)
+    example = f"item {asker.item} of {asker.suite} ({asker.good}, {asker.bad})"
+    undefined[known or f"{reason}, for example in {example}"] += 1
+
+
+def _finish(folder: Path, record: dict[str, Any]) -> None:
+    run = FillRun(folder, record)
+    durable.write_parts(folder / "results.csv", _lines(run))
+    ledger.finish(folder, record)
+
+
+def _lines(run: FillRun) -> Iterator[bytes]:
+    yield from (line.encode() for line in table.lines(RESULT_COLUMNS, []))
+    for suite in run.suites:
+        rows = run.results(suite.name).select(RESULT_COLUMNS).iter_rows()
+        lines = table.lines(RESULT_COLUMNS, rows)
+        next(lines)
+        yield from (line.encode() for line in lines)
