@@ -1,0 +1,220 @@
+"""Figures 1 to 6 of Hu et al. 2020, of any study: of their raw data, or of an experiment of our own.
+
+Bars of the paper are means of pooled rows, and so are the dots here: a model class with more seeds on one corpus weighs that
+corpus more. Intervals are percentile bootstraps of rows (Figures 1 and 6) or of units first, then rows (Figures 3 to 5).
+"""
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from syntagm.analysis import interval, suite_scores, units
+from syntagm.analysis.modifier_stability import modifier_stability
+from syntagm.analysis.suite_scores import INSTANCE
+from syntagm.figures import circuit_scores, class_scores, score_against_perplexity, score_deltas
+from syntagm.figures import modifier_stability as modifiers
+from syntagm.figures._figure import Figure
+from syntagm.papers._study import Study
+
+TRAINED, SHELF = "trained for the study", "off the shelf"
+ALL = "all classes"
+
+
+def figures(study: Study) -> Iterator[tuple[str, Figure]]:
+    """All figures that the study has the numbers for, by the names of their files."""
+    trained = any(study.words)
+    yield "figure1", figure1(study)
+    if study.perplexity.height:
+        yield "figure2", figure2(study)
+    if trained:
+        yield "figure3", figure3(study)
+        yield "figure4_by_class", figure4_by_class(study)
+        yield "figure4_by_corpus", figure4_by_corpus(study)
+    yield "figure5", figure5(study)
+    if modified(study).height:
+        yield "figure6", figure6(study)
+
+
+def figure1(study: Study) -> Figure:
+    """The scores of model classes: all suites, corpora and seeds of a class pooled."""
+    found = units.means(_labelled(study, study.scores()), ["model", "kind"], "score")
+    subtitle = [
+        f"mean of {len(study.suites)} suites, all corpora and seeds of a class pooled",
+        "95% interval: suite scores redrawn; n: how many they are",
+    ]
+    return class_scores.draw(found, study.chance, "SG score by model class", subtitle)
+
+
+def figure2(study: Study) -> Figure:
+    """The score of each model against its perplexity; models without perplexity as lines."""
+    table = _labelled(study, study.instances()).join(_redrawn(study), on=list(INSTANCE), how="left")
+    corpora = [corpus for corpus in study.words if corpus in set(table["corpus"])]
+    there = table.filter(pl.col("perplexity").is_not_null() | (pl.col("kind") == SHELF))
+    lines = "; dashed lines: models off the shelf, perplexity not known" if (there["kind"] == SHELF).any() else ""
+    subtitle = [
+        f"a point a trained model: mean of {len(study.suites)} suites{lines}",
+        "95% interval: items redrawn within suites",
+    ]
+    return score_against_perplexity.draw(there, corpora, "SG score against perplexity", subtitle)
+
+
+def figure3(study: Study) -> Figure:
+    """Deltas by model class, and by corpus; where the paper leaves models out by corpus, with and without them."""
+    deltas = _labelled(study, study.deltas())
+    panels = [
+        units.means(deltas, ["model"], "delta", "corpus").sort("value", descending=True).rename({"model": "name"})
+        .with_columns(by=pl.lit("by model class"), series=pl.lit("")),
+        *[
+            units.means(_in_order(study, part), ["corpus"], "delta", "model").rename({"corpus": "name"})
+            .with_columns(by=pl.lit("by corpus"), series=pl.lit(series))
+            for series, part in _with_and_without(study, deltas)
+        ],
+    ]  # fmt: skip
+    table = pl.concat([panel.select(list(score_deltas.SCHEMA)) for panel in panels])
+    subtitle = [
+        "score on a suite minus the suite's mean over classes and corpora",
+        "95% interval: corpora, or classes, redrawn, then suite scores within each; n: how many they are",
+    ]
+    return score_deltas.draw(table, "Score deltas by model class and by corpus", subtitle)
+
+
+def figure4_by_class(study: Study) -> Figure:
+    """Deltas by circuit and model class."""
+    found = units.means(_circuits(study, "delta"), ["circuit", "model"], "delta", "corpus")
+    order = units.means(_labelled(study, study.deltas()), ["model"], "delta").sort("value", descending=True)["model"]
+    table = _ranked(found.rename({"model": "name"}), list(order)).with_columns(series=pl.lit(""))
+    return circuit_scores.draw(
+        table, "score delta", "Score deltas by circuit and model class", _per_model(table, "corpora")
+    )
+
+
+def figure4_by_corpus(study: Study) -> Figure:
+    """Deltas by circuit and corpus; where the paper leaves models out, with and without them."""
+    parts = [
+        units.means(_in_order(study, part), ["circuit", "corpus"], "delta", "model").with_columns(series=pl.lit(series))
+        for series, part in _with_and_without(study, _circuits(study, "delta"))
+    ]
+    table = pl.concat(parts).rename({"corpus": "name"})
+    return circuit_scores.draw(
+        table, "score delta", "Score deltas by circuit and corpus", _per_model(table, "model classes")
+    )
+
+
+def figure5(study: Study) -> Figure:
+    """Scores by circuit and model; of a single instance items are redrawn."""
+    rows = _circuits(study, "score")
+    several = rows.filter(pl.len().over("model", "circuit") > 1)
+    found = units.means(several, ["circuit", "model"], "score", "corpus")
+    single = _single(study, rows.filter(pl.len().over("model", "circuit") == 1))
+    table = pl.concat([found.select(single.columns), single]).rename({"model": "name"})
+    kinds = pl.DataFrame(
+        {"name": [study.label(one) for one in _models(study)], "series": list(_models(study).values())}
+    )
+    order = units.means(_labelled(study, study.scores()), ["model"], "score").sort("value", descending=True)["model"]
+    ranked = _ranked(table.join(kinds, on="name", how="left"), list(order))
+    subtitle = [
+        "mean over models of their mean over a circuit's suites; 95% interval: corpora redrawn, then models within each;",
+        "of a single model: items redrawn within suites",
+    ]
+    return circuit_scores.draw(ranked, "score", "SG score by circuit", subtitle, [TRAINED, SHELF])
+
+
+def figure6(study: Study) -> Figure:
+    """Scores of suites without and with modifiers."""
+    found = units.means(modified(study), ["model", "kind", "modifier"], "score")
+    pairs = modified(study)["pair"].n_unique()
+    subtitle = [
+        f"mean of {pairs} suites each, all corpora and seeds pooled; 95% interval: suite scores redrawn",
+        "at the right: with minus without",
+    ]
+    return modifiers.draw(found, "Scores without and with modifiers", subtitle)
+
+
+def modified(study: Study) -> pl.DataFrame:
+    """A row an instance, pair of suites and member of the pair."""
+    return _labelled(study, modifier_stability(study.scores(), modifiers.PAIRS))
+
+
+def _per_model(table: pl.DataFrame, units: str) -> list[str]:
+    least, most = table.select(pl.col("n").min().alias("least"), pl.col("n").max().alias("most")).row(0)
+    return [
+        f"mean over models ({least} to {most} a dot) of their mean over a circuit's suites",
+        f"95% interval: {units} redrawn, then models within each",
+    ]
+
+
+def _models(study: Study) -> dict[str, str]:
+    """Model -> its kind, models that were trained for the study first."""
+    pairs = study.items.select("model", "corpus").unique(maintain_order=True).iter_rows()
+    kinds = {str(model): TRAINED if corpus else SHELF for model, corpus in pairs}
+    return dict(sorted(kinds.items(), key=lambda pair: pair[1] == SHELF))
+
+
+def _labelled(study: Study, table: pl.DataFrame) -> pl.DataFrame:
+    """The table with models by their labels, a column kind, and the models of the study first."""
+    kind = pl.when(pl.col("corpus") == "").then(pl.lit(SHELF)).otherwise(pl.lit(TRAINED)).alias("kind")
+    names = {model: study.label(model) for model in _models(study)}
+    made = table.with_columns(kind, label=pl.col("model").replace_strict(names, return_dtype=pl.String))
+    sort = made.sort(pl.col("corpus") == "", maintain_order=True)
+    return sort.with_columns(model=pl.col("label")).drop("label")
+
+
+def _in_order(study: Study, table: pl.DataFrame) -> pl.DataFrame:
+    """Rows by corpus, the largest first."""
+    rank = {corpus: -at for at, corpus in enumerate(study.words)}
+    return table.sort(pl.col("corpus").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
+
+
+def _ranked(table: pl.DataFrame, order: Sequence[str]) -> pl.DataFrame:
+    rank = {name: at for at, name in enumerate(order)}
+    return table.sort(pl.col("name").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
+
+
+def _with_and_without(study: Study, table: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    labels = [study.label(model) for model in study.absent]
+    if not (labels and (table["model"].is_in(labels)).any()):
+        return [("", table)]
+    return [(f"without {', '.join(labels)}, as published", table.filter(~pl.col("model").is_in(labels))), (ALL, table)]
+
+
+def _circuits(study: Study, column: str) -> pl.DataFrame:
+    """A row an instance and circuit: the mean of a column over the circuit's suites."""
+    table = study.deltas() if column == "delta" else study.scores()
+    return _labelled(study, suite_scores.by_circuit(table, study.circuits, column))
+
+
+def _redrawn(study: Study) -> pl.DataFrame:
+    """The interval of each instance's score, items redrawn within suites."""
+    rows = []
+    for instance, part in study.items.group_by(INSTANCE, maintain_order=True):
+        rows.append((*instance, *_interval(part), interval.method_over_suites(part["suite"].n_unique())))
+    schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, **_INTERVAL, "method": pl.String}
+    found = pl.DataFrame(rows, schema=schema, orient="row")
+    return _labelled(study, found).drop("kind")
+
+
+def _interval(items: pl.DataFrame) -> tuple[float, float, int]:
+    defined = items.filter(pl.col("value").is_not_nan())
+    values = {
+        str(suite): part["value"].to_numpy() for (suite,), part in defined.group_by(["suite"], maintain_order=True)
+    }
+    low, high = interval.interval(interval.mean_over_suites(values))
+    return low, high, len(defined)
+
+
+def _single(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
+    """A row a circuit and model of one instance: its score, items redrawn within the circuit's suites."""
+    items = _labelled(study, study.items).with_columns(
+        circuit=pl.col("suite").replace_strict(study.circuits, default=None, return_dtype=pl.String)
+    )
+    made = []
+    for row in rows.iter_rows(named=True):
+        same = (pl.col("model") == row["model"]) & (pl.col("corpus") == row["corpus"])
+        part = items.filter(same & (pl.col("circuit") == row["circuit"]))
+        method = interval.method_over_suites(part["suite"].n_unique())
+        made.append((row["circuit"], row["model"], row["score"], *_interval(part), method))
+    schema = {"circuit": pl.String, "model": pl.String, "value": pl.Float64, **_INTERVAL, "method": pl.String}
+    return pl.DataFrame(made, schema=schema, orient="row")
+
+
+_INTERVAL = {"low": pl.Float64, "high": pl.Float64, "n": pl.Int64}
