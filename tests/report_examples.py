@@ -69,5 +69,5 @@ def hostile(folder: Path) -> Run:
     toy = load("toy")
     toy.name = ATTACKS[1]
     # `run` would refuse such names; but a run directory may come from anyone.
-    with patch("syntagm.recording.check", lambda suites: []):
+    with patch("syntagm.ledger.check", lambda suites: []):
         return run(toy, [*suites, Suite("pairs", items, names, {"field": ATTACKS[0]})], folder)

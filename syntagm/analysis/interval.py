@@ -51,6 +51,30 @@ def resampled_means(values: Draws, source: np.random.Generator, draws: int) -> D
     return _by_items(values, source, draws)
 
 
+def redrawn_means_of_each(lists: Sequence[NDArray[np.float64]], key: str, draws: int = DRAWS) -> list[Draws]:
+    """What `redrawn_means` gives for each of the lists, but for rounding; lists of one length are redrawn together.
+
+    Arguments:
+        lists: of one suite, e.g. the bits of its regions. Shapes (items,).
+
+    >>> lists = [np.arange(20) / 7, np.arange(20.0) ** 2]
+    >>> together = redrawn_means_of_each(lists, "agreement")
+    >>> all(np.allclose(one, redrawn_means(values, "agreement")) for one, values in zip(together, lists))
+    True
+    """
+    found: dict[int, Draws] = {}
+    many: dict[int, list[int]] = {}
+    for place, values in enumerate(lists):
+        if len(values) < 2 or not np.isfinite(values).all() or len(np.unique(values)) <= _FEW:
+            found[place] = redrawn_means(values, key, draws)
+        else:
+            many.setdefault(len(values), []).append(place)
+    for places in many.values():
+        means = _together(np.sort(np.array([lists[place] for place in places]), axis=1), generator(key, SEED), draws)
+        found |= dict(zip(places, means, strict=True))
+    return [found[place] for place in range(len(lists))]
+
+
 def interval(means: Draws) -> tuple[float, float]:
     """The 2.5th and 97.5th percentile of redrawn means, (nan, nan) if they are nan."""
     low, high = np.percentile(means, PERCENTILES)
@@ -121,6 +145,20 @@ def _by_items(values: Draws, source: np.random.Generator, draws: int) -> Draws:
     for start in range(0, draws, rows):
         chosen = source.integers(0, n, size=(min(rows, draws - start), n), dtype=np.uint32)
         means[start : start + rows] = values[chosen].mean(axis=1)
+    return means
+
+
+def _together(lists: NDArray[np.float64], source: np.random.Generator, draws: int) -> Draws:
+    """As `_by_items` for several lists of one length, with the same items drawn in each. Shape (lists, draws)."""
+    n = lists.shape[1]
+    rows = max(1, _CHUNK // n)
+    means = np.empty((len(lists), draws))
+    for start in range(0, draws, rows):
+        count = min(rows, draws - start)
+        chosen = source.integers(0, n, size=(count, n), dtype=np.uint32)
+        # How often each item is drawn, so that a product of matrices gives all means at once.
+        often = np.bincount((chosen + np.arange(count)[:, None] * n).ravel(), minlength=count * n).reshape(count, n)
+        means[:, start : start + count] = lists @ often.T / n
     return means
 
 

@@ -9,10 +9,13 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.analysis import interval
 from syntagm.errors import UsageError
+from syntagm.figures import _regions
 from syntagm.figures._figure import Figure, Spec, colours, distinct, finish, legend, shapes, shown
 from syntagm.run import Run
 from syntagm.tables._runs import chosen_suite, named
@@ -54,38 +57,46 @@ def of_runs(runs: Sequence[Run], suite: str = "") -> Figure:
     return draw(found, name)
 
 
-def table(run: Run, suite: str, model: str = "") -> pl.DataFrame:
+def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None = None) -> pl.DataFrame:
     """A row a condition and region: the mean in bits, its interval (`METHOD`), and over how many items.
 
     Arguments:
         model: what to call the model; its own name unless given.
+        sentences: of the suite, if they are at hand.
 
     `label` is what readers see, `position` the place in the sentence from 0, `empty` whether all contents are empty.
     A name that a sentence has twice stands for the first such region, as in formulas. Without regions, no rows.
     """
-    record, regions = run.suite(suite), run.regions(suite)
-    regions = regions.with_columns(place=pl.int_range(pl.len()).over("item", "condition"))
+    record, regions = run.suite(suite), _regions.regions(run, suite, sentences)
     regions = regions.unique(["item", "condition", "region"], keep="first", maintain_order=True)
     order = (
         regions.group_by("region", maintain_order=True).agg(pl.col("place").min()).sort("place", maintain_order=True)
     )
-    position = {name: index for index, name in enumerate(order["region"])}
     groups = dict(iter(regions.group_by("condition", "region")))
-    rows = [
-        (model or run.model, suite, condition, name, record.region_labels.get(name, ""), place, *_summary(part, suite))
+    known = [
+        (condition, name, place)
         for condition in record.conditions
-        for name, place in position.items()
-        if (part := groups.get((condition, name))) is not None
+        for place, name in enumerate(order["region"])
+        if (condition, name) in groups
+    ]
+    bits = [groups[condition, name]["bits"].drop_nans().to_numpy() for condition, name, _ in known]
+    means = interval.redrawn_means_of_each(bits, suite, DRAWS)
+    rows = [
+        (
+            *(model or run.model, suite, condition, name, record.region_labels.get(name, ""), place),
+            *_summary(groups[condition, name], values, redrawn),
+        )
+        for (condition, name, place), values, redrawn in zip(known, bits, means, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _summary(part: pl.DataFrame, suite: str) -> tuple[float, float, float, int, int, bool]:
-    bits = part["bits"].drop_nans().to_numpy()
-    low, high = interval.interval(interval.redrawn_means(bits, suite, DRAWS))
+def _summary(
+    part: pl.DataFrame, bits: NDArray[np.float64], means: interval.Draws
+) -> tuple[float, float, float, int, int, bool]:
+    low, high = interval.interval(means)
     mean = float(bits.mean()) if len(bits) else float("nan")
-    empty = bool((part["content"].str.strip_chars() == "").all())
-    return mean, low, high, len(bits), len(part) - len(bits), empty
+    return mean, low, high, len(bits), len(part) - len(bits), bool(part["empty"].all())
 
 
 def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
+
 from syntagm import durable
 from syntagm.errors import UsageError
 from syntagm.figures import _save, margins, scores, surprisal_by_region
@@ -16,17 +18,25 @@ from syntagm.run import Run
 _LONGEST = 60
 
 
-def suite(subject: Subject, title: str = "") -> tuple[str, Figure]:
-    """The figure of a suite and its kind: surprisal by region ("regions"), or, without regions, "margins"."""
-    by_region = [surprisal_by_region.table(column.run, subject.name, column.name) for column in subject.columns]
+def suite(subject: Subject, title: str = "", sentences: Sequence[pl.DataFrame] | None = None) -> tuple[str, Figure]:
+    """The figure of a suite and its kind: surprisal by region ("regions"), or, without regions, "margins".
+
+    Arguments:
+        sentences: of the suite, a table a column, if they are at hand.
+    """
+    tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
+    by_region = [
+        surprisal_by_region.table(column.run, subject.name, column.name, table)
+        for column, table in zip(subject.columns, tables, strict=True)
+    ]
     by_region = [table for table in by_region if len(table)]
     if by_region or not subject.first:
         return "regions", surprisal_by_region.draw(by_region, title)
-    tables = [
+    found = [
         margins.table(column.run.results(subject.name), subject.name, subject.first, column.name)
         for column in subject.columns
     ]
-    return "margins", margins.draw([table for table in tables if len(table)], title)
+    return "margins", margins.draw([table for table in found if len(table)], title)
 
 
 def accuracies(subjects: Sequence[Subject], title: str = "") -> Figure:

@@ -87,17 +87,23 @@ def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
     return {reason: list(dict.fromkeys((str(item), int(at)) for item, at in rows)) for reason, rows in found.items()}
 
 
-def shown(subject: Subject, limit: int = LIMIT) -> Shown:
-    """At most `limit` items of a suite with the verdicts and every token of each model."""
+def shown(subject: Subject, limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
+    """At most `limit` items of a suite with the verdicts and every token of each model.
+
+    Arguments:
+        sentences: of the suite, a table a column, if they are at hand.
+    """
     verdicts = [_keyed(column.run.results(subject.name)) for column in subject.columns]
-    sentences = [_sentences(column.run.sentences(subject.name)) for column in subject.columns]
+    found_sentences = sentences or [column.run.sentences(subject.name) for column in subject.columns]
+    sentences = [_sentences(table) for table in found_sentences]
     order = _order(sentences)
     reasons = choose(order, verdicts, max(column.run.tolerance for column in subject.columns), subject.name, limit)
     found: dict[Key, dict[str, Any]] = {
         key: {"id": key[0], "why": why, "rank": rank, "verdicts": [], "sentences": []}
         for rank, (key, why) in enumerate(reasons.items())
     }
-    regions = list(dict.fromkeys(name for table in sentences for one in table["region_names"] for name in one))
+    named = pl.concat(table["region_names"].explode().drop_nulls() for table in sentences)
+    regions = named.unique(maintain_order=True).to_list()
     conditions = {name: place for place, name in enumerate(subject.record.conditions)}
     for index, (results, table) in enumerate(zip(verdicts, sentences, strict=True)):
         for item, at, measure, value, margin in _chosen(results, reasons).select(*_KEY, *_VERDICT).iter_rows():
@@ -133,9 +139,8 @@ def _sentences(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _order(sentences: Sequence[pl.DataFrame]) -> list[Key]:
-    return list(
-        dict.fromkeys((str(item), int(at)) for table in sentences for item, at in table.select(_KEY).iter_rows())
-    )
+    keys = pl.concat(table.select(pl.col("item"), pl.col("occurrence").cast(pl.Int64)) for table in sentences)
+    return [(str(item), int(at)) for item, at in keys.unique(maintain_order=True).iter_rows()]
 
 
 def _chosen(table: pl.DataFrame, keys: Mapping[Key, str]) -> pl.DataFrame:

@@ -70,10 +70,15 @@ def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> 
 def _sections(subjects: Sequence[Subject], room: int) -> list[Section]:
     sections = []
     for subject in subjects:
-        kind, drawn = drawings.suite(subject)
+        sentences = [column.run.sentences(subject.name) for column in subject.columns]
+        kind, drawn = drawings.suite(subject, "", sentences)
         picture = svg(drawn) if len(drawn.table) else ""
         room -= len(picture.encode())
-        sections.append(Section(subject, Markup(picture if room > 0 else ""), drawn, kind, items.shown(subject)))
+        sections.append(
+            Section(
+                subject, Markup(picture if room > 0 else ""), drawn, kind, items.shown(subject, items.LIMIT, sentences)
+            )
+        )
     return sections
 
 
