@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from masked_for_tests import MASKED
 from models_for_tests import FAMILIES
 
 from syntagm import table
 from syntagm.align import align
 from syntagm.models import _name
 from syntagm.models._model import LanguageModel
+from syntagm.question import Blank
 from syntagm.suite import Region, Sentence
 
 TEXTS = [
@@ -33,6 +35,8 @@ PREFIXES = {
     "What did she say that the teachers had read in the library?": "What did she say that the teachers",
 }
 ASKED = [*TEXTS, *PREFIXES.values()]
+WORDS = ("gardener", "boats", "the", "unheard-of")
+BLANKS = [Blank("The old ", " watered the roses.", WORDS), Blank("The ", " near the gate", WORDS[:2])]
 # Nats a sentence, in bits.
 CLOSE = 1e-4 / math.log(2)
 
@@ -52,24 +56,28 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def _made(family: str) -> LanguageModel:
-    made: dict[str, Callable[[], LanguageModel]] = FAMILIES | {
-        "toy": lambda: _name.load("toy"),
-        "toy-eos": lambda: _name.load("toy?eos=yes"),
-        "random": lambda: _name.load("random?seed=1"),
-        "random-unigram": lambda: _name.load("random?seed=1&unigram=yes"),
-        "demo": lambda: _name.load("demo"),
-        "demo-eos": lambda: _name.load("demo?eos=yes"),
-        "demo-bare": lambda: _name.load("demo?bos=no"),
-        "demo-words": lambda: _name.load("demo?boundary=word"),
-        "demo-apart": lambda: _name.load("demo?sharing=no"),
-    }
+    made: dict[str, Callable[[], LanguageModel]] = (
+        FAMILIES
+        | MASKED
+        | {
+            "toy": lambda: _name.load("toy"),
+            "toy-eos": lambda: _name.load("toy?eos=yes"),
+            "random": lambda: _name.load("random?seed=1"),
+            "random-unigram": lambda: _name.load("random?seed=1&unigram=yes"),
+            "demo": lambda: _name.load("demo"),
+            "demo-eos": lambda: _name.load("demo?eos=yes"),
+            "demo-bare": lambda: _name.load("demo?bos=no"),
+            "demo-words": lambda: _name.load("demo?boundary=word"),
+            "demo-apart": lambda: _name.load("demo?sharing=no"),
+        }
+    )
     return made[family]()
 
 
 EXTRA = ["toy", "toy-eos", "random", "random-unigram", "demo", "demo-eos", "demo-bare", "demo-words", "demo-apart"]
 
 
-@pytest.fixture(params=["recorded", *EXTRA, *FAMILIES])
+@pytest.fixture(params=["recorded", *EXTRA, *FAMILIES, *MASKED])
 def model(request: pytest.FixtureRequest, recording: Path) -> LanguageModel:
     return _name.load(f"recorded:{recording}") if request.param == "recorded" else _made(request.param)
 
@@ -143,9 +151,13 @@ def test_repeats_get_the_very_same_numbers(model: LanguageModel) -> None:
 
 
 def test_the_bits_of_a_prefix_are_the_first_bits_of_the_text(model: LanguageModel) -> None:
-    assert model.left_to_right
     for text, prefix in PREFIXES.items():
         longer, shorter = model.score([text, prefix])
+        if not model.left_to_right:
+            # What follows counts, too.
+            kept = len(shorter.starts)
+            assert np.abs(shorter.bits - longer.bits[:kept]).max() > CLOSE
+            continue
         kept = len(shorter.starts) - (model.end is not None)
         assert shorter.starts[:kept].tolist() == longer.starts[:kept].tolist()
         np.testing.assert_allclose(shorter.bits[:kept], longer.bits[:kept], rtol=0, atol=CLOSE)
@@ -182,3 +194,30 @@ def test_the_empty_text(model: LanguageModel) -> None:
     assert (answer.starts == 0).all()
     assert np.isfinite(answer.bits).all()
     assert len(list(model.score(["", "", TEXTS[0]]))) == 3
+
+
+def test_blanks_are_answered_in_order_and_alike_in_any_company(model: LanguageModel) -> None:
+    if "fill" not in model.can:
+        pytest.skip("fills no blanks")
+    told: list[int] = []
+    one, two, three = model.fill([*BLANKS, BLANKS[0]], told.append)
+    assert sum(told) == 3
+    assert (len(one.bits), len(two.bits)) == (4, 2)
+    [alone] = model.fill(BLANKS[1:])
+    for fill, again in ((one, three), (two, alone)):
+        np.testing.assert_allclose(fill.bits, again.bits, rtol=0, atol=CLOSE)
+        np.testing.assert_allclose(fill.above, again.above, rtol=0, atol=CLOSE)
+        assert fill.known.tolist() == again.known.tolist()
+
+
+def test_candidates_with_a_rank_are_shares_of_one(model: LanguageModel) -> None:
+    if "fill" not in model.can:
+        pytest.skip("fills no blanks")
+    for fill in model.fill(BLANKS):
+        assert (fill.bits[~np.isnan(fill.bits)] >= -1e-9).all()
+        ranked = ~np.isnan(fill.above)
+        assert (ranked == ~np.isnan(fill.below)).all()
+        # A word's entry is what its likelier and less likely ones leave; its bits may count where it ends, too.
+        left = 1 - fill.above[ranked] - fill.below[ranked]
+        assert ((left > -1e-9) & (left < 1 + 1e-9)).all()
+        assert np.isfinite(fill.bits[ranked]).all()

@@ -39,7 +39,7 @@ def probe(forward: "Forward", share: bool) -> None:
         packed = _attempt(forward, sequences, True) if share else None
         if _same(forward, packed, plain) and _keeps_apart(forward, sequences):
             forward.tree, used = True, packed
-    forward.noise = _round_up(max(_distance(one, other) for one, other in zip(used or plain, plain, strict=True)))
+    forward.noise = round_up(max(_distance(one, other) for one, other in zip(used or plain, plain, strict=True)))
 
 
 def _refuse_looking_ahead(
@@ -147,7 +147,7 @@ def _probe_sequences(vocabulary: int, length: int) -> list[list[int]]:
     return sequences
 
 
-def _round_up(value: float) -> float:
+def round_up(value: float) -> float:
     """To one significant digit, upwards: what is measured anew on each load must not read as another number."""
     if not value > 0:
         return 0.0

@@ -1,7 +1,7 @@
 """From texts to token numbers and back to characters, and the policies about start, end and word borders."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,30 +56,79 @@ def end_symbol(policy: str, tokenizer: Any, config: Any) -> int | None:
     return int(symbol)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Framed:
+    """A text between the symbols that its tokenizer puts around it.
+
+    Arguments:
+        inputs: shape (inputs,): all token numbers, the symbols' too.
+        places: shape (tokens,): where in `inputs` each token of the text stands.
+        words: shape (tokens,): which word each token belongs to, by the tokenizer's own division of the text.
+        tokens: the text alone.
+    """
+
+    inputs: NDArray[np.int64]
+    places: NDArray[np.int64]
+    words: NDArray[np.int64]
+    tokens: Encoded
+
+
 def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded]:
     """Tokenise texts, without truncation, padding or special symbols.
 
     Raises:
         ModelError: a special symbol spelled out in a text, or a character that no token covers.
     """
+    special = _special(tokenizer)
+    for text, encoding in _encodings(tokenizer, texts, model, False):
+        yield _read(text, encoding.ids, encoding.offsets, special, tokenizer.unk_token_id, model)
+
+
+def frame(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Framed]:
+    """Tokenise texts, without truncation or padding, with the symbols that the tokenizer puts around them; errors as `encode`.
+
+    Which tokens are such symbols, and which belong to one word, is the tokenizer's own word.
+    """
+    special = _special(tokenizer)
+    for text, encoding in _encodings(tokenizer, texts, model, True):
+        places = np.flatnonzero(np.array(encoding.special_tokens_mask, bool) == 0)
+        ids, offsets, words = ([column[place] for place in places] for column in _columns(encoding))
+        tokens = _read(text, ids, offsets, special, tokenizer.unk_token_id, model)
+        # A token that belongs to no word is one of its own.
+        numbers = [-1 - index if word is None else word for index, word in enumerate(words)]
+        yield Framed(np.array(encoding.ids, np.int64), places, np.array(numbers, np.int64), tokens)
+
+
+def _columns(encoding: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    return encoding.ids, encoding.offsets, encoding.word_ids
+
+
+def _encodings(tokenizer: Any, texts: Sequence[str], model: str, symbols: bool) -> Iterator[tuple[str, Any]]:
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
-    unknown = tokenizer.unk_token_id
-    special = {number: tokenizer.convert_ids_to_tokens(number) for number in tokenizer.all_special_ids}
-    special |= {number: token.content for number, token in tokenizer.added_tokens_decoder.items() if token.special}
     _refuse_surrogates(texts, model)
-    for text, encoding in zip(texts, backend.encode_batch(list(texts), add_special_tokens=False), strict=True):
-        ids, offsets = encoding.ids, encoding.offsets
-        known = np.array([number != unknown for number in ids], bool)
-        for number, (start, end) in zip(ids, offsets, strict=True):
-            # The unknown word's number stands for other words too; one symbol may serve as it and as start symbol.
-            if number in special and (number != unknown or text[start:end].strip() == special[number]):
-                raise ModelError(
-                    model, f"the special symbol {special[number]!r} inside {text!r}", "plain text",
-                    "Start and end symbols are set by bos= and eos=, never by the text.",
-                )  # fmt: skip
-        yield Encoded(ids, _starts(text, offsets, model), known)
+    return zip(texts, backend.encode_batch(list(texts), add_special_tokens=symbols), strict=True)
+
+
+def _special(tokenizer: Any) -> dict[int, str]:
+    special = {number: tokenizer.convert_ids_to_tokens(number) for number in tokenizer.all_special_ids}
+    return special | {
+        number: token.content for number, token in tokenizer.added_tokens_decoder.items() if token.special
+    }
+
+
+def _read(
+    text: str, ids: list[int], offsets: Sequence[tuple[int, int]], special: Mapping[int, str], unknown: int, model: str
+) -> Encoded:
+    for number, (start, end) in zip(ids, offsets, strict=True):
+        # The unknown word's number stands for other words too; one symbol may serve as it and as start symbol.
+        if number in special and (number != unknown or text[start:end].strip() == special[number]):
+            raise ModelError(
+                model, f"the special symbol {special[number]!r} inside {text!r}", "plain text",
+                "Such symbols are set by the model and its options, never by the text.",
+            )  # fmt: skip
+    return Encoded(ids, _starts(text, offsets, model), np.array([number != unknown for number in ids], bool))
 
 
 def _starts(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDArray[np.int32]:

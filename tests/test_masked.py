@@ -1,0 +1,292 @@
+"""Masked models: the arithmetic of pseudo-log-likelihoods, rows shared and bounded, blanks."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from masked_for_tests import byte_pieces, masked, sentence_pieces, transformer, word_pieces
+
+from syntagm.errors import ModelError, UsageError
+from syntagm.models import _masked_forward, _name
+from syntagm.models._masked_forward import MaskedForward
+from syntagm.models.masked import Masked, wrap
+from syntagm.question import Blank, Fill
+
+TEXT = "The old gardener watered the roses before the rain came."
+PAIR = ["The old gardener watered the roses.", "The old gate watered the roses."]
+
+
+def by_hand(model: Masked, text: str, words: bool) -> list[float]:
+    """Bits of each token, one row at a time, with the tokenizer's and the model's own calls."""
+    tokenizer: Any = model._tokenizer
+    encoding = tokenizer(text, return_special_tokens_mask=True)
+    ids, word_of = encoding["input_ids"], encoding.word_ids()
+    bits = []
+    for place, special in enumerate(encoding["special_tokens_mask"]):
+        if special:
+            continue
+        row = list(ids)
+        for later in range(place, len(ids)):
+            if later == place or (words and word_of[later] == word_of[place]):
+                row[later] = tokenizer.mask_token_id
+        with torch.no_grad():
+            logits = model.live(input_ids=torch.tensor([row])).logits[0, place].double()
+        bits.append(-float(torch.log_softmax(logits, -1)[ids[place]]) / math.log(2))
+    return bits
+
+
+@pytest.mark.parametrize("masking", ["token", "word"])
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta", "modernbert", "distilbert", "electra", "albert"])
+def test_bits_are_those_of_rows_made_by_hand(kind: str, masking: str) -> None:
+    tokenizer = {"roberta": byte_pieces(), "deberta": sentence_pieces()}.get(kind, word_pieces())
+    model = masked(kind, tokenizer, masking=masking)
+    assert model._forward.direct_head
+    for text in (TEXT, "unbelievable, naïve rain"):
+        [answer] = model.score([text])
+        np.testing.assert_allclose(answer.bits, by_hand(model, text, masking == "word"), rtol=0, atol=2e-5)
+
+
+def test_the_two_maskings_differ_within_words_of_several_tokens_only() -> None:
+    tokenizer, text = word_pieces(), "The unbelievable gardeners waited."
+    token, word = (next(masked("bert", tokenizer, masking=kind).score([text])) for kind in ("token", "word"))
+    pieces = tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).word_ids
+    # A token with a later one of its own word.
+    inside = np.array([word == after for word, after in zip(pieces, [*pieces[1:], None], strict=True)])
+    assert inside.any()
+    assert (np.abs(token.bits - word.bits) > 1e-3)[inside].all()
+    np.testing.assert_allclose(token.bits[~inside], word.bits[~inside], rtol=0, atol=1e-5)
+
+
+def test_a_pair_shares_the_row_of_the_word_that_differs() -> None:
+    tokenizer = word_pieces()
+    model = masked("bert", tokenizer)
+    lengths = [len(tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).ids) for text in PAIR]
+    assert lengths[0] == lengths[1]
+    together = list(model.score(PAIR))
+    assert model._forward.evaluated == 2 * lengths[0] - 1
+    for text, answer in zip(PAIR, together, strict=True):
+        np.testing.assert_allclose(answer.bits, next(model.score([text])).bits, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_long_sentence_goes_through_in_batches_of_the_budget(direct: bool) -> None:
+    words = TEXT.rstrip(".").split()
+    text = " ".join(words[number % len(words)] for number in range(350))
+    made = transformer("distilbert", byte_pieces(), max_position_embeddings=1200)
+    model = wrap(made, byte_pieces(), "long", batch="2400")
+    model._forward.direct_head = direct
+    [answer] = model.score([text])
+    assert len(answer.bits) > 350
+    assert np.isfinite(answer.bits).all()
+    # A few rows a batch, never the whole sentence's; rows that repeat are one.
+    assert len(answer.bits) / 2 < model._forward.evaluated <= len(answer.bits)
+    assert 1200 < model._forward.widest <= 2400
+
+
+def test_running_out_of_memory_halves_the_batch_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = masked("bert", batch="1000")
+    expected = next(model.score([TEXT])).bits
+    whole = MaskedForward.batch
+
+    def narrow(self: MaskedForward, rows: list[Any]) -> torch.Tensor:
+        if sum(len(row.inputs) for row in rows) > 60:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return whole(self, rows)
+
+    monkeypatch.setattr(MaskedForward, "batch", narrow)
+    np.testing.assert_allclose(next(model.score([TEXT])).bits, expected, rtol=0, atol=1e-5)
+    assert model._forward.budget <= 120
+
+    def none(*_: Any) -> torch.Tensor:
+        raise MemoryError
+
+    monkeypatch.setattr(MaskedForward, "batch", none)
+    with pytest.raises(ModelError, match="single row"):
+        next(model.score([TEXT]))
+
+
+def test_an_architecture_that_ignores_the_attention_mask_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = transformer("bert", word_pieces())
+    forward = type(made).forward
+    monkeypatch.setattr(type(made), "forward", lambda self, attention_mask=None, **rest: forward(self, **rest))
+    with pytest.raises(ModelError, match="batched scoring differs"):
+        wrap(made, word_pieces(), "blind")
+
+
+def test_a_head_that_sees_more_than_its_place_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = transformer("bert", word_pieces())
+    head = type(made.cls).forward
+
+    def mixed(self: Any, hidden: torch.Tensor) -> torch.Tensor:
+        return head(self, hidden + hidden[:, :1])
+
+    monkeypatch.setattr(type(made.cls), "forward", mixed)
+    model = wrap(made, word_pieces(), "mixed")
+    assert not model._forward.direct_head
+    np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
+
+
+def test_special_symbols_inside_a_text_are_refused() -> None:
+    for text in ("The [MASK] barks", "[CLS] The dog", "[SEP]"):
+        with pytest.raises(ModelError, match="special symbol"):
+            next(masked("bert").score([text]))
+
+
+def test_a_text_beyond_the_positions_is_undefined_and_others_are_not() -> None:
+    model = masked("bert")
+    long = " ".join(["rain"] * 63)
+    short, beyond = model.score(["rain " * 61 + "rain", long])
+    # 62 words and two symbols fill the 64 positions.
+    assert np.isfinite(short.bits).all()
+    assert np.isnan(beyond.bits).all()
+    assert len(beyond.bits) == 63
+    # RoBERTa counts its positions from two: 130 in the table are 128.
+    assert masked("roberta", byte_pieces())._forward.limit == 128
+
+
+def test_name_policies_and_fingerprint_say_how_it_was_masked() -> None:
+    token, word = masked("bert"), masked("bert", masking="word")
+    assert token.name == "masked:tiny-bert?masking=token"
+    assert word.policies["masking"] == "word"
+    assert token.fingerprint != word.fingerprint
+    assert not token.left_to_right
+    assert (token.start, token.end) == ("[CLS]", None)
+    with pytest.raises(UsageError, match="masking"):
+        masked("bert", masking="sentence")
+
+
+@pytest.mark.parametrize(
+    ("kind", "tokenizer"), [("bert", word_pieces()), ("roberta", byte_pieces()), ("deberta", sentence_pieces())]
+)
+def test_a_candidate_of_one_token_costs_what_it_costs_in_the_sentence(kind: str, tokenizer: Any) -> None:
+    model = masked(kind, tokenizer)
+    words = ("gardener", "the", "rain", "gate", "boats", "roses", "came")
+    checked = 0
+    for left, right in (("The old ", " watered the roses."), ("", " old rain came"), ("the old ", ".")):
+        [fill] = model.fill([Blank(left, right, words)])
+        for word, bits, above, below in zip(words, fill.bits, fill.above, fill.below, strict=True):
+            [answer] = model.score([left + word + right])
+            begin, end = len(left), len(left) + len(word)
+            inside = [i for i, start in enumerate(answer.starts) if max(begin - 1, 0) <= start < end]
+            if len(inside) > 1:
+                assert np.isnan([bits, above, below]).all()
+                continue
+            checked += 1
+            assert bits == pytest.approx(answer.bits[inside[0]], abs=1e-5)
+            # The entry's own share is what the others leave.
+            assert 1 - above - below == pytest.approx(2**-bits, abs=1e-6)
+    assert checked >= 3
+
+
+def test_a_word_of_several_tokens_is_unmasked_from_left_to_right() -> None:
+    several, by_word = masked("bert", masks="several"), masked("bert", masking="word")
+    blank = Blank("The old ", " watered the roses.", ("gardener", "unbelievable", "gate"))
+    [fill] = several.fill([blank])
+    [one] = masked("bert").fill([blank])
+    assert np.isnan(one.bits).tolist() == np.isnan(one.above).tolist() == [False, True, False]
+    assert np.isnan(fill.above).tolist() == [False, True, False]
+    # The same masks as within-word left-to-right masking has.
+    [answer] = by_word.score([blank.left + "unbelievable" + blank.right])
+    inside = (answer.starts >= 7) & (answer.starts < 7 + len(" unbelievable"))
+    assert inside.sum() > 1
+    assert fill.bits[1] == pytest.approx(answer.bits[inside].sum(), abs=1e-5)
+    np.testing.assert_allclose(fill.bits[[0, 2]], one.bits[[0, 2]], rtol=0, atol=1e-6)
+
+
+def test_contexts_are_asked_once_and_candidates_tokenised_once_a_kind_of_context(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = masked("bert")
+    words = ("gardener", "gate", "rain", "unheard")
+    blanks = [Blank(left, " watered the roses.", words) for left in ("The old ", "No ", "The old ", "The ")]
+    placed: list[int] = []
+    place = model._places._place
+    monkeypatch.setattr(
+        model._places, "_place", lambda blank, words: (placed.append(len(words)), place(blank, words))[1]
+    )
+    fills = list(model.fill(blanks))
+    assert model._forward.evaluated == 3
+    # All four in the first context, then the first and the last word of one token.
+    assert placed == [4, 2, 2]
+    np.testing.assert_array_equal(fills[0].bits, fills[2].bits)
+    for blank, fill in zip(blanks, fills, strict=True):
+        same(fill, next(masked("bert").fill([blank])))
+
+
+def same(one: Fill, other: Fill) -> None:
+    for name in ("bits", "above", "below"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=0, atol=1e-6)
+
+
+def test_unknown_candidates_are_marked() -> None:
+    [fill] = masked("bert").fill([Blank("The old ", " came.", ("gardener", "☃"))])
+    assert fill.known.tolist() == [True, False]
+
+
+def test_the_very_beginning_of_a_text_is_another_place_for_bytes() -> None:
+    model = masked("roberta", byte_pieces())
+    words = ("The", "the")
+    first, later = model.fill([Blank("", " rain came", words), Blank("before ", " rain came", words)])
+    tokenizer = byte_pieces().backend_tokenizer
+    single = [len(tokenizer.encode(text, add_special_tokens=False).ids) == 1 for text in ("The", "the", " The", " the")]
+    assert np.isfinite([*first.bits, *later.bits]).tolist() == single
+
+
+def test_a_blank_in_the_middle_of_a_word_is_what_the_tokens_are_there() -> None:
+    model = masked("bert", masks="several")
+    # "the" before "s": the pieces of "thes" are those of no word "the" and an "s" unless the tokenizer divides it so.
+    blank = Blank("before ", "s came", ("the", "rose"))
+    [fill] = model.fill([blank])
+    for word, bits in zip(blank.words, fill.bits, strict=True):
+        starts = next(model.score([blank.left + word + blank.right])).starts.tolist()
+        assert np.isfinite(bits) == (len(blank.left + word) in starts)
+
+
+def test_a_saved_checkpoint_is_the_live_model(tmp_path: Path) -> None:
+    tokenizer = word_pieces()
+    made = transformer("bert", tokenizer)
+    made.save_pretrained(tmp_path / "m")
+    tokenizer.save_pretrained(tmp_path / "m")
+    loaded = _name.load(f"masked:{tmp_path / 'm'}", masking="word")
+    live = wrap(made, tokenizer, "live", masking="word")
+    np.testing.assert_allclose(next(loaded.score([TEXT])).bits, next(live.score([TEXT])).bits, rtol=0, atol=1e-6)
+    assert loaded.name.startswith("masked:m@")
+    assert json.dumps(loaded.record["options"]) == '{"masking": "word"}'
+    low = _name.load(f"masked:{tmp_path / 'm'}", dtype="bf16")
+    assert low.policies["dtype"] == "bf16"
+    assert next(low.score([TEXT])).bits.sum() == pytest.approx(next(live.score([TEXT])).bits.sum(), rel=0.1)
+
+
+def test_a_model_without_a_masked_head_is_refused(tmp_path: Path) -> None:
+    from models_for_tests import byte_level
+    from models_for_tests import transformer as causal_transformer
+
+    causal_transformer("gpt2", byte_level()).save_pretrained(tmp_path)
+    byte_level().save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="masked"):
+        _name.load(f"masked:{tmp_path}")
+
+
+def test_a_changed_model_is_refused() -> None:
+    made = transformer("bert", word_pieces())
+    model = wrap(made, word_pieces(), "live")
+    with torch.no_grad():
+        made.bert.embeddings.word_embeddings.weight.add_(1.0)
+    with pytest.raises(ModelError, match="changed"):
+        next(model.score([TEXT]))
+
+
+def test_texts_are_planned_so_many_tokens_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = masked("bert")
+    texts = [*PAIR, TEXT, "rain", "", "roses"]
+    expected = [answer.bits for answer in model.score(texts)]
+    monkeypatch.setattr("syntagm.models.masked._TOKENS", 10)
+    told: list[int] = []
+    for bits, answer in zip(expected, model.score(texts, told.append), strict=True):
+        np.testing.assert_allclose(bits, answer.bits, rtol=0, atol=1e-5)
+    assert sum(told) == len(texts)
+    assert _masked_forward._HELD > 0
