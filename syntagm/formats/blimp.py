@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, _strict
+from syntagm.formats import _pair, _strict, refining_tse
 from syntagm.suite import Item, Sentence, Suite
 
 IDS = ("pairID", "pair_id", "pair_ID", "id", "ID")
@@ -25,9 +25,10 @@ _HELD = ("sentence_good", "sentence_bad", *_ONE, *_TWO)
 
 
 def claims(path: Path, head: str) -> bool:
-    """JSON lines whose first has both sentences."""
+    """JSON lines whose first has both sentences, and not the label of a file of `refining_tse`."""
     first = head.lstrip().split("\n", 1)[0]
-    return first.startswith("{") and '"sentence_good"' in first and '"sentence_bad"' in first
+    pair = first.startswith("{") and '"sentence_good"' in first and '"sentence_bad"' in first
+    return pair and not refining_tse.claims(path, head)
 
 
 def read(path: Path, *, suite: str = "") -> Iterator[Suite]:

@@ -1,0 +1,115 @@
+"""The templates of Newman et al. 2021: JSON lines with `sentence_good`, `sentence_bad` and `label`, -1 or -2.
+
+The two sentences differ in one word, the verb; -1 says that the good one is singular, -2 plural (the tag `number` is `sing` or
+`plur`). Most files are in lower case without a full stop, and the released code makes contexts of them in its own way:
+marks at the ends of a sentence are taken off, the first word gets a capital and loses those within it, and a full stop is
+put at the end. `context=published`, the default, does the same; `context=as-is` leaves the sentences as they stand.
+"""
+
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import _pair, _strict
+from syntagm.suite import Item, Sentence, Suite
+
+NUMBERS = {-1: "sing", -2: "plur"}
+CONTEXTS = ("published", "as-is")
+_LABEL = re.compile(r'"label"\s*:\s*-[12]\s*[,}]')
+_MARK = re.compile(r" ([.,;?!])")
+# The rows of the paper's Table 2, each made of one or several files.
+_ROWS = {
+    "simple_agrmt": "Simple",
+    "sent_comp": "In a sentential complement",
+    "vp_coord": "VP coordination",
+    "long_vp_coord": "VP coordination",
+    "prep_anim": "Across prepositional phrase",
+    "prep_inanim": "Across prepositional phrase",
+    "subj_rel": "Across subject relative clause",
+    "obj_rel_across_anim": "Across object relative clause",
+    "obj_rel_across_inanim": "Across object relative clause",
+    "obj_rel_no_comp_across_anim": "Across object relative (no that)",
+    "obj_rel_no_comp_across_inanim": "Across object relative (no that)",
+    "obj_rel_within_anim": "In object relative clause",
+    "obj_rel_within_inanim": "In object relative clause",
+    "obj_rel_no_comp_within_anim": "In object relative (no that)",
+    "obj_rel_no_comp_within_inanim": "In object relative (no that)",
+    "distractor_agreement_relational_noun": "BLiMP",
+    "distractor_agreement_relative_clause": "BLiMP",
+    "irregular_plural_subject_verb_agreement_1": "BLiMP",
+    "regular_plural_subject_verb_agreement_1": "BLiMP",
+}
+
+
+def claims(path: Path, head: str) -> bool:
+    """JSON lines whose first has both sentences and the label -1 or -2."""
+    first = head.lstrip().split("\n", 1)[0]
+    fields = all(f'"{name}"' in first for name in ("sentence_good", "sentence_bad"))
+    return first.startswith("{") and fields and _LABEL.search(first) is not None
+
+
+def read(path: Path, *, context: str = "published") -> Iterator[Suite]:
+    """The one suite of a file, called like it; pairs are numbered from 0.
+
+    Its tag `construction` is the row of the paper's Table 2, for files called as the published ones.
+
+    Arguments:
+        context: `published` or `as-is`, see the module.
+
+    Raises:
+        InputError: with the line: a field is missing, the label is another, or not exactly one word differs.
+        UsageError: another `context`.
+    """
+    if context not in CONTEXTS:
+        raise UsageError(str(path), f"context={context}", " or ".join(CONTEXTS))
+    row = _ROWS.get(path.stem.removesuffix("_all"))
+    tags = {"construction": row} if row else {}
+    items: list[tuple[str, Item]] = []
+    for line, fields in _strict.json_lines(path, _strict.text(path)):
+        place = f"{path}, line {line}"
+        number = _number(fields, place)
+        good, bad = (_strict.sentence(_field(fields, name, place), place) for name in ("sentence_good", "sentence_bad"))
+        words = [_words(sentence) for sentence in (good, bad)]
+        _refuse_other_differences(words, place)
+        texts = [_published(one) for one in words] if context == "published" else [good, bad]
+        sentences = {name: Sentence(text) for name, text in zip(("good", "bad"), texts, strict=True)}
+        items.append((path.stem, Item(str(len(items)), sentences, tags | {"number": number})))
+        _strict.count(len(items), path)
+    yield from _pair.suites(items, None, str(path))
+
+
+def _number(fields: dict[str, Any], place: str) -> str:
+    label = _field(fields, "label", place)
+    if label not in NUMBERS or isinstance(label, bool):
+        raise InputError(place, f"the label {label!r}", "-1 (singular) or -2 (plural)")
+    return NUMBERS[label]
+
+
+def _field(fields: dict[str, Any], name: str, place: str) -> Any:
+    if name not in fields:
+        raise InputError(place, f"no {name!r}", "sentence_good, sentence_bad and label")
+    return fields[name]
+
+
+def _words(sentence: str) -> list[str]:
+    return sentence.strip(string.punctuation + string.whitespace).split()
+
+
+def _refuse_other_differences(words: list[list[str]], place: str) -> None:
+    good, bad = words
+    differing = sum(one != other for one, other in zip(good, bad, strict=False)) + abs(len(good) - len(bad))
+    if differing != 1 or len(good) != len(bad):
+        found = f"words that differ: {differing}, in {' '.join(good)!r} and {' '.join(bad)!r}"
+        raise InputError(place, found, "exactly one, the verb")
+
+
+def _published(words: list[str]) -> str:
+    """The sentence as the released code makes it.
+
+    >>> _published(["the", "cat", "is", "tall"])
+    'The cat is tall.'
+    """
+    return _MARK.sub(r"\1", " ".join([words[0].capitalize(), *words[1:], "."]))

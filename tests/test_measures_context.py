@@ -1,0 +1,172 @@
+"""Which items make contexts, and what is said of the others."""
+
+from collections import Counter
+
+import pytest
+
+from syntagm.formats._many import read_all
+from syntagm.formula import parse
+from syntagm.measures._context import Comparison, Context, Labels, chosen, comparisons, contexts
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.word_list import WordList, WordRow
+
+VERBS = WordList("verbs", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("bark", ("barks", "bark"))))
+PRONOUNS = WordList("reflexives", ("he", "she", "they"), (WordRow("self", ("himself", "herself", "themselves")),))
+WHOLE = (Comparison("*", "good", "bad"),)
+
+
+def pair(good: str, bad: str, **tags: str) -> Item:
+    return Item("1", {"good": Sentence(good), "bad": Sentence(bad)}, tags)
+
+
+def only(item: Item, words: WordList = VERBS) -> Context | str:
+    [found] = contexts(item, WHOLE, Labels(words))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "expected"),
+    [
+        ("The dog barks.", "The dog bark.", Context("The dog ", ".", "barks", "bark", "singular")),
+        ("the dogs are old", "the dogs is old", Context("the dogs ", " old", "are", "is", "plural")),
+        ('He said: "bark!"', 'He said: "barks!"', Context('He said: "', '!"', "bark", "barks", "plural")),
+        ("Are they old?", "Is they old?", Context("", " they old?", "Are", "Is", "plural", True)),
+        (
+            "“Is it old?” asks she",
+            "“Are it old?” asks she",
+            Context("“", " it old?” asks she", "Is", "Are", "singular", True),
+        ),
+        # Only one of the two is in the list; with two labels that is enough.
+        ("The dog woofs.", "The dog bark.", Context("The dog ", ".", "woofs", "bark", "singular")),
+    ],
+)
+def test_sentences_that_differ_in_one_word(good: str, bad: str, expected: Context) -> None:
+    assert only(pair(good, bad)) == expected
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "reason"),
+    [
+        ("The dog barks.", "The dogs bark.", "more than one word differs"),
+        ("The dog barks.", "The dog does bark.", "the sentences have different numbers of words"),
+        ("The dog barks.", "The dog barks.", "no word differs"),
+        ("The dog barks.", "The dog barks!", "what stands around the word differs"),
+        ("The dog barks.", "The dog bark!", "what stands around the word differs"),
+        ("The dog - barks.", "The dog ... barks.", "only marks differ"),
+        ("The dog is.", "The dog barks.", "both words are singular in the word list"),
+        (
+            "The dog runs.",
+            "The dog run.",
+            "no label: the words are not in the word list, and the item has no tag `number`",
+        ),
+    ],
+)
+def test_others_say_why_not(good: str, bad: str, reason: str) -> None:
+    assert only(pair(good, bad)) == reason
+
+
+@pytest.mark.parametrize(
+    ("tag", "label"), [("sing", "singular"), ("pl", "plural"), ("-2", "plural"), ("plural", "plural")]
+)
+def test_a_word_outside_the_list_has_the_label_of_its_tag(tag: str, label: str) -> None:
+    found = only(pair("The dog runs.", "The dog run.", number=tag))
+    assert isinstance(found, Context)
+    assert found.label == label
+
+
+def test_the_list_goes_before_the_tag() -> None:
+    found = only(pair("The dog barks.", "The dog bark.", number="plural"))
+    assert isinstance(found, Context)
+    assert found.label == "singular"
+
+
+def test_more_than_two_labels() -> None:
+    found = only(pair("The girl saw herself.", "The girl saw themselves."), PRONOUNS)
+    assert found == Context("The girl saw ", ".", "herself", "themselves", "she")
+    # Of three labels, that of the bad word does not tell that of the good one.
+    assert isinstance(only(pair("The girl saw her.", "The girl saw himself."), PRONOUNS), str)
+
+
+@pytest.mark.parametrize(
+    ("formula", "found"),
+    [
+        ("(2;%a%) < (2;%b%)", [("2", "a", "b")]),
+        ("(*;%a%) > (*;%b%)", [("*", "b", "a")]),
+        ("((2;%a%) < (2;%b%)) & ((2;%c%) < (2;%d%))", [("2", "a", "b"), ("2", "c", "d")]),
+        ("((2;%a%) < (2;%b%)) & ((2;%a%) < (2;%b%))", [("2", "a", "b")]),
+        ("((2;%a%) < (2;%b%)) | ((2;%c%) < (2;%d%))", []),
+        ("(2;%a%) < (3;%b%)", []),
+        ("(2;%a%) + (3;%a%) < (2;%b%) + (3;%b%)", []),
+        ("((2;%a%) < (2;%b%)) & ((2;%c%) - (2;%d%) > 0)", []),
+    ],
+)
+def test_which_formulas_compare(formula: str, found: list[tuple[str, str, str]]) -> None:
+    assert comparisons(parse(formula)) == tuple(Comparison(*one) for one in found)
+
+
+def test_the_word_must_stand_in_the_region_that_is_compared() -> None:
+    def sentence(text: str, start: int, end: int) -> Sentence:
+        return Sentence(text, (Region("verb", start, end),))
+
+    item = Item("1", {"good": sentence("A dog is here", 6, 8), "bad": sentence("A dog are here", 6, 9)})
+    elsewhere = Item("1", {"good": sentence("Dogs are here", 9, 13), "bad": sentence("Dogs is here", 8, 12)})
+    compared = (Comparison("verb", "good", "bad"),)
+    assert isinstance(next(contexts(item, compared, Labels(VERBS))), Context)
+    assert (
+        next(contexts(elsewhere, compared, Labels(VERBS)))
+        == "the word that differs is not in the region that is compared"
+    )
+
+
+def test_the_first_prediction_that_makes_contexts_is_taken() -> None:
+    item = Item(
+        "1", {name: Sentence(f"The {noun} {verb}") for name, noun, verb in (
+            ("a", "dog", "barks"), ("b", "dog", "bark"), ("c", "dogs", "barks"), ("d", "dogs", "bark"))}
+    )  # fmt: skip
+
+    def prediction(name: str, formula: str) -> Prediction:
+        return Prediction(name, parse(formula))
+
+    other = prediction("contexts", "((*;%a%) < (*;%c%)) & ((*;%d%) < (*;%b%))")
+    verbs = prediction("verbs", "((*;%a%) < (*;%b%)) & ((*;%d%) < (*;%c%))")
+    labels = Labels(VERBS)
+    # The first compares sentences that differ in their nouns, which are not in the list.
+    assert chosen(Suite("s", (item,), (other, verbs)), labels) == comparisons(verbs.formula)
+    assert chosen(Suite("s", (item,), (other,)), labels) == comparisons(other.formula)
+    found = list(contexts(item, comparisons(verbs.formula), labels))
+    assert [one.label for one in found if isinstance(one, Context)] == ["singular", "plural"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "items"),
+    [
+        ("hu2020/number_prep", None, 2),
+        ("marvin2018/obj_rel_within_anim?n=50", None, 1),
+        ("marvin2018/simple_agrmt?n=50", None, 1),
+        ("marvin2018/reflexives_across?n=50", PRONOUNS, 1),
+        ("hu2020/reflexive_prep_masc", PRONOUNS, 2),
+        ("blimp_like/distractor_agreement_relative_clause?n=50", None, 1),
+    ],
+)
+def test_the_bundled_suites_as_they_are(name: str, words: WordList | None, items: int) -> None:
+    """Every item makes its contexts: `items` of them."""
+    for suite in read_all(name):
+        labels = Labels(words or _all_verbs(suite))
+        compared = chosen(suite, labels)
+        found = [one for item in suite.items for one in contexts(item, compared, labels)]
+        assert len(found) == items * len(suite.items)
+        assert Counter(one for one in found if isinstance(one, str)) == {}
+
+
+def _all_verbs(suite: Suite) -> WordList:
+    """A list of the words in which the first condition differs from another: what a list of verbs would hold."""
+    rows: dict[str, WordRow] = {}
+    taken: set[str] = set()
+    for item in suite.items:
+        texts = [sentence.text.rstrip(".").split() for sentence in item.sentences.values()]
+        for good, bad in zip(texts[0], texts[1], strict=True):
+            if good != bad and not {good, bad} & taken:
+                forms = (good, bad) if good.endswith(("s", "n't")) and good != "are" else (bad, good)
+                rows[good] = WordRow(good, forms)
+                taken |= {good, bad}
+    return WordList("verbs", ("singular", "plural"), tuple(rows.values()))
