@@ -10,10 +10,14 @@ PROPERTIES = {
     "bits": "surprisal of the good sentence, bits",
     "confidence": "difference of the two sentences' surprisals, either way, bits",
 }
+PAIRS = {
+    "suite": pl.String, "item": pl.String, "occurrence": pl.Int64, "value": pl.Float64, "margin": pl.Float64,
+    "words": pl.Int64, "more_words": pl.Int64, "bits_per_word": pl.Float64, "bits": pl.Float64, "confidence": pl.Float64,
+}  # fmt: skip
 
 
 def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: bool = True) -> pl.DataFrame:
-    """A row an item: suite, item, occurrence, value, margin, and the columns of `PROPERTIES`.
+    """A row an item, with columns as in `PAIRS`.
 
     Items are those of one suite that have both conditions `good` and `bad`. Words are what stands between blanks.
 
@@ -33,14 +37,9 @@ def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: boo
     good, bad = (measured.filter(pl.col("condition") == side).drop("condition") for side in ("good", "bad"))
     pairs = good.join(bad, on=_KEYS, suffix="_bad", maintain_order="left")
     judged = results.with_columns(occurrence=pl.int_range(pl.len()).over("item"))
-    return judged.join(pairs, on=_KEYS, maintain_order="left").select(
-        "suite",
-        *_KEYS,
-        "value",
-        "margin",
-        "words",
+    joined = judged.join(pairs, on=_KEYS, maintain_order="left").with_columns(
         more_words=pl.col("words_bad") - pl.col("words"),
         bits_per_word=pl.col("bits") / pl.col("words"),
-        bits="bits",
         confidence=(pl.col("bits_bad") - pl.col("bits")).abs(),
     )
+    return joined.select(pl.col(name).cast(kind) for name, kind in PAIRS.items())

@@ -1,0 +1,61 @@
+"""How far shallow properties of minimal pairs predict which of them a model gets right: a logistic regression a model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from syntagm.analysis import logit
+from syntagm.errors import InputError
+
+SCHEMA = {
+    "model": pl.String, "predictor": pl.String, "mean": pl.Float64, "sd": pl.Float64, "log_odds": pl.Float64,
+    "se": pl.Float64, "se_suites": pl.Float64, "low": pl.Float64, "high": pl.Float64, "p": pl.Float64, "n": pl.Int64,
+    "left_out": pl.Int64, "suites": pl.Int64, "explained": pl.Float64, "remark": pl.String,
+}  # fmt: skip
+PREDICTORS = ("words", "more_words", "bits_per_word")
+_REACH = 1.959964
+
+
+def regressions(pairs: pl.DataFrame, predictors: Sequence[str] = PREDICTORS) -> pl.DataFrame:
+    """A row a model and predictor: the change of the log odds for a standard deviation; columns as in `SCHEMA`.
+
+    The interval takes the larger of the two standard errors, that of independent pairs and that with suites as units. A
+    predictor that is the same for all pairs of a model is left out and said to be; so are pairs without a number.
+
+    Arguments:
+        pairs: columns model, suite, value (1, 0 or nan) and one of numbers for each predictor.
+    """
+    rows: list[tuple[object, ...]] = []
+    for (model,), table in pairs.group_by("model", maintain_order=True):
+        present = [name for name in predictors if not table[name].is_null().all()]
+        usable = pl.all_horizontal(pl.col(name).is_finite() for name in present) & pl.col("value").is_finite()
+        kept = table.filter(usable.fill_null(False))
+        rows += [(model, *row) for row in _rows(kept, present, len(table) - len(kept))]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _rows(table: pl.DataFrame, predictors: Sequence[str], left_out: int) -> list[tuple[object, ...]]:
+    columns = {name: table[name].cast(pl.Float64).to_numpy() for name in predictors}
+    spread = {
+        name: (float(one.mean()), float(one.std())) if len(one) else (np.nan, 0.0) for name, one in columns.items()
+    }
+    varying = {name: (columns[name] - mean) / sd for name, (mean, sd) in spread.items() if sd > 1e-12}
+    suites = table["suite"].n_unique()
+    try:
+        fit = logit.fit(table["value"].to_numpy(), varying, table["suite"].to_list())
+        found, message, explained = {one.name: one for one in fit.coefficients}, fit.message, fit.explained
+    except InputError as error:
+        found, message, explained = {}, f"no fit: {error.found}", np.nan
+    rows: list[tuple[object, ...]] = []
+    for name in ("intercept", *predictors):
+        mean, sd = spread.get(name, (np.nan, np.nan))
+        numbers, remark = (np.nan,) * 6, message or "the same for all pairs"
+        if (one := found.get(name)) is not None:
+            reach = _REACH * np.nanmax([one.se, one.se_clustered]) if not message else np.nan
+            numbers, remark = (
+                (one.estimate, one.se, one.se_clustered, one.estimate - reach, one.estimate + reach, one.p),
+                message,
+            )
+        rows.append((name, mean, sd, *numbers, len(table), left_out, suites, explained, remark))
+    return rows

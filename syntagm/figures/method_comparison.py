@@ -1,0 +1,27 @@
+"""What the question changes: accuracy on whole sentences less that on the critical word after its prefix, the same items."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from syntagm.analysis.method_difference import differences
+from syntagm.figures import contrasts
+from syntagm.figures._figure import Figure
+from syntagm.result import Estimate
+from syntagm.run import Run
+from syntagm.tables._runs import named
+
+
+def draw(found: Sequence[Estimate], title: str = "") -> Figure:
+    """The figure; groups of the estimates have `contrast` and `model`."""
+    axis = "accuracy on whole sentences, less that on the critical word"
+    return contrasts.draw(found, title, axis, "95% interval: items drawn anew within suites, each with both answers")
+
+
+def of_runs(runs: Sequence[Run], tag: str = "linguistics_term") -> Figure:
+    """The differences of some runs, by prefix method and by a tag of the suites."""
+    found: list[Estimate] = []
+    for name, run in named(runs):
+        labels = {suite.name: suite.tags.get(tag, "others") for suite in run.suites}
+        found += differences(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels)
+    return draw(found, "Whole sentences or critical words")

@@ -1,0 +1,83 @@
+"""How alike models are: correlations of their accuracies over suites, as a square of numbers and shades, like by like."""
+
+from collections.abc import Sequence
+from math import isnan
+
+import polars as pl
+
+from syntagm import estimates
+from syntagm.analysis import correlation
+from syntagm.analysis.association import METHODS
+from syntagm.figures._figure import INK, Figure, Spec, finish, shown
+from syntagm.run import Run
+from syntagm.tables._runs import named
+
+CELL = 56
+_SAID = {"Pearson": "Pearson's r, of accuracies", "Spearman": "Spearman's rho, of their ranks"}
+
+
+def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
+    """The figure: a panel a kind of correlation, the models in one order in both.
+
+    Arguments:
+        table: columns as in `correlation.SCHEMA`.
+        models: all of them; their order is that of a clustering of Pearson's r.
+    """
+    ordered = correlation.order(table, models)
+    numbers = sorted(set(table["n"]))
+    over = f"{numbers[0]} suites" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"
+    spec: Spec = {"hconcat": [_panel(table, ordered, kind, at == 0) for at, kind in enumerate(METHODS)], "spacing": 24}
+    subtitle = f"over {over if numbers else 'no suites'}; 1: suites that are hard for one are hard for the other"
+    return Figure(finish(spec, title, subtitle), table.select(list(correlation.SCHEMA)))
+
+
+def of_runs(runs: Sequence[Run], measure: str = "full_sentence") -> Figure:
+    """The correlations of some runs over the suites that two of them share."""
+    accuracies = {
+        name: {one.group["suite"]: one.value for one in estimates.accuracies(run, measure)} for name, run in named(runs)
+    }
+    return draw(correlation.correlations(accuracies), list(accuracies), "Correlation of accuracies")
+
+
+def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:
+    made = correlation.matrix(table, ordered, kind)
+    names = [shown(name) for name in ordered]
+    values = [
+        {"row": row, "column": column, "r": None if isnan(r := float(made[i, j])) else r, "said": _number(r)}
+        for i, row in enumerate(names)
+        for j, column in enumerate(names)
+    ]
+    side = CELL * len(names)
+    return {
+        "title": {"text": _SAID[kind], "fontSize": 12},
+        "width": side,
+        "height": side,
+        "data": {"values": values},
+        "layer": _layers(names, labels),
+    }
+
+
+def _number(r: float) -> str:
+    return "–" if isnan(r) else f"{r:.2f}"
+
+
+def _layers(names: Sequence[str], labels: bool) -> list[Spec]:
+    bare: Spec = {"title": None, "domain": False, "ticks": False}
+    scale = {"domain": list(names)}
+    place: Spec = {
+        "y": {"field": "row", "type": "nominal", "scale": scale, "axis": bare | {"labels": labels}},
+        "x": {"field": "column", "type": "nominal", "scale": scale, "axis": bare | {"labelAngle": -40}},
+    }
+    # Blue is above 0, orange below, and the shade says how far; 0 itself is blank.
+    shade: Spec = {
+        "field": "r",
+        "type": "quantitative",
+        "scale": {"domain": [-1, 0, 1], "range": ["#D55E00", "#F7F7F7", "#0072B2"]},
+        "legend": None,
+    }
+    light = {"condition": {"test": {"field": "r", "gt": 0.6}, "value": "white"}, "value": "#222222"}
+    number = place | {"text": {"field": "said"}, "color": light}
+    return [
+        {"mark": {"type": "rect", "stroke": INK, "strokeOpacity": 0.15, "aria": False}, "encoding": place | {"color": shade}},
+        {"mark": {"type": "text", "fontSize": 13}, "encoding": number},
+    ]  # fmt: skip
