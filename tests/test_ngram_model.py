@@ -92,7 +92,7 @@ def test_special_symbols_in_a_text_are_refused(folder: Path) -> None:
 def test_blanks(folder: Path) -> None:
     model = ngram.load(str(folder), eos="yes")
     candidates = ("laughs", "laugh", "has laughed", "zebra")
-    [fill] = model.fill([Blank("the author", " .", candidates)])
+    [fill] = model.fill([Blank("the author ", " .", candidates)])
     assert fill.bits.tolist() == [sum(bits(model, f"the author {word} .")[2:-2]) for word in candidates]
     # `above` by adding up: all words likelier than the candidate after `<s> the author`.
     assert isinstance(model, BackOff)
@@ -108,8 +108,11 @@ def test_blanks(folder: Path) -> None:
     assert fill.known.tolist() == [True, True, True, False]
     [first] = model.fill([Blank("", "author laughs", ("the", "no"))])
     assert first.bits.tolist() == [bits(model, f"{word} author laughs")[0] for word in ("the", "no")]
+    # What stands after the blank makes no difference; without white space before it there is no word.
+    [other] = model.fill([Blank("the author ", ".", candidates)])
+    assert other.bits.tolist() == fill.bits.tolist()
     with pytest.raises(ModelError, match="no whole word"):
-        list(model.fill([Blank("the author", ".", candidates)]))
+        list(model.fill([Blank("the author", " .", candidates)]))
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.txt", "model.json"])

@@ -77,12 +77,18 @@ class BackOff(WordScorer):
             word: number for number, word in enumerate(self.vocabulary.words) if self.vocabulary.known(word)
         }
 
-    def _ranked(self, history: Sequence[str], word: str) -> tuple[float, float]:
-        ids = self._ids([_BORDER[1], *history, word])[0].tolist()
-        logs, ranked, sums = self._distribution(tuple(ids[:-1][-max(1, self.ngrams.order - 1) :]))
-        own = -logs[ids[-1]]
-        first, after = np.searchsorted(ranked, own), np.searchsorted(ranked, own, "right")
-        return float(sums[first]), float(sums[-1] - sums[after])
+    def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        ids, known = self._ids([_BORDER[1], *before, *words])
+        begin = len(before) + 1
+        history, asked = ids[:begin][-self._memory :], ids[begin:]
+        logs, ranked, sums = self._distribution(tuple(history.tolist()))
+        own = logs[asked]
+        first, after = np.searchsorted(ranked, -own), np.searchsorted(ranked, -own, "right")
+        return np.stack([own, sums[first], sums[-1] - sums[after]]), known[begin:]
+
+    @property
+    def _memory(self) -> int:
+        return max(1, self.ngrams.order - 1)
 
     def _distribution(self, history: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:
         """Log10 p of all words; the same negated and sorted; and the sums of the probabilities before each of those."""

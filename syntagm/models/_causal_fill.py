@@ -10,7 +10,7 @@ with B(x) the probability that the word before has ended (`_ends.py`). At the be
 token that texts can begin with; after a character that is no blank, where the word goes on, it is left out.
 """
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +25,7 @@ from syntagm.models._branches import Branches, Part, grow
 from syntagm.models._candidates import Spelled, Speller
 from syntagm.models._ends import Ends
 from syntagm.models._forward import Forward
+from syntagm.models._once import once
 from syntagm.models._prefix_tree import Pack, plan
 from syntagm.question import Blank, Fill
 
@@ -78,21 +79,11 @@ class Filler:
         self._grown: OrderedDict[int, tuple[object, Branches]] = OrderedDict()
 
     def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None) -> Iterator[Fill]:
-        """See `LanguageModel.fill`. An answer is kept as long as the same is still asked for farther on."""
+        """See `LanguageModel.fill`."""
         lists: dict[tuple[str, ...], int] = {}
         keys: list[Asked] = [(blank.left, lists.setdefault(blank.words, len(lists))) for blank in blanks]
-        words, answers, repeats, left = list(lists), dict[Asked, Fill](), Counter(keys), Counter(keys)
-        waiting = iter(list(repeats))
-        for key in keys:
-            while key not in answers:
-                portion, found = self._portion(waiting, words)
-                answers |= zip(portion, found, strict=True)
-                if done:
-                    done(sum(repeats[one] for one in portion))
-            yield answers[key]
-            left[key] -= 1
-            if not left[key]:
-                del answers[key]
+        words = list(lists)
+        return once(keys, lambda waiting: self._portion(waiting, words), done)
 
     def _portion(self, waiting: Iterator[Asked], words: Sequence[tuple[str, ...]]) -> tuple[list[Asked], list[Fill]]:
         """As many of the waiting blanks as are answered at once."""

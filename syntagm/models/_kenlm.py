@@ -46,9 +46,27 @@ class KenLM(WordScorer):
                 known.append(not unknown)
         return np.array(logs, np.float64), np.array(known, bool)
 
-    def _ranked(self, history: Sequence[str], word: str) -> tuple[float, float]:
-        # The file does not say which words it has.
-        return float("nan"), float("nan")
+    def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        import kenlm
+
+        state, following = kenlm.State(), kenlm.State()
+        self._model.BeginSentenceWrite(state)
+        for word in before:
+            self._refuse_special(word)
+            self._model.BaseScore(state, word, following)
+            state, following = following, state
+        logs, known = np.empty(len(words)), np.empty(len(words), bool)
+        for index, word in enumerate(words):
+            self._refuse_special(word)
+            found = self._model.BaseFullScore(state, word, following)
+            logs[index], known[index] = found.log_prob, not found.oov
+        # The file does not say which words it has, so nothing is known of their ranks.
+        unknown = np.full(len(words), np.nan)
+        return np.stack([logs, unknown, unknown]), known
+
+    @property
+    def _memory(self) -> int:
+        return max(1, int(self._model.order) - 1)
 
 
 def _opened(path: Path) -> Any:

@@ -121,26 +121,14 @@ def _batches(sequences: Sequence[Sequence[int]], batch: int) -> Iterator[list[in
 
 
 def _read(network: Network, sequences: Sequence[Sequence[int]], share: bool) -> list[NDArray[np.float64]]:
-    device = network.decoder.weight.device
-    lengths = np.array([len(sequence) for sequence in sequences])
-    numbers = np.zeros((len(sequences), max(lengths)), np.int64)
-    for row, sequence in enumerate(sequences):
-        numbers[row, : len(sequence)] = sequence
-    state = network.fresh(1)
-    # For each sequence the node of the prefix read so far, among those of its length.
-    node = np.zeros(len(sequences), np.int64)
+    numbers, lengths = _padded(sequences)
     tops, owners, targets, actives, nodes = [], [], [], [], 0
-    for length in range(max(lengths) - 1):
-        active = np.flatnonzero(lengths > length + 1)
-        parents, words, node[active] = _next(node[active], numbers[active, length], len(network.encoder.weight), share)
-        before = torch.from_numpy(parents).to(device)
-        hidden, cell = (part.index_select(1, before) for part in state)
-        state = network.step(torch.from_numpy(words).to(device), (hidden, cell))
-        tops.append(state[0][-1])
-        owners.append(node[active] + nodes)
+    for length, (active, node, top) in enumerate(_states(network, numbers, lengths - 1, share)):
+        tops.append(top)
+        owners.append(node + nodes)
         targets.append(numbers[active, length + 1])
         actives.append(active)
-        nodes += len(words)
+        nodes += len(top)
     answers = np.empty((len(sequences), max(lengths) - 1))
     if nodes:
         flat = _nats(network, torch.cat(tops), np.concatenate(owners), np.concatenate(targets))
@@ -148,6 +136,56 @@ def _read(network: Network, sequences: Sequence[Sequence[int]], share: bool) -> 
         for length, (active, nats) in enumerate(zip(actives, np.split(flat, ends), strict=True)):
             answers[active, length] = nats
     return [row[: length - 1] for row, length in zip(answers, lengths, strict=True)]
+
+
+def _padded(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    lengths = np.array([len(sequence) for sequence in sequences], np.int64)
+    numbers = np.zeros((len(sequences), max(lengths)), np.int64)
+    for row, sequence in enumerate(sequences):
+        numbers[row, : len(sequence)] = sequence
+    return numbers, lengths
+
+
+def _states(
+    network: Network, numbers: NDArray[np.int64], lengths: NDArray[np.int64], share: bool
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Tensor]]:
+    """Read texts word by word, all distinct prefixes of one length at once.
+
+    Arguments:
+        numbers: shape (texts, longest): their words.
+        lengths: shape (texts,): how many of them to read.
+
+    Yields:
+        After each word: which texts have one there, which row is whose, and what the output layer is given for each row.
+    """
+    device, state = network.decoder.weight.device, network.fresh(1)
+    # For each text the node of the prefix read so far, among those of its length.
+    node = np.zeros(len(numbers), np.int64)
+    for length in range(max(lengths)):
+        active = np.flatnonzero(lengths > length)
+        parents, words, node[active] = _next(node[active], numbers[active, length], len(network.encoder.weight), share)
+        before = torch.from_numpy(parents).to(device)
+        hidden, cell = (part.index_select(1, before) for part in state)
+        state = network.step(torch.from_numpy(words).to(device), (hidden, cell))
+        yield active, node[active], state[0][-1]
+
+
+@torch.no_grad()
+def foretold(network: Network, sequences: Sequence[Sequence[int]], share: bool = True) -> Tensor:
+    """The logits of what comes after each sequence, read from a fresh state; shape (sequences, words).
+
+    Arguments:
+        network: in evaluation mode.
+        sequences: numbers of words, at least one each.
+        share: as in `surprisals`.
+    """
+    numbers, lengths = _padded(sequences)
+    last = network.decoder.weight.new_empty(len(sequences), network.decoder.in_features)
+    for length, (active, node, top) in enumerate(_states(network, numbers, lengths, share), 1):
+        ending = np.flatnonzero(lengths[active] == length)
+        last[torch.from_numpy(active[ending])] = top[torch.from_numpy(node[ending])]
+    found: Tensor = network.decoder(last)
+    return found
 
 
 def _next(

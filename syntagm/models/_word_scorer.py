@@ -1,4 +1,4 @@
-"""What the n-gram models share: from texts to words and back to characters, and blanks asked as texts."""
+"""What the n-gram models share: from texts to words and back to characters, and blanks."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +13,8 @@ from syntagm.errors import ModelError
 from syntagm.models import _words
 from syntagm.models._model import LanguageModel
 from syntagm.models._ngrams import END, START
+from syntagm.models._once import in_portions, once
+from syntagm.models._word_blanks import divide, single
 from syntagm.question import Blank, Fill, Surprisals
 
 _TEXTS = 8_192
@@ -55,8 +57,17 @@ class WordScorer(LanguageModel):
         """Log10 p of each word of all sentences, one after the other, each followed by the end symbol; is it known?"""
 
     @abstractmethod
-    def _ranked(self, history: Sequence[str], word: str) -> tuple[float, float]:
-        """The probability of all words likelier than `word` after a history, and of all less likely; nan if unknown."""
+    def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """What may come next after the beginning of a sentence, for each of `words`.
+
+        Returns:
+            Log10 p and, as in `Fill`, above and below: shape (3, words). And which are known.
+        """
+
+    @property
+    @abstractmethod
+    def _memory(self) -> int:
+        """How many words before it make a difference to the next, at least 1. The start symbol counts, too."""
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The surprisals of each text; see `LanguageModel.score`."""
@@ -108,41 +119,40 @@ class WordScorer(LanguageModel):
             )  # fmt: skip
 
     def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """The surprisal of each candidate of any number of words, given what stands before it.
+        """The surprisal of each candidate of any number of words, given what stands before it; see `LanguageModel.fill`.
 
-        What stands after the blank matters only where it says how the text is divided into words. A blank (white space) is put
-        before a candidate, and after it where a letter or digit follows, unless it is there. `above` is nan for candidates
-        of more than one word, and for KenLM's binary files.
+        `above` is nan for candidates of more than one word, and for KenLM's binary files. A word that has probability 0, for want
+        of an unknown word in the file, has infinitely many bits.
         """
-        for blank in blanks:
-            left = blank.left if not blank.left or blank.left[-1].isspace() else blank.left + " "
-            right = " " + blank.right if blank.right[:1].isalnum() else blank.right
-            texts = [left + word + right for word in blank.words]
-            found = [
-                self._candidate(answer, len(left), len(left) + len(word))
-                for answer, word in zip(self.score(texts), blank.words, strict=True)
-            ]
-            bits, above, below = np.array([numbers for numbers, _ in found], np.float64).reshape(-1, 3).T
-            yield Fill(bits, above, below, np.array([known for _, known in found], bool))
-            if done:
-                done(1)
+        divided = [divide(blank, self._asked.tokens, self.name) for blank in blanks]
+        lists = {id(one.candidates): one.candidates for one in divided}
+        keys = [(tuple(self._spelled(list(one.before[-self._memory :]))), id(one.candidates)) for one in divided]
+        return once(keys, in_portions(1, lambda some: [self._filled(key[0], lists[key[1]]) for key in some]), done)
 
-    def _candidate(self, answer: Surprisals, begin: int, end: int) -> tuple[tuple[float, ...], bool]:
-        """Bits, above and below; and whether all its words are known."""
-        words = _words.split(answer.text, self._asked.tokens)
-        starts = answer.starts[: len(words)]
-        inside = np.flatnonzero((starts < end) & (np.append(starts[1:], len(answer.text)) > begin))
-        first = int(inside[0]) if len(inside) else 0
-        candidate = answer.text[begin:end]
-        if not len(inside) or answer.text[starts[first] : begin].strip():
-            raise ModelError(self.name, f"no whole word {candidate!r} in {answer.text!r}", "whole words in a blank")
-        last = int(inside[-1]) + 1
-        after = int(starts[last]) if last < len(words) else len(answer.text)
-        if answer.text[end:after].strip():
-            raise ModelError(self.name, f"no whole word {candidate!r} in {answer.text!r}", "whole words in a blank")
-        spelled = self._spelled(words[:last])
-        above, below = (np.nan, np.nan) if len(inside) > 1 else self._ranked(spelled[:first], spelled[first])
-        return (float(answer.bits[inside].sum()), above, below), bool(answer.known[inside].all())
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the candidates are one word; see `LanguageModel.single`."""
+        return single(words, self._asked.tokens, self.name)
+
+    def _filled(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Fill:
+        bits, above, below = np.full((3, len(candidates)), np.nan)
+        known = np.zeros(len(candidates), bool)
+        spelled = [self._spelled(list(words)) for words in candidates]
+        one = [index for index, words in enumerate(spelled) if len(words) == 1]
+        (logs, above[one], below[one]), known[one] = self._after(before, [spelled[index][0] for index in one])
+        bits[one] = logs * BITS + 0.0
+        several = [index for index, words in enumerate(spelled) if len(words) > 1]
+        for index, (cost, all_known) in zip(several, self._several(before, [spelled[i] for i in several]), strict=True):
+            bits[index], known[index] = cost, all_known
+        return Fill(bits, above, below, known)
+
+    def _several(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Iterator[tuple[float, bool]]:
+        """Bits of candidates of several words, and whether all their words are known."""
+        logs, known = self._logs([[*before, *words] for words in candidates]) if candidates else (np.empty(0), None)
+        end = 0
+        for words in candidates:
+            begin, end = end + len(before), end + len(before) + len(words) + 1
+            assert known is not None
+            yield float((logs[begin : end - 1] * BITS + 0.0).sum()), bool(known[begin : end - 1].all())
 
 
 def _single(divided: Sequence[Sequence[str]]) -> NDArray[np.int32]:

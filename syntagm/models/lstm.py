@@ -11,13 +11,14 @@
 
 Each text is read from a fresh state, so that the texts before it make no difference. A word that is not in the vocabulary is
 read and scored as its class of unknown words, and marked as not known. With `bos=no` the first word has no surprisal: nan.
+A blank is filled from what stands before it; its candidates may be of several words.
 """
 
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -28,22 +29,29 @@ from safetensors.torch import load_file
 from syntagm.errors import ModelError, UsageError
 from syntagm.models import _vocabulary, _words
 from syntagm.models._device import device
-from syntagm.models._lstm import Network, surprisals
+from syntagm.models._lstm import Network, foretold, surprisals
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import canonical, choose, refuse_others
+from syntagm.models._once import in_portions, once
+from syntagm.models._rank import rank
 from syntagm.models._vocabulary import END, Vocabulary
-from syntagm.question import Surprisals
+from syntagm.models._word_blanks import divide, single
+from syntagm.question import Blank, Fill, Surprisals
 
 SCORER = "lstm 1"
 FORMAT = 1
 _OPTIONS = ("bos", "eos", "tokens", "device", "batch", "sharing")
 _SILENT = ("device", "batch", "sharing")
 _FILES = ("model.json", "model.safetensors", "vocabulary.txt")
+# Contexts answered at once.
+_CONTEXTS = 256
 _SIZES = ("embedding", "hidden", "layers")
 
 
 class Lstm(LanguageModel):
     """An LSTM with its vocabulary; made by `load`, or around a network in training."""
+
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
     def __init__(
         self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str]
@@ -97,6 +105,52 @@ class Lstm(LanguageModel):
         answers = {text: self._answer(text, *divided[i], found.get(i)) for i, text in enumerate(distinct)}
         for text in texts:
             yield answers[text]
+
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """The surprisal of each candidate, given what stands before the blank; see `LanguageModel.fill`."""
+        divided = [divide(blank, self._tokens, self.name) for blank in blanks]
+        lists = {id(one.candidates): one.candidates for one in divided}
+        candidates = {number: [self.vocabulary.ids(words) for words in each] for number, each in lists.items()}
+        known = {number: [all(map(self.vocabulary.known, words)) for words in each] for number, each in lists.items()}
+        keys = [(one.before, id(one.candidates)) for one in divided]
+
+        def answer(portion: list[tuple[tuple[str, ...], int]]) -> list[Fill]:
+            before = [[0] * (self.start is not None) + self.vocabulary.ids(words) for words, _ in portion]
+            found = self._foretold(before)
+            return [
+                self._filled(context, row, candidates[number], np.array(known[number], bool))
+                for context, row, (_, number) in zip(before, found, portion, strict=True)
+            ]
+
+        return once(keys, in_portions(_CONTEXTS, answer), done)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the candidates are one word; see `LanguageModel.single`."""
+        return single(words, self._tokens, self.name)
+
+    def _foretold(self, before: Sequence[Sequence[int]]) -> Iterator[NDArray[np.floating] | None]:
+        """The logits of the next word; None where nothing stands before it."""
+        asked = [sequence for sequence in before if sequence]
+        rows = iter(foretold(self.network, asked, self._share).cpu().numpy() if asked else [])
+        for sequence in before:
+            yield next(rows) if sequence else None
+
+    def _filled(
+        self,
+        before: list[int],
+        logits: NDArray[np.floating] | None,
+        words: Sequence[list[int]],
+        known: NDArray[np.bool_],
+    ) -> Fill:
+        bits, above, below = np.full((3, len(words)), np.nan)
+        if logits is not None:
+            one = [index for index, ids in enumerate(words) if len(ids) == 1]
+            bits[one], above[one], below[one] = rank(logits, np.array([words[index][0] for index in one], np.int64))
+            several = [index for index, ids in enumerate(words) if len(ids) > 1]
+            sequences = [before + words[index] for index in several]
+            for at, nats in surprisals(self.network, sequences, self._batch, self._share):
+                bits[several[at]] = nats[-len(words[several[at]]) :].sum() / np.log(2)
+        return Fill(bits, above, below, known)
 
     def _sequence(self, words: Sequence[str]) -> list[int]:
         """What is read: end symbol, words, end symbol."""

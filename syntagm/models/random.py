@@ -22,13 +22,15 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from syntagm.errors import UsageError
+from syntagm.errors import ModelError, UsageError
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import canonical, choose, refuse_others
-from syntagm.question import Surprisals
+from syntagm.question import Blank, Fill, Surprisals
 
 MEAN, DEVIATION = 16.0, 2.0
 VOCABULARY = 2**MEAN * math.exp(-((DEVIATION * math.log(2)) ** 2) / 2)
@@ -43,6 +45,7 @@ _WORD = re.compile(r"\s*(\w+|[^\w\s])")
 class Random(LanguageModel):
     """Bits by hash; see the module."""
 
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching = False
 
     def __init__(self, seed: int, unigram: bool) -> None:
@@ -61,6 +64,30 @@ class Random(LanguageModel):
             yield self._score(text)
             if done:
                 done(1)
+
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Bits of each candidate; there is no vocabulary, so nothing is known of its rank."""
+        for blank in blanks:
+            bits = np.array([self._candidate(blank.left, word) for word in blank.words], np.float64)
+            unknown = np.full(len(bits), np.nan)
+            yield Fill(bits, unknown, unknown.copy(), np.ones(len(bits), bool))
+            if done:
+                done(1)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the candidates are one word."""
+        return np.array([len(self._score(word).bits) == 1 for word in words], bool)
+
+    def _candidate(self, left: str, word: str) -> float:
+        answer = self._score(left + word)
+        ends = np.append(answer.starts[1:], len(left + word))
+        inside = ends > len(left)
+        if not inside.any() or word != word.strip() or (left + word)[answer.starts[inside][0] : len(left)].strip():
+            raise ModelError(
+                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a blank",
+                "Leave a blank before the gap, at the end of what stands before it.",
+            )  # fmt: skip
+        return float(answer.bits[inside].sum())
 
     def _score(self, text: str) -> Surprisals:
         starts, bits, at = [], [], 0

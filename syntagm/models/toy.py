@@ -13,18 +13,21 @@ text with one sentence a line. Options: `eos=yes` lists the end symbol.
 """
 
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import canonical, choose, refuse_others
-from syntagm.question import Surprisals
+from syntagm.question import Blank, Fill, Surprisals
 
 SENTENCES = """\
 the dog barks
@@ -47,6 +50,7 @@ _WORD = re.compile(r"\s*(\w+|[^\w\s])")
 class Toy(LanguageModel):
     """Add-one bigrams; see the module."""
 
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching = False
 
     def __init__(self, text: str, name: str, eos: bool) -> None:
@@ -84,6 +88,35 @@ class Toy(LanguageModel):
             known.append(True)
         return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(known, bool))
 
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Bits of each candidate given the words before it; `above` and `below` over the vocabulary, for single words."""
+        for blank in blanks:
+            found = [self._candidate(blank.left, word) for word in blank.words]
+            bits, above, below = np.array([numbers for numbers, _ in found], np.float64).reshape(-1, 3).T
+            yield Fill(bits, above, below, np.array([known for _, known in found], bool))
+            if done:
+                done(1)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the candidates are one word."""
+        return np.array([len(_words(word)) == 1 for word in words], bool)
+
+    def _candidate(self, left: str, word: str) -> tuple[tuple[float, float, float], bool]:
+        before, words = [START, *_words(left)], _words(word)
+        if not words or word != word.strip() or [START, *_words(left + word)] != [*before, *words]:
+            raise ModelError(
+                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a blank",
+                "Leave a blank before the gap, at the end of what stands before it.",
+            )  # fmt: skip
+        spelled = [one if one in self._known else UNKNOWN for one in (*before, *words)]
+        spelled[0] = START
+        costs = [self._surprisal(*pair) for pair in pairwise(spelled)][-len(words) :]
+        if len(words) > 1:
+            return (sum(costs), math.nan, math.nan), self._known.issuperset(words)
+        all_costs = [self._surprisal(spelled[-2], other) for other in self.vocabulary]
+        above, below = (math.fsum(2.0**-c for c in some) for some in _apart(all_costs, costs[0]))
+        return (costs[0], above, below), self._known.issuperset(words)
+
     def _surprisal(self, previous: str, word: str) -> float:
         if (previous, word) not in self._bits:
             probability = (self._pairs[previous, word] + 1) / (self._first[previous] + len(self.vocabulary))
@@ -111,3 +144,8 @@ def load(path: str, **options: str) -> Toy:
 
 def _words(line: str) -> list[str]:
     return [found[1].lower() for found in _WORD.finditer(line)]
+
+
+def _apart(costs: Sequence[float], own: float) -> tuple[list[float], list[float]]:
+    """Those below `own`, and those above."""
+    return [cost for cost in costs if cost < own], [cost for cost in costs if cost > own]
