@@ -29,12 +29,17 @@ CAPTION = (
 
 
 class Screen:
-    """Shows progress: a bar on a terminal, else a line now and then. Ctrl-C once stops after the batch, twice stops now."""
+    """Shows progress: a bar on a terminal, else a line now and then. Ctrl-C once stops after the batch, twice stops now.
 
-    def __init__(self) -> None:
+    Arguments:
+        unit: what is counted, a noun.
+    """
+
+    def __init__(self, unit: str = "sentence") -> None:
+        self._unit = unit
         self._stopping = False
         self._console = Console(stderr=True, highlight=False)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("sentences, left:"))
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{unit}s, left:"))
         self._bar = Progress(
             *columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal
         )
@@ -62,7 +67,7 @@ class Screen:
         self._began = time.monotonic()
         self._bar.update(self._task, total=sentences, completed=done)
         earlier = f", {done:,} of them done before" if done else ""
-        self._console.print(f"{counted(suites, noun)}, {counted(sentences, 'sentence')}{earlier}")
+        self._console.print(f"{counted(suites, noun)}, {counted(sentences, self._unit)}{earlier}")
 
     def answered(self, suite: str, sentences: int) -> None:
         """Move on; raise `Interrupted` if the user asked to stop."""
@@ -73,7 +78,7 @@ class Screen:
             rate = (self._done - self._before) / max(self._said - self._began, 1e-9)
             left = (self._total - self._done) / max(rate, 1e-9)
             self._console.print(
-                f"{self._done:,} of {self._total:,} sentences, {rate:,.0f} a second, {left:,.0f} s left"
+                f"{self._done:,} of {self._total:,} {self._unit}s, {rate:,.0f} a second, {left:,.0f} s left"
             )
         if self._stopping:
             raise Interrupted

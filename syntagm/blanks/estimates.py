@@ -1,0 +1,86 @@
+"""The estimates of a fill run: means over items (tse) and over distinct contexts (everything else), with intervals.
+
+    tse                            over the items whose two words are eligible
+    equal_weight, model_weight     over the contexts where they are defined
+    covered                        over all contexts; where nothing counts it is 0
+    invalid                        the share of contexts where the weights are undefined
+
+each of the last four at every cut-off, named like its measure: `covered(top=0.9)`.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from syntagm.analysis import interval, redrawn
+from syntagm.blanks import _tables
+from syntagm.blanks.run import FillRun
+from syntagm.measures._cut import Cut
+from syntagm.result import Estimate
+
+METHOD = interval.METHOD.replace("items", "contexts")
+
+
+def estimates(run: FillRun, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
+    """Those of each suite; groups are {"model", "suite", "measure"}.
+
+    Arguments:
+        cuts: at which cut-offs; at all of the run by default.
+    """
+    chosen = run.cuts if cuts is None else cuts
+    return [one for suite in run.suites for one in _of(run, "suite", suite.name, [suite.name], chosen)]
+
+
+def pooled(run: FillRun, tag: str = "construction", cuts: Sequence[Cut] | None = None) -> list[Estimate]:
+    """Those of all suites with one value of a tag together; groups are {"model", tag, "measure"}.
+
+    A context that several of them have counts once, as it does in its first suite.
+    """
+    chosen = run.cuts if cuts is None else cuts
+    values = dict.fromkeys(suite.tags[tag] for suite in run.suites if tag in suite.tags)
+    suites = {value: [suite.name for suite in run.suites if suite.tags.get(tag) == value] for value in values}
+    return [one for value, names in suites.items() for one in _of(run, tag, value, names, chosen)]
+
+
+def contexts(run: FillRun, suites: Sequence[str]) -> pl.DataFrame:
+    """The distinct contexts of some suites, each as in the first of them that has it; columns as in `FillRun.contexts`."""
+    return pl.concat([run.contexts(name) for name in suites]).unique("context", keep="first", maintain_order=True)
+
+
+def _of(run: FillRun, key: str, value: str, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
+    group = {"model": run.model, key: value}
+    yield _tse(run, group, value, suites)
+    table = contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in _tables.WEIGHTS)
+    columns = {name: table[name].to_numpy() for name in table.columns}
+    columns |= {f"invalid{cut}": np.isnan(columns[f"equal_weight{cut}"]).astype(np.float64) for cut in cuts}
+    if not len(table):
+        return
+    values = np.column_stack(list(columns.values()))
+    low, high = _ends(redrawn.means(values, value))
+    for number, name in enumerate(columns):
+        defined = values[~np.isnan(values[:, number]), number]
+        mean = float(defined.mean()) if len(defined) else np.nan
+        method = interval.remark(METHOD, {value: len(defined)})
+        undefined = len(values) - len(defined)
+        ends = (float(low[number]), float(high[number])) if len(defined) > 1 else (np.nan, np.nan)
+        yield Estimate(group | {"measure": name}, mean, *ends, len(defined), method, 0, undefined)
+
+
+def _tse(run: FillRun, group: dict[str, str], key: str, suites: Sequence[str]) -> Estimate:
+    rows = pl.concat([run.results(name).filter(pl.col("measure") == "tse") for name in suites])
+    defined = rows.filter(pl.col("value").is_not_nan())
+    values = defined["value"].to_numpy()
+    low, high = interval.interval(interval.redrawn_means(values, key))
+    ties = int((defined["margin"].abs() <= run.tolerance).sum())
+    mean = float(values.mean()) if len(values) else np.nan
+    method = interval.remark(interval.METHOD, {key: len(values)})
+    return Estimate(group | {"measure": "tse"}, mean, low, high, len(values), method, ties, len(rows) - len(values))
+
+
+def _ends(means: np.ndarray) -> np.ndarray:
+    """The two percentiles of each column, without the draws that have no value. Shape (2, columns)."""
+    held = ~np.isnan(means).all(axis=0)
+    found = np.full((2, means.shape[1]), np.nan)
+    found[:, held] = np.nanpercentile(means[:, held], interval.PERCENTILES, axis=0)
+    return found
