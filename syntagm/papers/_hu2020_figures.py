@@ -37,7 +37,7 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
 
 def figure1(study: Study) -> Figure:
     """The scores of model classes: all suites, corpora and seeds of a class pooled."""
-    found = units.means(_labelled(study, study.scores()), ["model", "kind"], "score")
+    found = units.means(labelled(study, study.scores()), ["model", "kind"], "score")
     subtitle = [
         f"mean of {len(study.suites)} suites, all corpora and seeds of a class pooled",
         "95% interval: suite scores redrawn; n: how many they are",
@@ -47,7 +47,7 @@ def figure1(study: Study) -> Figure:
 
 def figure2(study: Study) -> Figure:
     """The score of each model against its perplexity; models without perplexity as lines."""
-    table = _labelled(study, study.instances()).join(_redrawn(study), on=list(INSTANCE), how="left")
+    table = labelled(study, study.instances()).join(_redrawn(study), on=list(INSTANCE), how="left")
     corpora = [corpus for corpus in study.words if corpus in set(table["corpus"])]
     there = table.filter(pl.col("perplexity").is_not_null() | (pl.col("kind") == SHELF))
     lines = "; dashed lines: models off the shelf, perplexity not known" if (there["kind"] == SHELF).any() else ""
@@ -60,12 +60,12 @@ def figure2(study: Study) -> Figure:
 
 def figure3(study: Study) -> Figure:
     """Deltas by model class, and by corpus; where the paper leaves models out by corpus, with and without them."""
-    deltas = _labelled(study, study.deltas())
+    deltas = labelled(study, study.deltas())
     panels = [
         units.means(deltas, ["model"], "delta", "corpus").sort("value", descending=True).rename({"model": "name"})
         .with_columns(by=pl.lit("by model class"), series=pl.lit("")),
         *[
-            units.means(_in_order(study, part), ["corpus"], "delta", "model").rename({"corpus": "name"})
+            units.means(in_order(study, part), ["corpus"], "delta", "model").rename({"corpus": "name"})
             .with_columns(by=pl.lit("by corpus"), series=pl.lit(series))
             for series, part in _with_and_without(study, deltas)
         ],
@@ -81,7 +81,7 @@ def figure3(study: Study) -> Figure:
 def figure4_by_class(study: Study) -> Figure:
     """Deltas by circuit and model class."""
     found = units.means(_circuits(study, "delta"), ["circuit", "model"], "delta", "corpus")
-    order = units.means(_labelled(study, study.deltas()), ["model"], "delta").sort("value", descending=True)["model"]
+    order = units.means(labelled(study, study.deltas()), ["model"], "delta").sort("value", descending=True)["model"]
     table = _ranked(found.rename({"model": "name"}), list(order)).with_columns(series=pl.lit(""))
     return circuit_scores.draw(
         table, "score delta", "Score deltas by circuit and model class", _per_model(table, "corpora")
@@ -91,7 +91,7 @@ def figure4_by_class(study: Study) -> Figure:
 def figure4_by_corpus(study: Study) -> Figure:
     """Deltas by circuit and corpus; where the paper leaves models out, with and without them."""
     parts = [
-        units.means(_in_order(study, part), ["circuit", "corpus"], "delta", "model").with_columns(series=pl.lit(series))
+        units.means(in_order(study, part), ["circuit", "corpus"], "delta", "model").with_columns(series=pl.lit(series))
         for series, part in _with_and_without(study, _circuits(study, "delta"))
     ]
     table = pl.concat(parts).rename({"corpus": "name"})
@@ -110,7 +110,7 @@ def figure5(study: Study) -> Figure:
     kinds = pl.DataFrame(
         {"name": [study.label(one) for one in _models(study)], "series": list(_models(study).values())}
     )
-    order = units.means(_labelled(study, study.scores()), ["model"], "score").sort("value", descending=True)["model"]
+    order = units.means(labelled(study, study.scores()), ["model"], "score").sort("value", descending=True)["model"]
     ranked = _ranked(table.join(kinds, on="name", how="left"), list(order))
     subtitle = [
         "mean over models of their mean over a circuit's suites; 95% interval: corpora redrawn, then models within each;",
@@ -132,7 +132,7 @@ def figure6(study: Study) -> Figure:
 
 def modified(study: Study) -> pl.DataFrame:
     """A row an instance, pair of suites and member of the pair."""
-    return _labelled(study, modifier_stability(study.scores(), modifiers.PAIRS))
+    return labelled(study, modifier_stability(study.scores(), modifiers.PAIRS))
 
 
 def _per_model(table: pl.DataFrame, units: str) -> list[str]:
@@ -150,7 +150,7 @@ def _models(study: Study) -> dict[str, str]:
     return dict(sorted(kinds.items(), key=lambda pair: pair[1] == SHELF))
 
 
-def _labelled(study: Study, table: pl.DataFrame) -> pl.DataFrame:
+def labelled(study: Study, table: pl.DataFrame) -> pl.DataFrame:
     """The table with models by their labels, a column kind, and the models of the study first."""
     kind = pl.when(pl.col("corpus") == "").then(pl.lit(SHELF)).otherwise(pl.lit(TRAINED)).alias("kind")
     names = {model: study.label(model) for model in _models(study)}
@@ -159,7 +159,7 @@ def _labelled(study: Study, table: pl.DataFrame) -> pl.DataFrame:
     return sort.with_columns(model=pl.col("label")).drop("label")
 
 
-def _in_order(study: Study, table: pl.DataFrame) -> pl.DataFrame:
+def in_order(study: Study, table: pl.DataFrame) -> pl.DataFrame:
     """Rows by corpus, the largest first."""
     rank = {corpus: -at for at, corpus in enumerate(study.words)}
     return table.sort(pl.col("corpus").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
@@ -180,7 +180,7 @@ def _with_and_without(study: Study, table: pl.DataFrame) -> list[tuple[str, pl.D
 def _circuits(study: Study, column: str) -> pl.DataFrame:
     """A row an instance and circuit: the mean of a column over the circuit's suites."""
     table = study.deltas() if column == "delta" else study.scores()
-    return _labelled(study, suite_scores.by_circuit(table, study.circuits, column))
+    return labelled(study, suite_scores.by_circuit(table, study.circuits, column))
 
 
 def _redrawn(study: Study) -> pl.DataFrame:
@@ -190,7 +190,7 @@ def _redrawn(study: Study) -> pl.DataFrame:
         rows.append((*instance, *_interval(part), interval.method_over_suites(part["suite"].n_unique())))
     schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, **_INTERVAL, "method": pl.String}
     found = pl.DataFrame(rows, schema=schema, orient="row")
-    return _labelled(study, found).drop("kind")
+    return labelled(study, found).drop("kind")
 
 
 def _interval(items: pl.DataFrame) -> tuple[float, float, int]:
@@ -204,7 +204,7 @@ def _interval(items: pl.DataFrame) -> tuple[float, float, int]:
 
 def _single(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
     """A row a circuit and model of one instance: its score, items redrawn within the circuit's suites."""
-    items = _labelled(study, study.items).with_columns(
+    items = labelled(study, study.items).with_columns(
         circuit=pl.col("suite").replace_strict(study.circuits, default=None, return_dtype=pl.String)
     )
     made = []

@@ -29,6 +29,7 @@ LABELS = {
     "gpt-2-pretrained": "GPT-2, pre-trained", "gpt-2-xl-pretrained": "GPT-2-XL, pre-trained",
     "transformer-xl": "Transformer-XL", "grnn": "GRNN", "jrnn": "JRNN",
 }  # fmt: skip
+WORD_BY_WORD = ("vanilla", "ordered-neurons", "rnng")
 ASIDE = ("1gram", "ngram-no-rand")
 _BPE = "gptbpe"
 
@@ -52,7 +53,7 @@ def prepared(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
     named = [str(one) for one in items["suite"].unique(maintain_order=True)]
     circuits = {suite: circuit for suite in named if (circuit := circuit_of(suite))}
     perplexity = of_the_study(raw.perplexity).select(list(PERPLEXITY))
-    return Study(items, circuits, perplexity, WORDS, LABELS, chance(raw, named), ("gpt-2",))
+    return Study(items, circuits, perplexity, WORDS, LABELS, chance(raw, named), ("gpt-2",), WORD_BY_WORD)
 
 
 def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:

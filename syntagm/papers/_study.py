@@ -24,6 +24,7 @@ class Study:
         labels: model -> what to call it.
         chance: what independent draws would score over the suites; nan where that isn't known.
         absent: the models that the published figures by corpus leave out.
+        words_alike: the neural models that read whole words, whose perplexities can be compared.
     """
 
     items: pl.DataFrame
@@ -33,6 +34,7 @@ class Study:
     labels: Mapping[str, str] = field(default_factory=dict)
     chance: float = float("nan")
     absent: tuple[str, ...] = ()
+    words_alike: tuple[str, ...] = ()
 
     def label(self, model: str) -> str:
         """What to call a model."""
