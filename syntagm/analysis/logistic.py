@@ -1,0 +1,174 @@
+"""Logistic mixed-effects models of yes and no: `correct ~ log(size) + (1 | suite/item) + (1 | run)`.
+
+The means of suites hide how many items they rest on; here each item is an observation. The likelihood is Laplace's
+approximation, as in lme4's `glmer`, over covariances and coefficients together. docs/regression.md has notation and method.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from syntagm.analysis import _lmm_design, _lmm_fit, _lmm_formula, _lmm_laplace, _lmm_search
+from syntagm.analysis._lmm_columns import Numbers
+from syntagm.analysis._lmm_design import Design
+from syntagm.analysis._lmm_fit import Fit
+from syntagm.analysis._lmm_search import Progress
+from syntagm.errors import InputError, UsageError
+
+__all__ = ["Fit", "fit"]
+
+_FAR = 12.0  # log odds that suggest that there is no finite estimate
+_WIDE = 8.0
+
+
+def fit(
+    formula: str,
+    table: pl.DataFrame,
+    *,
+    trials: str = "",
+    reference: Mapping[str, str] | None = None,
+    missing: str = "refuse",
+    dependent: str = "refuse",
+    starts: int = 2,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> Fit:
+    """Fit a logistic mixed-effects model; without random terms, a logistic regression.
+
+    Arguments:
+        formula: in lme4's notation; the response is 0 or 1, or true or false.
+        table: a row an observation.
+        trials: the column with the number of trials, if the response is the number of successes among them.
+        reference, missing, dependent, starts, seed, progress: as in `regression.fit`.
+
+    Raises:
+        FormulaError: with a caret under the place.
+        InputError, UsageError: what the data or the options don't allow, by name; among it predictors that separate
+            successes from failures, for which no finite estimate exists.
+
+    >>> table = pl.DataFrame({"correct": [1, 0, 1, 1, 0, 0, 0, 1], "kind": list("aaaabbbb")})
+    >>> found = fit("correct ~ kind", table)
+    >>> [round(one.estimate, 4) for one in found.coefficients]  # log(3/1), log(1/3) - log(3/1)
+    [1.0986, -2.1972]
+    """
+    if starts < 1:
+        raise UsageError("option starts", str(starts), "1 or more")
+    model = _lmm_formula.parse(formula)
+    design = _lmm_design.design(
+        model, table, reference=reference, missing=missing, dependent=dependent, trials=trials
+    )  # fmt: skip
+    _checked(design, trials)
+    orthogonal, triangle = np.linalg.qr(design.fixed.values)
+    root = np.sqrt(len(orthogonal))
+    given = _lmm_laplace.problem(design.groupings, orthogonal * root, design.response, design.trials)
+    plain = _without_groups(design, orthogonal * root)
+    groupings = design.groupings
+    covariances = sum(int(one.free.sum()) for one in groupings)
+
+    def objective(place: Numbers) -> tuple[float, Numbers]:
+        lower = _lmm_search.triangles(place[:covariances], groupings)
+        value, slopes, others = _lmm_laplace.deviance(given, lower, place[covariances:])
+        return value, np.concatenate([_lmm_search.gathered(slopes, groupings), others])
+
+    def start(number: int) -> Numbers:
+        return np.concatenate([_lmm_search.start(groupings, number, seed), plain])
+
+    found = _lmm_search.minimise(objective, start, starts if covariances else 1, progress)
+    lower = _lmm_search.triangles(found.place[:covariances], groupings)
+    modes = [
+        effects @ one.T
+        for effects, one in zip(_lmm_laplace.mode(given, lower, found.place[covariances:]).effects, lower, strict=True)
+    ]
+    return _fit(design, found, lower, modes, np.linalg.inv(triangle) * root)
+
+
+def _checked(design: Design, trials: str) -> None:
+    place, response, counts = f"column {design.model.response.column}", design.response, design.trials
+    if trials and (not np.array_equal(counts, np.round(counts)) or counts.min() < 1):
+        raise InputError(f"column {trials}", "something else", "whole numbers of trials, 1 or more")
+    if not np.isin(response, (0, 1)).all() and not trials:
+        odd = response[~np.isin(response, (0, 1))][0]
+        raise InputError(place, f"{odd:g}", "0 or 1 (or true and false)", 'For counts, name trials="COLUMN".')
+    if (response != np.round(response)).any() or (response < 0).any() or (response > counts).any():
+        raise InputError(place, "something else", f"whole numbers from 0 to {trials}")
+    if not response.any() or np.array_equal(response, counts):
+        found = "every response is 0" if not response.any() else "every response is a success"
+        raise InputError(place, found, "both kinds", "There is nothing to explain.")
+    for one in design.groupings:
+        if len(one.levels) == len(response) and not trials:
+            raise InputError(design.model.text, f"one observation by {one.name}", "groups of several", "Leave it out.")
+
+
+def _without_groups(design: Design, fixed: Numbers) -> Numbers:
+    """The coefficients without random effects, where the search begins.
+
+    Raises:
+        InputError: some predictors separate successes from failures.
+    """
+    given = _lmm_laplace.problem((_lmm_design.nothing(len(fixed)),), fixed, design.response, design.trials)
+    lower = [np.empty((0, 0))]
+
+    def objective(place: Numbers) -> tuple[float, Numbers]:
+        value, _, slopes = _lmm_laplace.deviance(given, lower, place)
+        return value, slopes
+
+    found = _lmm_search.minimise(objective, lambda number: np.zeros(fixed.shape[1]), 1, None)
+    if fixed.shape[1] and np.abs(fixed @ found.place).max() > _FAR and (names := _separating(design)):
+        raise InputError(
+            design.model.text, f"{', '.join(names)} separate successes from failures", "both kinds on both sides",
+            "No finite estimate exists: leave such a term out, or let it vary at random.",
+        )  # fmt: skip
+    return found.place
+
+
+def _separating(design: Design) -> list[str]:
+    """Which fixed effects have no finite estimate, by linear programming (Konis 2007)."""
+    from scipy.optimize import linprog
+
+    columns = design.fixed.values / np.abs(design.fixed.values).max(axis=0)
+    some, all_ = design.response > 0, design.response >= design.trials
+    rows = np.unique(np.concatenate([columns[some], -columns[~all_]]), axis=0)
+    found = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1), method="highs")
+    if found.status != 0 or -found.fun < 1e-7:
+        return []
+    names = [name for name, one in zip(design.fixed.names, found.x, strict=True) if abs(one) > 1e-7]
+    return [name for name in names if name != "(Intercept)"] or names
+
+
+def _fit(design: Design, found: _lmm_search.Minimum, lower: list[Numbers], modes: list[Numbers], turn: Numbers) -> Fit:
+    fixed = len(design.fixed.names)
+    start = len(found.place) - fixed
+    inverse = np.linalg.pinv(found.hessian / 2, rcond=1e-10, hermitian=True)
+    covariance = turn @ inverse[start:, start:] @ turn.T
+    converged, told = _lmm_fit.course(found, start)
+    singular = _lmm_fit.singularities(design.groupings, lower)
+    groups = tuple(
+        _lmm_fit.group(one, factor, mode, 1.0)
+        for one, factor, mode in zip(design.groupings, lower, modes, strict=True)
+        if one.size
+    )
+    wide = [
+        f"{effect} varies by {group.name} with an SD of {sd:.1f} log odds: most of its levels have one answer only, "
+        "and Laplace's approximation is rough there"
+        for group in groups
+        for effect, sd in zip(group.effects, group.sd, strict=True)
+        if effect == "(Intercept)" and sd > _WIDE
+    ]
+    return Fit(
+        formula=design.model.text,
+        method="Laplace",
+        coefficients=_lmm_fit.coefficients(design.fixed.names, turn @ found.place[start:], covariance),
+        covariance=covariance,
+        loglik=-found.value / 2,
+        k=len(found.place),
+        n=len(design.response),
+        sigma=float("nan"),
+        groups=groups,
+        singular=bool(singular),
+        converged=converged,
+        gradient=found.slope,
+        reached=found.reached,
+        messages=(*design.remarks, *singular, *wide, *told),
+        design=design,
+    )
