@@ -45,10 +45,10 @@ def _causal(kind: str) -> Causal:
 
 
 MADE: dict[str, Callable[[], LanguageModel]] = (
-    {kind: (lambda kind=kind: _causal(kind)) for kind in CAUSAL}  # type: ignore[misc]  # a default binds the name
+    {kind: (lambda kind=kind: _causal(kind)) for kind in CAUSAL}
     | {f"{kind}-token": _tokens_of(kind) for kind in CAUSAL}
     | {family: FAMILIES[family] for family in WORD_BY_WORD}
-    | {name: (lambda full=full: _name.load(full)) for name, full in NAMED.items()}  # type: ignore[misc]
+    | {name: (lambda full=full: _name.load(full)) for name, full in NAMED.items()}
 )
 
 
