@@ -13,7 +13,8 @@ Distribution = Mapping[str, float]
 
 
 class Drawn(LanguageModel):
-    """Words of `vocabulary` are single tokens; `a_b` is two of them, a and then b with probability 1/2; others are unknown.
+    """Words of `vocabulary` are single tokens; `a_b` is two of them, with the product of their
+    probabilities; others are unknown.
 
     Arguments:
         levels: if above 0, probabilities take so many different values, so that many words are equally likely.
@@ -62,8 +63,7 @@ class Drawn(LanguageModel):
             parts = word.split("_")
             known.append(all(part in self._places for part in parts))
             if not known[-1] or len(parts) > 1:
-                own = p[self._places[parts[0]]] if known[-1] else 1e-6
-                bits.append(-np.log2(own) + len(parts) - 1)
+                bits.append(-np.log2([p[self._places[part]] for part in parts]).sum() if known[-1] else 20.0)
                 above.append(np.nan)
                 below.append(np.nan)
                 continue

@@ -119,9 +119,9 @@ def test_rows_that_cannot_be_asked_do_not_count() -> None:
     assert single.eligible.tolist() == [True, False, False, True]
     assert everything.ranked == single.ranked == 2
     p = model.distribution("The ", ".")
-    expected = p["a"] + p["b"] + p["b"] / 2 + p["c"] + p["e"] + p["f"]
+    expected = p["a"] + p["b"] + p["b"] * p["c"] + p["c"] + p["e"] + p["f"]
     assert everything.covered[0] == pytest.approx(expected)
-    assert everything.model_weight[0] == pytest.approx((p["a"] + p["b"] / 2 + p["e"]) / expected)
+    assert everything.model_weight[0] == pytest.approx((p["a"] + p["b"] * p["c"] + p["e"]) / expected)
     assert everything.equal_weight[1] == single.equal_weight[1]
     assert np.isnan(everything.won[2])
     assert np.isnan(everything.right[2])

@@ -8,6 +8,7 @@ shards/NAME.results.parquet    a row an item (tse), or a context (equal_weight, 
 results.csv                    all results, when the run is done
 """
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -35,7 +36,7 @@ class FillRun(Run):
     @cached_property
     def words(self) -> WordList:
         """The word list, with its tags."""
-        return read(self.folder / "words.csv", repeats=True)
+        return replace(read(self.folder / "words.csv", repeats=True), name=self.record["options"]["words"]["name"])
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
         """A row an item or context and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""

@@ -1,0 +1,291 @@
+"""Fill runs: what is asked, what is kept, and that the numbers are those of the definition."""
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+import pytest
+from fill_for_tests import Drawn, oracle
+from toy_runs import FULL, pairs
+
+from syntagm.blanks.estimates import contexts, estimates, pooled
+from syntagm.blanks.recording import fill
+from syntagm.blanks.run import FillRun
+from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
+from syntagm.export import lines
+from syntagm.ledger import Silence
+from syntagm.measures._cut import Cut
+from syntagm.models._name import load
+from syntagm.pairing import compare
+from syntagm.recording import run as score
+from syntagm.report.page import report
+from syntagm.run import open_run
+from syntagm.suite import Item, Sentence, Suite
+from syntagm.word_list import WordList, WordRow
+
+VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]
+WORDS = WordList("six", ("singular", "plural"), tuple(WordRow(forms[1], forms) for forms in VERBS))
+# "odd" and "odds" are unknown; "old_s" and "old_p" are two tokens.
+VOCABULARY = [*(form for forms in VERBS[:4] for form in forms), "old", "s", "p", *"abcdefghij"]
+SIMPLE = pairs(
+    "simple",
+    ("The dog barks.", "The dog bark."),
+    ("The dog sings well.", "The dog sing well."),
+    ("The dogs are here.", "The dogs is here."),
+    ("The cats odd.", "The cats odds."),
+    ("It rains.", "They rain."),
+    tags={"construction": "Simple"},
+)
+# The first context is that of `simple`, with the other label; the second is new.
+CLASH = pairs(
+    "clash",
+    ("The dog bark.", "The dog barks."),
+    ("A bird sings.", "A bird sing."),
+    tags={"construction": "Simple"},
+)
+
+
+def filled(folder: Path, *suites: Suite, model: Drawn | None = None, **options: object) -> FillRun:
+    return fill(model or Drawn(VOCABULARY), suites or (SIMPLE, CLASH), WORDS, folder, **options)  # type: ignore[arg-type]
+
+
+def values(run: FillRun, suite: str, measure: str) -> dict[str, float]:
+    rows = run.results(suite).filter(pl.col("measure") == measure)
+    return dict(zip(rows["item"], rows["value"], strict=True))
+
+
+def test_distinct_contexts_are_asked_once_over_all_suites(tmp_path: Path) -> None:
+    model = Drawn(VOCABULARY)
+    run = filled(tmp_path, model=model)
+    assert [left for left, _ in model.asked] == ["The dog ", "The dogs ", "The cats ", "A bird "]
+    # For a model that sees the right side, "." and " well." are two contexts.
+    both = Drawn(VOCABULARY, left_to_right=False)
+    filled(tmp_path / "both", model=both)
+    assert len(both.asked) == 5
+    told = run.record["contexts"]
+    assert told["simple"] | {"left_out": {}} == {"contexts": 3, "asked": 3, "items": 4, "left_out": {}, "conflicts": 0}
+    assert told["simple"]["left_out"] == {"more than one word differs": 1}
+    assert [told["clash"][key] for key in ("contexts", "asked", "items")] == [2, 1, 2]
+
+
+def test_each_suite_takes_the_label_of_its_own_first_item(tmp_path: Path) -> None:
+    """`clash` has a context of `simple` under the other label: the same answer, judged the other way round."""
+    run = filled(tmp_path)
+    own = run.contexts("simple").filter(pl.col("left") == "The dog ").row(0, named=True)
+    guest = run.contexts("clash").filter(pl.col("left") == "The dog ").row(0, named=True)
+    assert (own["label"], guest["label"]) == ("singular", "plural")
+    assert own["context"] == guest["context"]
+    assert guest["equal_weight"] == pytest.approx(1 - own["equal_weight"])
+    assert guest["model_weight"] == pytest.approx(1 - own["model_weight"])
+    assert guest["covered"] == own["covered"]
+    # Together the first label wins, and the context counts once.
+    together = contexts(run, ["simple", "clash"])
+    assert together["label"].to_list() == ["singular", "plural", "plural", "singular"]
+    [equal] = [one for one in pooled(run) if one.group["measure"] == "equal_weight"]
+    assert equal.n == 4
+    assert equal.value == pytest.approx(together["equal_weight"].mean())
+
+
+def test_within_a_suite_the_first_label_wins_and_that_is_said(tmp_path: Path) -> None:
+    class Said(Silence):
+        def __init__(self) -> None:
+            self.lines: list[str] = []
+
+        def warned(self, message: str) -> None:
+            self.lines.append(message)
+
+    said, both = Said(), pairs("both", ("The dog barks.", "The dog bark."), ("The dog sing.", "The dog sings."))
+    run = filled(tmp_path, both, progress=said)
+    assert run.contexts()["label"].to_list() == ["singular"]
+    assert run.contexts()["items"].to_list() == [2]
+    assert said.lines == ["both: 1 items share a context with an item of another label, which is taken"]
+    # tse asks about the two words of each item, whatever the label.
+    p = Drawn(VOCABULARY).distribution("The dog ", "")
+    assert values(run, "both", "tse") == {"both-0": p["barks"] > p["bark"], "both-1": p["sing"] > p["sings"]}
+
+
+@pytest.mark.parametrize("left_to_right", [True, False])
+def test_every_number_is_that_of_the_definition(tmp_path: Path, left_to_right: bool) -> None:
+    """The whole way, against sorting the whole vocabulary in each context."""
+    model = Drawn(VOCABULARY, left_to_right)
+    run = filled(tmp_path, model=model, eligible="single-token", top=(0.3, 0.9), bottom=(0.5, 0.01))
+    for suite in ("simple", "clash"):
+        for row in run.contexts(suite).iter_rows(named=True):
+            p = model.distribution(row["left"], row["right"])
+            for cut in run.cuts:
+                end, q = ("bottom", cut.bottom) if cut.bottom < 1 else ("top", cut.top)
+                expected = oracle(p, VERBS, WORDS.labels.index(row["label"]), end, q)
+                found = [row[f"{name}{cut}"] for name in ("equal_weight", "model_weight", "covered")]
+                assert found == pytest.approx(expected, nan_ok=True, abs=1e-9)
+                kept = [values(run, suite, f"{name}{cut}")[row["item"]] for name in ("equal_weight", "model_weight")]
+                assert kept == pytest.approx(found[:2], nan_ok=True)
+            assert (row["eligible"], row["ranked"]) == (4, 4)
+    texts = {item.id: item.sentences["good"].text for item in SIMPLE.items}
+    for item, value in values(run, "simple", "tse").items():
+        p = model.distribution(
+            " ".join(texts[item].split()[:2]) + " ", "." if texts[item].count(" ") == 2 else " well."
+        )
+        if item in ("simple-0", "simple-1"):
+            good, bad = VERBS[1] if item == "simple-0" else VERBS[2]
+            assert value == (p[good] > p[bad])
+    assert np.isnan(values(run, "simple", "tse")["simple-3"])
+
+
+def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
+    run = filled(tmp_path, top=(0.05,))
+    found = {(one.group["suite"], one.group["measure"]): one for one in estimates(run)}
+    table = run.contexts("simple")
+    for name in ("equal_weight", "model_weight", "covered", "covered(top=0.05)"):
+        assert found["simple", name].value == pytest.approx(table[name].mean())
+        assert found["simple", name].low <= found["simple", name].value <= found["simple", name].high
+    missing = int(table["equal_weight(top=0.05)"].is_nan().sum())
+    assert found["simple", "invalid(top=0.05)"].value == pytest.approx(missing / 3)
+    assert found["simple", "equal_weight(top=0.05)"].undefined == missing
+    assert (found["simple", "tse"].n, found["simple", "tse"].undefined) == (3, 1)
+    assert found["simple", "covered"].method == "bootstrap(contexts, 10000, seed 1)"
+    assert [one.group["measure"] for one in estimates(run, [Cut()])][:2] == ["tse", "equal_weight"]
+
+
+def test_lemma_sums(tmp_path: Path) -> None:
+    run = filled(tmp_path)
+    rows = {(row["label"], row["lemma"]): row for row in run.lemmas("simple").iter_rows(named=True)}
+    dogs, cats = (Drawn(VOCABULARY).distribution(left, "") for left in ("The dogs ", "The cats "))
+    assert rows["plural", "bark"]["contexts"] == 2
+    assert rows["plural", "bark"]["won"] == sum(p["bark"] > p["barks"] for p in (dogs, cats))
+    assert rows["plural", "bark"]["right"] == pytest.approx(dogs["bark"] + cats["bark"])
+    assert rows["plural", "bark"]["wrong"] == pytest.approx(dogs["barks"] + cats["barks"])
+    assert ("plural", "old_p") in rows
+    assert ("plural", "odd") not in rows
+
+
+def test_items_with_two_contexts_have_two_rows(tmp_path: Path) -> None:
+    from syntagm.formula import parse
+    from syntagm.suite import Prediction
+
+    texts = {"a": "The dog barks", "b": "The dog bark", "c": "The dogs bark", "d": "The dogs barks"}
+    item = Item("7", {name: Sentence(text) for name, text in texts.items()})
+    formula = parse("((*;%a%) < (*;%b%)) & ((*;%c%) < (*;%d%))")
+    run = filled(tmp_path, Suite("four", (item,), (Prediction("both", formula),)))
+    assert list(values(run, "four", "tse")) == ["7/1", "7/2"]
+    assert run.contexts()["label"].to_list() == ["singular", "plural"]
+
+
+def test_a_capital_at_the_beginning(tmp_path: Path) -> None:
+    model = Drawn([*VOCABULARY, "Is", "Are", "Barks", "Bark", "Sings", "Sing"])
+    suite = pairs("first", ("Is it here?", "Are it here?"))
+    run = filled(tmp_path, suite, model=model)
+    p = model.distribution("", "")
+    assert run.contexts()["eligible"].to_list() == [3]
+    right, wrong = (sum(p[form] for form in forms) for forms in (("Is", "Barks", "Sings"), ("Are", "Bark", "Sing")))
+    assert run.contexts()["model_weight"][0] == pytest.approx(right / (right + wrong))
+
+
+def test_the_results_file_has_every_row_once(tmp_path: Path) -> None:
+    run = filled(tmp_path)
+    table = pl.read_csv(tmp_path / "results.csv")
+    assert table.columns == ["model", "suite", "item", "measure", "value", "margin"]
+    # 4 + 2 items; 3 + 2 contexts, each with two weights.
+    assert table.height == 6 + 2 * 5
+    assert table.select("suite", "item", "measure").is_unique().all()
+    assert table["suite"].to_list() == sorted(table["suite"], key=["simple", "clash"].index)
+    assert run.done
+    assert dataclasses.replace(run.words, repeats=False) == WORDS
+    assert "words:six@" in run.signature("simple", "tse")
+    assert "|eligible:all|" in run.signature("simple", "tse")
+
+
+def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
+    run = filled(tmp_path / "a")
+    other = filled(tmp_path / "b", model=Drawn([*VOCABULARY, "k"]))
+    assert {one.group["suite"] for one in compare(run, other).suites} == {"simple", "clash"}
+    assert compare(run, other, "model_weight").overall.n == 5
+    assert "".join(lines(run, "results")) == (tmp_path / "a" / "results.csv").read_text()
+    assert any(line.split(",")[3] == "equal_weight" for line in lines(run, "scores"))
+    for refused in (lambda: list(lines(run, "tokens")), lambda: report([run], tmp_path / "page.html")):
+        with pytest.raises(RunError, match="a fill run has no"):
+            refused()
+
+
+def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None:
+    filled(tmp_path)
+    before = (tmp_path / "results.csv").read_bytes()
+    model = Drawn(VOCABULARY)
+    filled(tmp_path, model=model)
+    assert model.asked == []
+    assert (tmp_path / "results.csv").read_bytes() == before
+    with pytest.raises(RunError, match="eligible"):
+        filled(tmp_path, eligible="single-token")
+    with pytest.raises(RunError, match="a run on other suites"):
+        filled(tmp_path, SIMPLE)
+    with pytest.raises(RunError, match="of the kind fill; expected one of the kind score"):
+        score(load("toy"), [SIMPLE], tmp_path)
+    others = dataclasses.replace(WORDS, rows=WORDS.rows[:3])
+    with pytest.raises(RunError, match="'rows': 3"):
+        fill(Drawn(VOCABULARY), (SIMPLE, CLASH), others, tmp_path)
+
+
+def test_a_damaged_shard_is_moved_aside_and_computed_again(tmp_path: Path) -> None:
+    run = filled(tmp_path)
+    expected = run.results()
+    name = run.suites[0].shards[0]
+    (tmp_path / "shards" / f"{name}.lemmas.parquet").write_bytes(b"x")
+    with pytest.raises(RunError, match="damaged"):
+        open_run(tmp_path).lemmas("simple")  # type: ignore[attr-defined]
+    again = Drawn(VOCABULARY)
+    assert filled(tmp_path, model=again).results().equals(expected)
+    assert len(again.asked) == 3
+    assert len(list((tmp_path / "shards").glob("damaged-*"))) == 3
+
+
+def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
+    class Stop(Silence):
+        def answered(self, suite: str, sentences: int) -> None:
+            if suite == "clash":
+                raise Interrupted
+
+    with pytest.raises(Interrupted):
+        filled(tmp_path, progress=Stop())
+    assert json.loads((tmp_path / "run.json").read_text())["status"] == "interrupted"
+    begun = open_run(tmp_path)
+    assert isinstance(begun, FillRun)
+    assert not begun.done
+    assert begun.contexts()["suite"].unique().to_list() == ["clash", "simple"] or len(begun.contexts()) == 4
+    model = Drawn(VOCABULARY)
+    run = filled(tmp_path, model=model)
+    assert [left for left, _ in model.asked] == ["A bird "]
+    assert run.results().equals(filled(tmp_path / "whole").results())
+
+
+def test_a_suite_that_changes_on_the_way_is_refused(tmp_path: Path) -> None:
+    class Twice:
+        def __init__(self) -> None:
+            self.passes = iter([[SIMPLE], [dataclasses.replace(SIMPLE, items=SIMPLE.items[:2])]])
+
+        def __iter__(self) -> Iterator[Suite]:
+            return iter(next(self.passes))
+
+    with pytest.raises(InputError, match="suite simple: it has changed"):
+        fill(Drawn(VOCABULARY), Twice(), WORDS, tmp_path)
+
+
+def test_what_cannot_be_filled_is_refused(tmp_path: Path) -> None:
+    class Scorer(Drawn):
+        can: ClassVar[frozenset[str]] = frozenset({"score"})
+
+    with pytest.raises(ModelError, match="fills no blanks"):
+        filled(tmp_path / "scorer", model=Scorer(VOCABULARY))
+    nothing = pairs("nothing", ("It rains.", "They rain."))
+    with pytest.raises(InputError, match=r"no item makes a context.*nothing: more than one word differs \(1 items\)"):
+        filled(tmp_path / "nothing", nothing)
+    with pytest.raises(UsageError, match="two suites of that name"):
+        filled(tmp_path / "twice", SIMPLE, SIMPLE)
+    with pytest.raises(UsageError, match="a share above 0"):
+        filled(tmp_path / "share", top=(90.0,))
+    sums = dataclasses.replace(SIMPLE, name="sums", predictions=())
+    run = filled(tmp_path / "some", SIMPLE, sums)
+    assert run.record["contexts"]["sums"]["left_out"] == {"no prediction compares one region of two sentences": 5}
+    assert FULL in SIMPLE.predictions

@@ -1,0 +1,111 @@
+"""Word lists: our own, and the published one with its faults."""
+
+from pathlib import Path
+
+import pytest
+
+from syntagm import word_list
+from syntagm.errors import InputError, UsageError
+from syntagm.word_list import WordList, WordRow, read
+
+OURS = "lemma,form:singular,form:plural,band,noun\nbe,is,are,1,no\nwalk,walks,walk,2,yes\n"
+# Faults as the published list has them: a wrong form, a past tense, no verb, and a form in two rows.
+PUBLISHED = """\
+idx,sing,plur,freq
+_,walks,walk,_
+_,haves,have,_
+_,was,were,_
+_,attentions,attention,_
+_,strolls,stroll,_
+_,strolls,strol,_
+"""
+
+
+def written(folder: Path, text: str, name: str = "list.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_our_own_lists(tmp_path: Path) -> None:
+    found = read(written(tmp_path, OURS))
+    assert (found.name, found.labels, found.remarks) == ("list", ("singular", "plural"), ())
+    assert found.rows[1] == WordRow("walk", ("walks", "walk"), {"band": "2", "noun": "yes"})
+    assert [found.label(word) for word in ("is", "walk", "ran")] == ["singular", "plural", None]
+    assert read(written(tmp_path, found.csv(), "list.csv")) == found
+
+
+def test_tags_do_not_change_what_numbers_depend_on(tmp_path: Path) -> None:
+    other = read(written(tmp_path, OURS.replace(",2,yes", ",9,no"), "other.csv"))
+    same = read(written(tmp_path, OURS))
+    assert other.hash == same.hash
+    assert read(written(tmp_path, OURS.replace("walks", "walketh"))).hash != same.hash
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (OURS + "stroll,strolls,walk,3,yes\n", "'walk' in row 2 .walk. and in row 3 .stroll."),
+        ("lemma,form:a,form:b\nsheep,sheep,sheep\n", "'sheep' in row 1 .sheep. and in row 1 .sheep."),
+        ("lemma,form:a,form:b\nbe,is,\n", "row 1: the forms .'is', ''."),
+        ("lemma,form:a,form:b\nbe,is\n", "line 2: 2 cells; expected 3"),
+        ("lemma,form:a\nbe,is\n", "the header 'lemma,form:a'"),
+        ("lemma,form:a,form:a\nbe,is,are\n", "the header 'lemma,form:a,form:a'"),
+        ("lemma,form:a,form:b\n", "no rows"),
+        ("", "an empty file"),
+        ('lemma,form:a,form:b\n"be,is,are\n', "can't be read"),
+    ],
+)
+def test_what_is_no_list_is_refused(tmp_path: Path, text: str, found: str) -> None:
+    with pytest.raises(InputError, match=found):
+        read(written(tmp_path, text))
+
+
+def test_names_that_are_no_lists(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such file: 'nowhere'"):
+        read("nowhere")
+    with pytest.raises(UsageError, match="faults=mend or faults=keep"):
+        read(f"{written(tmp_path, PUBLISHED)}?faults=some")
+    with pytest.raises(UsageError, match="a list that is not the published one"):
+        read(f"{written(tmp_path, OURS)}?faults=keep")
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_the_published_list_is_mended_by_name(tmp_path: Path, header: bool) -> None:
+    text = PUBLISHED if header else PUBLISHED.partition("\n")[2]
+    found = read(written(tmp_path, text))
+    assert [row.forms for row in found.rows] == [("walks", "walk"), ("has", "have"), ("strolls", "stroll")]
+    first = 2 if header else 1
+    assert found.remarks == (
+        "6 rows, numbered by their order: 1 different idx",
+        f"line {first + 1}, haves/have: a wrong form, read as has",
+        f"line {first + 2}, was/were: left out: the past tense, in a list of the present",
+        f"line {first + 3}, attentions/attention: left out: no verb, or no base form of one",
+        f"line {first + 5}, strolls/strol: left out: strolls stands in line {first + 4}, too",
+    )
+
+
+def test_or_kept_as_it_is(tmp_path: Path) -> None:
+    found = read(f"{written(tmp_path, PUBLISHED)}?faults=keep")
+    assert [row.forms[0] for row in found.rows] == ["walks", "haves", "was", "attentions", "strolls", "strolls"]
+    assert len(found.remarks) == 1
+    with pytest.raises(InputError, match="'strolls' in row 5"):
+        read(written(tmp_path, found.csv(), "again.csv"))
+    assert read(written(tmp_path, found.csv(), "again.csv"), repeats=True).rows == found.rows
+
+
+def test_every_bundled_list_can_be_read() -> None:
+    for name in word_list.bundled():
+        found = read(name)
+        assert found.name == name
+        assert isinstance(found, WordList)
+
+
+def test_the_published_file(shared: Path) -> None:
+    path = shared / "data" / "refining_tse" / "combined_verb_list.csv"
+    mended, kept = read(path), read(f"{path}?faults=keep")
+    left_out = [remark for remark in mended.remarks if "left out" in remark]
+    assert len(kept.rows) == 1951
+    assert len(mended.rows) == 1951 - len(left_out)
+    put_right = [remark for remark in mended.remarks if "a wrong form" in remark]
+    assert len(put_right) == 5
