@@ -59,3 +59,17 @@ def _rows(table: pl.DataFrame, predictors: Sequence[str], left_out: int) -> list
             )
         rows.append((name, mean, sd, *numbers, len(table), left_out, suites, explained, remark))
     return rows
+
+
+def margin_of(model: str) -> str:
+    """What the predictor is called that is another model's difference of surprisals."""
+    return f"margin under {model}"
+
+
+def with_margin_of(pairs: pl.DataFrame, model: str) -> pl.DataFrame:
+    """The pairs with the margin of one of the models beside those of all others, by suite and item; its own stays null."""
+    keys = ("suite", "item", "occurrence")
+    margins = pairs.filter(pl.col("model") == model).select(*keys, pl.col("margin").alias(margin_of(model)))
+    joined = pairs.join(margins, on=keys, how="left", maintain_order="left")
+    own = pl.when(pl.col("model") == model).then(None).otherwise(pl.col(margin_of(model)))
+    return joined.with_columns(own.alias(margin_of(model)))

@@ -55,13 +55,17 @@ def of_runs(
     """
     rows = []
     for (name, run), size in zip(named(runs), training_words(runs, words), strict=True):
-        family = run.model.partition(":")[0]
         rows += [
-            (one.group[tag], family, name, size, one.value, one.low, one.high, one.n, one.method)
+            (one.group[tag], family(run), name, size, one.value, one.low, one.high, one.n, one.method)
             for one in estimates.scores(run, measure, tag)
             if size is not None
         ]
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), title="Accuracy and training text")
+
+
+def family(run: Run) -> str:
+    """What kind of model a run is of: what stands before the colon in its name."""
+    return run.model.partition(":")[0]
 
 
 def training_words(runs: Sequence[Run], words: str = "") -> list[int | None]:

@@ -16,6 +16,8 @@ PEOPLE = "people"
 # Pairs of each paradigm, and so what an accuracy with three digits counts.
 PAIRS = 1000
 SLOTS = 5
+# Checks of attention, and a paradigm that stands in one list and nowhere else.
+_NO_PARADIGM = ("attnchk", "subject_island")
 Judgements = dict[str, dict[str, list[bool]]]
 
 
@@ -70,7 +72,7 @@ def judgements(path: Path) -> Judgements:
                     str(path), f"{type(error).__name__}: {error}", "the file of single judgements"
                 ) from None
             name, _, good = condition.rpartition("ans")
-            if not rejected and choice in ("1", "2") and good in ("1", "2") and name != "subject_island":
+            if not rejected and choice in ("1", "2") and good in ("1", "2") and name not in _NO_PARADIGM:
                 found.setdefault(name, {}).setdefault(fields[int(good) - 1], []).append(choice == good)
     return found
 

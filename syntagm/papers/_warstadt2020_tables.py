@@ -1,12 +1,13 @@
 """The tables of Warstadt et al. 2020, of accuracies by paradigm, wherever these come from."""
 
 from collections.abc import Mapping, Sequence
-from math import isnan
+from math import isinf, isnan, nan
 
 import numpy as np
 import polars as pl
 
 from syntagm.analysis import suite_means
+from syntagm.analysis.learning import Line
 from syntagm.analysis.suite_means import Key, Redrawn
 from syntagm.papers._cited import cited
 from syntagm.papers._paradigms import CONTRASTS, Paradigm, complete
@@ -144,6 +145,73 @@ def correlation_table(table: pl.DataFrame, notes: Sequence[str] = ()) -> Table:
     return Table("Correlation of accuracies", ("a", "b", "kind", "r", "low", "high", "n"), rows, (), (*said, *notes))
 
 
+def shallow_table(table: pl.DataFrame, said: Mapping[str, str]) -> Table:
+    """The logistic regressions as a table.
+
+    Arguments:
+        table: columns as in `analysis.shallow.SCHEMA`.
+        said: predictor -> what it is.
+    """
+    shown = [name for name in dict.fromkeys(table["predictor"]) if name in said]
+    notes = (
+        "log_odds: the change of the log odds of a right answer for a standard deviation (sd) of the predictor, the others held "
+        "constant; intercept: at the means. Plain logistic regression, maximum likelihood.",
+        "Interval: 95 %, with the larger of se (independent pairs) and se_suites (suites as units, which needs many of them).",
+        "explained: McFadden's share of the log-likelihood. left_out: pairs without a value or a number.",
+        *(f"{name}: {said[name]}." for name in shown),
+        *(
+            ["margin under MODEL: surprisal of the bad sentence less that of the good one, bits."]
+            if _margins(table)
+            else []
+        ),
+    )
+    title = "What is shallow about the pairs that a model gets right"
+    return Table(
+        title, tuple(table.columns), tuple(tuple(_cell(one) for one in row) for row in table.iter_rows()), (), notes
+    )
+
+
+def _margins(table: pl.DataFrame) -> bool:
+    return any(name.startswith("margin under ") for name in table["predictor"])
+
+
+def method_table(found: Sequence[Estimate]) -> Table:
+    """The differences between whole sentences and critical words, over all paradigms with the method and by category."""
+    rows = [
+        (one.group["measure"], one.group["label"], one.group["suites"], one.group["model"], *numbers(one))
+        for one in found
+    ]
+    columns = ("method", "category", "paradigms", "model", "difference_of_accuracies", *NUMBERS[1:])
+    notes = (
+        "Accuracy on whole sentences less that of the prefix method, pair by pair; positive: whole sentences are easier.",
+        "n: pairs that both methods judge. ties: pairs with a tie under either.",
+        *methods(found),
+    )
+    return Table("How a pair is asked", columns, tuple(rows), (), notes)
+
+
+def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
+    """The gains for a doubling of the text; where a line would reach what people score; and the paper's gains."""
+    quoted = {row["phenomenon"]: row for row in cited("warstadt2020")["slopes"]}
+    rows = []
+    for row in table.iter_rows(named=True):
+        name = row["phenomenon"]
+        one = Line(*(row[key] for key in ("slope", "se", "low", "high", "intercept", "n", "sizes")))
+        reached = one.words_at(humans[name]) if name in humans else nan
+        text = "" if isnan(reached) else "never" if isinf(reached) else f"{reached:.1e}"
+        beside = (quoted.get(name, {}).get("LSTM"), quoted.get(name, {}).get("TXL"))
+        cells = [_cell(row[key]) for key in ("slope", "se", "low", "high", "n", "sizes")]
+        rows.append((name, row["family"], *cells, text, *beside))
+    columns = ("category", "family", "slope", "se", "low", "high", "n", "sizes", "words_at_people", "LSTM", "TXL")
+    notes = (
+        "slope: the gain of accuracy for each doubling of the words of training text, by least squares over n models. "
+        "Interval: 95 %, Student's t; models of one corpus share text, so it is too narrow.",
+        "words_at_people: where the line reaches what people score on the published pairs; far beyond the data it means little.",
+        "LSTM, TXL: the paper's slopes for doublings from 1/8 to 64 million tokens of Wikipedia, transcribed.",
+    )
+    return Table("Gain for each doubling of the training text", columns, tuple(rows), ("LSTM", "TXL"), notes)
+
+
 def accuracies(drawn: Drawn) -> dict[str, dict[str, float]]:
     """model -> paradigm -> accuracy."""
     made: dict[str, dict[str, float]] = {}
@@ -162,6 +230,10 @@ def methods(found: Sequence[Estimate]) -> list[str]:
     ways = dict.fromkeys(one.method.split("; ")[-1] if "no interval" not in one.method else one.method for one in found)
     shown = list(ways)[:4]
     return [f"Intervals: 95 %, {way}." for way in shown] + (["Ties count as wrong."] if found else [])
+
+
+def _cell(value: str | float) -> Cell:
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 def _known(value: float) -> float | None:

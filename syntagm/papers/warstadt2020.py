@@ -1,0 +1,245 @@
+"""Warstadt et al. 2020, "BLiMP: The Benchmark of Linguistic Minimal Pairs for English": which paradigms a model masters.
+
+A model is given minimal pairs and is right if the good sentence has more probability; a tie is not. The accuracy of a
+paradigm is the share of its pairs, that of a category the unweighted mean of its paradigms, and the overall accuracy that of all
+paradigms. From there the paper asks: whom do models resemble, models or people; what is shallow about pairs that are easy;
+what do distance, attractors and irregular nouns cost; what does more text bring; and does it matter how a pair is asked.
+
+Any suites of minimal pairs go through this, those of BLiMP's format and our own; what only makes sense for the paper's
+paradigms is made of those that are there, and says of which.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from syntagm.analysis import binned, learning, method_difference, shallow, suite_means
+from syntagm.analysis.correlation import correlations
+from syntagm.analysis.pair_properties import PROPERTIES
+from syntagm.errors import RunError
+from syntagm.figures import (
+    contrasts,
+    learning_curve,
+    length_effect,
+    method_comparison,
+    model_correlation,
+    phenomenon_accuracy,
+)
+from syntagm.figures._figure import Figure
+from syntagm.papers import _warstadt2020_tables as tables
+from syntagm.papers._cited import cited
+from syntagm.papers._paradigms import Paradigm, paradigms, published
+from syntagm.papers._warstadt2020_printed import differing, printed
+from syntagm.papers._warstadt2020_raw import PEOPLE, judgements, models, people, summary, won
+from syntagm.papers._warstadt2020_tables import Drawn, Known
+from syntagm.result import Estimate
+from syntagm.run import Run
+from syntagm.tables._runs import named, titles
+from syntagm.tables._table import Cell, Table
+
+SUITES = ("blimp_like",)
+MEASURE = method_difference.WHOLE
+Made = dict[str, Table | Figure]
+
+
+def of_runs(runs: Sequence[Run], *, words: str = "") -> Made:
+    """The tables and figures that some runs can give, by the names of their files.
+
+    Arguments:
+        words: of the training texts, for the learning curves: numbers with commas between in the order of the runs, `-` for
+            unknown. Without: what the experiment says in whose folder a run lies.
+
+    Raises:
+        RunError: a run has no suite of minimal pairs.
+        UsageError: `words` are not a number a run.
+
+    >>> of_runs([])
+    {}
+    """
+    drawn: dict[suite_means.Key, suite_means.Redrawn] = {}
+    known: dict[str, Paradigm] = {}
+    for name, run in named(runs):
+        suites = [one for one in run.suites if MEASURE in one.predictions]
+        if not suites:
+            cure = "Run suites of minimal pairs, for instance the collection blimp_like."
+            raise RunError(str(run.folder), f"no suite with the prediction {MEASURE}", "at least one", cure)
+        known |= paradigms(suites)
+        results = run.results().with_columns(model=pl.lit(name))
+        found = suite_means.of_results(results, MEASURE, run.tolerance)
+        drawn |= {key: one for key, one in found.items() if key[1] in known}
+    if not drawn:
+        return {}
+    notes = _notes(runs)
+    found_means = tables.means(drawn, known)
+    made: Made = {
+        "table3": tables.table3(drawn, known, notes),
+        "table_paradigms": tables.by_paradigm(drawn, known, notes),
+        **_accuracy(found_means, tables.people(drawn, known, found_means)),
+        **_correlations(tables.accuracies(drawn) | _published_people(known), notes),
+        **_contrasts(tables.contrasts(drawn)),
+    }
+    return made | _shallow(runs) | _methods(runs, known) | _learning(found_means, runs, words)
+
+
+def from_raw(folder: Path) -> Made:
+    """The tables and figures that the published accuracies and judgements can give, by the names of their files.
+
+    Arguments:
+        folder: with `models_summary.jsonl` and, for people, `human_responses.csv` and `human_validation_summary.csv`.
+
+    Raises:
+        InputError: a file is not what was published.
+    """
+    found = judgements(folder / "human_responses.csv")
+    drawn = models(folder / "models_summary.jsonl") | people(found)
+    known = {suite: one for suite, one in published().items() if any(suite == of for _, of in drawn)}
+    drawn = {key: one for key, one in drawn.items() if key[1] in known}
+    means = tables.means(drawn, known)
+    made_contrasts = tables.contrasts(drawn)
+    correlated = correlations(tables.accuracies(drawn))
+    odd = differing(found, summary(folder / "human_validation_summary.csv"))
+    notes = (
+        "Models: counts of 1,000 pairs of each paradigm, as published; intervals redraw pairs.",
+        f"{PEOPLE}: n counts pairs, five of each paradigm; a pair's value is the share of some 20 people who chose the good "
+        "sentence. Intervals redraw pairs, and five are few.",
+        f"People's judgements were counted again; in {len(odd)} paradigms the authors' summary is a judgement or so apart: "
+        + ", ".join(odd) + ".",
+    )  # fmt: skip
+    return {
+        "table3": tables.table3(drawn, known, notes, published=False),
+        "table_paradigms": tables.by_paradigm(drawn, known, notes, published=False),
+        "table_printed": printed(means, correlated, made_contrasts, found),
+        "table_people": _people(drawn, won(found)),
+        **_accuracy([one for one in means if one.group["model"] != PEOPLE], _of_people(means)),
+        **_correlations(tables.accuracies(drawn), notes[:2]),
+        **_contrasts(made_contrasts),
+    }
+
+
+def _accuracy(found: Sequence[Estimate], humans: Mapping[tuple[str, str], float]) -> Made:
+    shown = [one for one in found if one.group["over"] != "field"]
+    held: dict[str, int] = {}
+    ticks: dict[str, float] = {}
+    for one in shown:
+        name, count = one.group["phenomenon"], int(one.group["paradigms"])
+        # People's mean is over the paradigms of the model that has most of them.
+        if count > held.get(name, 0):
+            held[name] = count
+            ticks |= {name: humans[one.group["model"], name]} if (one.group["model"], name) in humans else {}
+    return {"phenomenon_accuracy": phenomenon_accuracy.draw(shown, held, ticks, "Accuracy by category of paradigms")}
+
+
+def _of_people(means: Sequence[Estimate]) -> dict[tuple[str, str], float]:
+    values = {one.group["phenomenon"]: one.value for one in means if one.group["model"] == PEOPLE}
+    keys = {(one.group["model"], one.group["phenomenon"]) for one in means}
+    return {(model, name): values[name] for model, name in keys if name in values}
+
+
+def _published_people(known: Known) -> dict[str, dict[str, float]]:
+    judged = {suite: one.human for suite, one in known.items() if one.human == one.human}
+    return {f"{PEOPLE} (published)": judged} if judged else {}
+
+
+def _correlations(accuracies: Mapping[str, Mapping[str, float]], notes: Sequence[str]) -> Made:
+    if len(accuracies) < 2:
+        return {}
+    table = correlations(accuracies)
+    figure = model_correlation.draw(table, list(accuracies), "Do models find the same paradigms hard?")
+    return {"table_correlations": tables.correlation_table(table, notes), "model_correlation": figure}
+
+
+def _contrasts(found: Sequence[Estimate]) -> Made:
+    if not found:
+        return {}
+    figure = contrasts.draw(found, "What distance, attractors and irregular nouns cost", "difference of accuracies")
+    return {"table_contrasts": tables.contrast_table(found), "contrasts": figure}
+
+
+def _shallow(runs: Sequence[Run]) -> Made:
+    pairs = pl.concat([length_effect.pairs(name, run, MEASURE) for name, run in named(runs)])
+    counting = [name for name, run in named(runs) if learning_curve.family(run) == "ngram"]
+    predictors = list(shallow.PREDICTORS)
+    for name in counting:
+        pairs = shallow.with_margin_of(pairs, name)
+        predictors.append(shallow.margin_of(name))
+    table = shallow.regressions(pairs, predictors)
+    curves = binned.curves(pairs, length_effect.SHOWN)
+    return {
+        "table_shallow": tables.shallow_table(table, PROPERTIES),
+        "length_effect": length_effect.draw(
+            curves, "Which pairs are easy? Accuracy by length, surprisal and confidence"
+        ),
+    }
+
+
+def _methods(runs: Sequence[Run], known: Known) -> Made:
+    labels = {suite: one.phenomenon for suite, one in known.items()}
+    found: list[Estimate] = []
+    for name, run in named(runs):
+        results = run.results().with_columns(model=pl.lit(name))
+        found += method_difference.differences(results, run.tolerance, labels)
+    if not found:
+        return {}
+    title = "Does it matter how a pair is asked?"
+    return {"table_methods": tables.method_table(found), "method_comparison": method_comparison.draw(found, title)}
+
+
+def _learning(found: Sequence[Estimate], runs: Sequence[Run], words: str) -> Made:
+    sizes = learning_curve.training_words(runs, words)
+    of_model = {name: (run, size) for (name, run), size in zip(named(runs), sizes, strict=True) if size}
+    if len({size for _, size in of_model.values()}) < 2:
+        return {}
+    rows = [
+        (
+            one.group["phenomenon"],
+            learning_curve.family(of_model[name][0]),
+            name,
+            of_model[name][1],
+            *tables.numbers(one)[:4],
+            one.method,
+        )
+        for one in found
+        if one.group["over"] != "field" and (name := one.group["model"]) in of_model
+    ]
+    table = pl.DataFrame(rows, schema=learning_curve.SCHEMA, orient="row")
+    humans = {row["phenomenon"]: row["Human"] / 100 for row in cited("warstadt2020")["table3"]}
+    figure = learning_curve.draw(table, humans, "What more text brings")
+    return {"table_slopes": tables.slope_table(learning.slopes(table), humans), "learning_curve": figure}
+
+
+def _people(drawn: Drawn, counts: Mapping[str, tuple[int, int, int, int]]) -> Table:
+    """What people said of each paradigm, those that were dropped for it included."""
+    rows: list[tuple[Cell, ...]] = []
+    kept = [one for suite, one in counts.items() if suite in published()]
+    for suite, (right, tied, pairs, judged) in sorted(counts.items()):
+        one = drawn.get((PEOPLE, suite))
+        numbers = tables.numbers(suite_means.mean([one], {}))[:3] if one else (None,) * 3
+        rows.append((suite, "kept" if suite in published() else "dropped", *numbers, pairs, right, tied, judged))
+    columns = ("paradigm", "data", "agreement", "low", "high", "n", "won", "tied", "judgements")
+    notes = (
+        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: pairs drawn anew.",
+        "won: by a majority; a tie is lost. A paradigm was kept if four of its five pairs were won.",
+        f"{sum(one[0] for one in kept)} of {sum(one[2] for one in kept)} pairs of the paradigms that were kept are won.",
+    )  # fmt: skip
+    return Table("What people say", columns, tuple(rows), (), notes)
+
+
+def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
+    """What the numbers of runs rest on."""
+    signatures = []
+    for name, run in named(runs):
+        suites = [one for one in run.suites if MEASURE in one.predictions]
+        line = run.signature(suites[0].name, MEASURE)
+        if len(suites) > 1:
+            line = line.replace(f"{suites[0].name}@{suites[0].hash[:8]}", f"{len(suites)} suites")
+        signatures.append(f"Signature of {name}: {line}")
+    other = sorted({title for title in titles(runs).values() if " @" in title})
+    return (
+        *signatures,
+        *(f"The run of {name} is not finished: items without results are left out." for name, run in named(runs) if not run.done),
+        *([f"Different content under one name in different runs: {', '.join(other[:6])}."] if other else []),
+        "people, and 5-gram, LSTM, TXL, GPT-2: the paper's, transcribed, on its own pairs; the models' stand beside categories "
+        "with all their paradigms.",
+        "Chance is 1/2 for independent draws.",
+    )  # fmt: skip
