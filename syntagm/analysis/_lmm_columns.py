@@ -56,7 +56,8 @@ def used(
         if name not in table.columns:
             near = difflib.get_close_matches(name, table.columns, 1)
             cure = f"Did you mean {near[0]}?" if near else ""
-            raise InputError(str(model.text), f"no column {name}", f"one of {', '.join(table.columns)}", cure)
+            there = ", ".join(table.columns[:12]) + (" ..." if len(table.columns) > 12 else "")
+            raise InputError(model.text, f"no column {name}", f"one of {there}", cure)
     chosen = table.select(names)
     absent = chosen.select(
         pl.any_horizontal(
@@ -68,7 +69,7 @@ def used(
     if count and missing == "refuse":
         where = ", ".join(name for name in names if chosen[name].is_null().any() or _has_nan(chosen[name]))
         cure = 'Fill them, or leave those rows out with missing="drop".'
-        raise InputError(str(model.text), f"{count} of {len(chosen)} rows lack a value ({where})", "none", cure)
+        raise InputError(model.text, f"{count} of {len(chosen)} rows lack a value ({where})", "none", cure)
     return chosen.filter(~absent), count
 
 
@@ -96,6 +97,7 @@ def columns(part: Sum, table: pl.DataFrame, factors: Levels) -> Columns:
     Raises:
         InputError: a factor of one level; a number that isn't finite; a logarithm or root that doesn't exist.
     """
+    _limit(part, factors, len(table))
     names, values = ["(Intercept)"] * part.intercept, [np.ones(len(table))] * part.intercept
     full_once = not part.intercept
     for position, term in enumerate(part.terms):
@@ -106,7 +108,6 @@ def columns(part: Sum, table: pl.DataFrame, factors: Levels) -> Columns:
             if is_factor and full_once:
                 full, full_once = True, False
             coded.append(_coded(variable, table, factors, full) if is_factor else _number(variable, table))
-        _limit(str(part), [len(one.names) for one in coded], len(values), len(table))
         crossed = _product(coded)
         names += crossed.names
         values += list(crossed.values.T)
@@ -194,23 +195,23 @@ def _coded(variable: Variable, table: pl.DataFrame, factors: Levels, full: bool)
             f"column {variable.column}", f"{len(own)} levels as a fixed factor", "at most 1000",
             f"Let it vary at random: (1 | {variable.column}).",
         )  # fmt: skip
-    values = np.array(_strings(table[variable.column]))
-    shown = own if full else own[1:]
-    return Columns(
-        tuple(variable.column + level for level in shown),
-        np.column_stack([values == level for level in shown]).astype(np.float64),
-    )
+    number = {level: place for place, level in enumerate(own)}
+    places = np.array([number[level] for level in _strings(table[variable.column])])
+    shown = range(0 if full else 1, len(own))
+    values = (places[:, None] == np.array(shown)).astype(np.float64)
+    return Columns(tuple(variable.column + own[place] for place in shown), values)
 
 
 def _number(variable: Variable, table: pl.DataFrame) -> Columns:
     return Columns((str(variable),), number(variable, table, "a predictor").reshape(-1, 1))
 
 
-def _limit(place: str, widths: Sequence[int], before: int, rows: int) -> None:
-    count = before + math.prod(widths)
-    if count * rows > MAX_CELLS:
+def _limit(part: Sum, factors: Levels, rows: int) -> None:
+    """Refuse what would not fit into memory before it is made."""
+    widths = [math.prod(len(factors.get(str(variable), "1")) for variable in term) for term in part.terms]
+    if (count := sum(widths)) * rows > MAX_CELLS:
         raise InputError(
-            place, f"{count} columns for {rows} rows", f"at most {MAX_CELLS} cells", "Cross fewer factors."
+            str(part), f"{count} columns for {rows} rows", f"at most {MAX_CELLS} cells", "Cross fewer factors."
         )
 
 

@@ -194,10 +194,10 @@ def singularities(groupings: Sequence[Grouping], lower: Sequence[Numbers]) -> li
         still = [name for name, sd in zip(one.effects, np.linalg.norm(factor, axis=1), strict=True) if sd <= _FLAT]
         directions = int((np.linalg.svd(factor, compute_uv=False) > _FLAT).sum())
         if still:
-            found.append(f"singular fit: {', '.join(still)} does not vary by {one.name} (SD 0)")
+            found.append(f"singular fit: nothing varies by {one.name} in {', '.join(still)} (SD 0)")
         elif directions < len(factor):
-            what = f"the {len(factor)} effects by {one.name} vary in {directions} directions only"
-            found.append(f"singular fit: {what}, so some correlations are exact")
+            what = f"the {len(factor)} effects by {one.name} vary in {directions} independent ways only"
+            found.append(f"singular fit: {what}, so some are combinations of others")
     return found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.analysis import _lmm_design, _lmm_fit, _lmm_formula, _lmm_laplace, _lmm_search
 from syntagm.analysis._lmm_columns import Numbers
@@ -85,19 +86,25 @@ def fit(
 
 def _checked(design: Design, trials: str) -> None:
     place, response, counts = f"column {design.model.response.column}", design.response, design.trials
-    if trials and (not np.array_equal(counts, np.round(counts)) or counts.min() < 1):
-        raise InputError(f"column {trials}", "something else", "whole numbers of trials, 1 or more")
-    if not np.isin(response, (0, 1)).all() and not trials:
-        odd = response[~np.isin(response, (0, 1))][0]
-        raise InputError(place, f"{odd:g}", "0 or 1 (or true and false)", 'For counts, name trials="COLUMN".')
-    if (response != np.round(response)).any() or (response < 0).any() or (response > counts).any():
-        raise InputError(place, "something else", f"whole numbers from 0 to {trials}")
+    _whole(f"column {trials}", counts, counts < 1, "whole numbers of trials, 1 or more")
+    if trials:
+        _whole(place, response, (response < 0) | (response > counts), f"whole numbers from 0 to {trials}")
+    else:
+        cure = 'For counts of successes, name the column of trials: trials="COLUMN".'
+        _whole(place, response, (response < 0) | (response > 1), "0 or 1, or true and false", cure)
     if not response.any() or np.array_equal(response, counts):
         found = "every response is 0" if not response.any() else "every response is a success"
         raise InputError(place, found, "both kinds", "There is nothing to explain.")
     for one in design.groupings:
         if len(one.levels) == len(response) and not trials:
             raise InputError(design.model.text, f"one observation by {one.name}", "groups of several", "Leave it out.")
+
+
+def _whole(place: str, values: Numbers, outside: NDArray[np.bool_], expected: str, cure: str = "") -> None:
+    odd = outside | (values != np.round(values))
+    if odd.any():
+        row = int(np.argmax(odd))
+        raise InputError(f"{place}, row {row + 1}", f"{values[row]:g}", expected, cure)
 
 
 def _without_groups(design: Design, fixed: Numbers) -> Numbers:
@@ -116,7 +123,7 @@ def _without_groups(design: Design, fixed: Numbers) -> Numbers:
     found = _lmm_search.minimise(objective, lambda number: np.zeros(fixed.shape[1]), 1, None)
     if fixed.shape[1] and np.abs(fixed @ found.place).max() > _FAR and (names := _separating(design)):
         raise InputError(
-            design.model.text, f"{', '.join(names)} separate successes from failures", "both kinds on both sides",
+            design.model.text, f"successes and failures are separated by {', '.join(names)}", "both kinds on both sides",
             "No finite estimate exists: leave such a term out, or let it vary at random.",
         )  # fmt: skip
     return found.place
