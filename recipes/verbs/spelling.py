@@ -32,12 +32,12 @@ def listed(name: str) -> list[str]:
 def variants(lemmas: Collection[str]) -> dict[str, str]:
     """Spelling -> the spelling in the list."""
     found: dict[str, str] = {}
-    for line in (FOLDER / "spellings.txt").read_text(encoding="utf-8").splitlines():
-        kept, _, others = line.partition(":")
-        found |= {} if line[:1] == "#" else dict.fromkeys(others.split(), kept)
     for lemma in lemmas:
         for british, american in (("ise", "ize"), ("yse", "yze"), ("our", "or")):
             other = lemma.removesuffix(british) + american
             if lemma.endswith(british) and other in lemmas and not NOT_IZE.fullmatch(lemma):
                 found[lemma] = other
+    for line in (FOLDER / "spellings.txt").read_text(encoding="utf-8").splitlines():
+        kept, _, others = line.partition(":")
+        found |= {} if line[:1] == "#" else dict.fromkeys(others.split(), kept)
     return found
