@@ -262,6 +262,21 @@ class TestHu2020:
         licensing = full.coefficient("circuitLicensing:architecturernng")
         assert licensing.estimate == pytest.approx(-0.281040, abs=1e-6)
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("left_out", "aics"),
+        [
+            (["ngram"], (-937.97, -931.29, -927.71)),
+            (["gpt-2"], (-582.16, -570.50, -568.28)),
+            (["ngram", "gpt-2"], (-936.84, -931.25, -924.04)),
+        ],
+    )
+    def test_without_some_architectures(self, shared: Path, left_out: list[str], aics: tuple[float, ...]) -> None:
+        """Footnote 7 of the paper."""
+        table = hu2020_scores(shared / "data" / "hu2020").filter(~pl.col("architecture").is_in(left_out))
+        found = [fit(f"performance ~ {SIX[name][0]}{SLOPES}", table).aic for name in list(SIX)[:3]]
+        assert found == pytest.approx(aics, abs=0.006)
+
 
 class TestWhatDoesNotMatter:
     def test_the_order_of_rows_and_the_units(self) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.analysis._lmm_formula import Model, Sum, Term, Variable
+from syntagm.analysis._lmm_terms import Model, Sum, Term, Variable
 from syntagm.errors import InputError, UsageError
 
 MAX_CELLS = 40_000_000

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syntagm.analysis import _lmm_columns
 from syntagm.analysis._lmm_columns import Columns, Numbers
-from syntagm.analysis._lmm_formula import Bar, Model, Variable
+from syntagm.analysis._lmm_terms import Bar, Model, Variable
 from syntagm.errors import InputError, UsageError
 
 MAX_CELLS = 10_000_000

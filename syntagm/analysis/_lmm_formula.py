@@ -14,64 +14,15 @@ back. The notation is that of R (Chambers & Hastie 1992) and lme4 (Bates et al. 
 """
 
 import re
-from dataclasses import dataclass
 from typing import NoReturn, TypeAlias
 
+from syntagm.analysis._lmm_terms import Bar, Model, Sum, Term, Variable, apart, joined, ordered
 from syntagm.errors import FormulaError
 
 MAX_LENGTH = 4096
 MAX_DEPTH = 32
 MAX_TERMS = 128
 FUNCTIONS = ("log", "log2", "log10", "exp", "sqrt")
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A column, perhaps under a function."""
-
-    column: str
-    function: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.function}({self.column})" if self.function else self.column
-
-
-Term: TypeAlias = tuple[Variable, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """Terms by order, as R sorts them, variables by first mention; the intercept apart."""
-
-    intercept: bool
-    terms: tuple[Term, ...]
-
-    def __str__(self) -> str:
-        return " + ".join([str(int(self.intercept)), *(":".join(map(str, term)) for term in self.terms)])
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """Effects that vary, with correlations, between the levels of some crossed columns."""
-
-    effects: Sum
-    group: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"({self.effects} | {':'.join(self.group)})"
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A parsed model formula."""
-
-    text: str
-    response: Variable
-    fixed: Sum
-    bars: tuple[Bar, ...]
-
-    def __str__(self) -> str:
-        return " + ".join([f"{self.response} ~ {self.fixed}", *map(str, self.bars)])
 
 
 def parse(text: str) -> Model:
@@ -141,7 +92,7 @@ class _Parser:
             elif self.take("-"):
                 sign = "-"
             else:
-                return _sorted(intercept, [*terms.values()])
+                return ordered(intercept, [*terms.values()])
 
     def constant(self) -> bool | None:
         """1 or 0, as a part of its own."""
@@ -167,7 +118,7 @@ class _Parser:
             self.fail(start, "a random term after -", "+", "Leave the term out of the formula.")
         independent = self.take("||") or not self.take("|")
         for group in self.group():
-            bars = [Bar(part, group) for part in (_apart(effects) if independent else [effects])]
+            bars = [Bar(part, group) for part in (apart(effects) if independent else [effects])]
             self.bars += bars
         self.limit(start, len(self.bars))
         if not effects.intercept and not effects.terms:
@@ -176,15 +127,15 @@ class _Parser:
         return True
 
     def group(self) -> list[tuple[str, ...]]:
-        columns, joined = [self.column("a column that groups")], ""
+        columns, between = [self.column("a column that groups")], ""
         while (operator := self.text[self.skip() : self.at + 1]) in (":", "/") and operator:
-            if joined and operator != joined:
+            if between and operator != between:
                 self.fail(self.at, "`:` beside `/`", "one of the two", "Write several random terms.")
-            joined, self.at = operator, self.at + 1
+            between, self.at = operator, self.at + 1
             columns.append(self.column("a column that groups"))
         if len(set(columns)) < len(columns):
             self.fail(self.at, "a column twice in one group", "different columns")
-        if joined == "/":
+        if between == "/":
             return [tuple(columns[: n + 1]) for n in range(len(columns))]
         return [tuple(columns)]
 
@@ -194,7 +145,7 @@ class _Parser:
         while self.take("*"):
             others = self.crossed()
             self.limit(start, len(terms) + len(others) + len(terms) * len(others))
-            terms = terms + others + [_join(left, right) for left in terms for right in others]
+            terms = terms + others + [joined(left, right) for left in terms for right in others]
         return terms
 
     def crossed(self) -> _Terms:
@@ -203,7 +154,7 @@ class _Parser:
         while self.take(":"):
             others = self.atom()
             self.limit(start, len(terms) * len(others))
-            terms = [_join(left, right) for left in terms for right in others]
+            terms = [joined(left, right) for left in terms for right in others]
         return terms
 
     def atom(self) -> _Terms:
@@ -269,20 +220,3 @@ class _Parser:
         raise FormulaError(
             f"model formula, character {at + 1}", found, expected, f"{cure}\n  {window}\n  {' ' * (at - first)}^"
         )
-
-
-def _join(left: Term, right: Term) -> Term:
-    return tuple(dict.fromkeys(left + right))
-
-
-def _sorted(intercept: bool, terms: _Terms) -> Sum:
-    """Main effects before interactions, and each interaction's variables in the order of their first mention."""
-    order = {variable: None for term in terms for variable in term}
-    mention = {variable: number for number, variable in enumerate(order)}
-    inner = [tuple(sorted(term, key=mention.__getitem__)) for term in terms]
-    return Sum(intercept, tuple(sorted(inner, key=len)))
-
-
-def _apart(effects: Sum) -> list[Sum]:
-    """`(1 + x || g)` is `(1 | g) + (0 + x | g)`."""
-    return [Sum(True, ())] * effects.intercept + [Sum(False, (term,)) for term in effects.terms]

@@ -1,0 +1,72 @@
+"""The parts of a model formula: variables, terms, sums of terms, and what varies by which group."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A column, perhaps under a function."""
+
+    column: str
+    function: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.function}({self.column})" if self.function else self.column
+
+
+Term: TypeAlias = tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Terms by order, as R sorts them, variables by first mention; the intercept apart."""
+
+    intercept: bool
+    terms: tuple[Term, ...]
+
+    def __str__(self) -> str:
+        return " + ".join([str(int(self.intercept)), *(":".join(map(str, term)) for term in self.terms)])
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Effects that vary, with correlations, between the levels of some crossed columns."""
+
+    effects: Sum
+    group: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"({self.effects} | {':'.join(self.group)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A parsed model formula."""
+
+    text: str
+    response: Variable
+    fixed: Sum
+    bars: tuple[Bar, ...]
+
+    def __str__(self) -> str:
+        return " + ".join([f"{self.response} ~ {self.fixed}", *map(str, self.bars)])
+
+
+def joined(left: Term, right: Term) -> Term:
+    """The interaction of two terms: each variable once."""
+    return tuple(dict.fromkeys(left + right))
+
+
+def ordered(intercept: bool, terms: Sequence[Term]) -> Sum:
+    """Main effects before interactions, and each interaction's variables in the order of their first mention."""
+    order = {variable: None for term in terms for variable in term}
+    mention = {variable: number for number, variable in enumerate(order)}
+    inner = [tuple(sorted(term, key=mention.__getitem__)) for term in terms]
+    return Sum(intercept, tuple(sorted(inner, key=len)))
+
+
+def apart(effects: Sum) -> list[Sum]:
+    """`(1 + x || g)` is `(1 | g) + (0 + x | g)`."""
+    return [Sum(True, ())] * effects.intercept + [Sum(False, (term,)) for term in effects.terms]
