@@ -4,6 +4,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
+from syntagm.cli._made import write
 from syntagm.cli.train import Shown
 from syntagm.errors import UsageError
 
@@ -36,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, paper: Any) -> int:
-    """Show the plan, carry the experiment out, print its results."""
+    """Show the plan, carry the experiment out, write its figures and tables, print its results."""
     import torch
 
     if options.threads < 1:
@@ -47,6 +48,8 @@ def run(options: argparse.Namespace, paper: Any) -> int:
     if options.plan:
         return 0
     paper.experiment(design, Progress())
+    # The folder is ours: experiment.json says so.
+    write(paper.of_experiment(design.folder), design.folder, force=True)
     print((design.folder / "results.md").read_text(encoding="utf-8"))
     print(f"results: {design.folder / 'results.csv'}")
     return 0

@@ -21,21 +21,19 @@ it, or kill it: the same command line continues. Families, sizes and seeds can b
 
 import argparse
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from syntagm import folder
 from syntagm.cli import _experiment
+from syntagm.cli._files import add_force
+from syntagm.cli._made import write
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.figures._figure import Figure
     from syntagm.run import Run
-    from syntagm.tables._table import Table
-
-    Made = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
 
 # The option that asks for it -> what a paper's file offers, and what to say of a paper that doesn't.
 WAYS = {
@@ -70,6 +68,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="choices of an analysis (suites=33), or hyperparameters (lstm.hidden=64 ...)",
     )
+    add_force(parser)
     _experiment.arguments(parser)
 
 
@@ -85,9 +84,9 @@ def run(options: argparse.Namespace) -> int:
     runs = [] if way == "--from-raw" else _runs(options, paper)
     offered = paper.of_runs if runs else paper.from_raw
     made = offered(runs or options.from_raw, **_choices(offered, options.set))
-    write(made, options.output)
+    write(made, options.output, options.force)
     for one in runs:
-        print(f"run: {one.folder}")
+        print(f"run: {one.folder}" + ("" if one.done else ", not finished: items without results are left out"))
     return 0 if all(one.done for one in runs) else 1
 
 
@@ -127,23 +126,3 @@ def _choices(offered: Any, pairs: Sequence[str]) -> dict[str, str]:
     if odd := [name for name in chosen if name not in known]:
         raise UsageError("--set", f"no choice {odd[0]!r}", "one of " + ", ".join(known) if known else "none")
     return chosen
-
-
-def write(made: "Made", place: Path) -> None:
-    """Write each table and figure into a folder as soon as it is made; print the tables, and where the figures are.
-
-    Raises:
-        RunError: the folder can't be written.
-    """
-    from syntagm.figures import _save as figures
-    from syntagm.figures._figure import Figure
-    from syntagm.tables import _save as tables
-
-    place.mkdir(parents=True, exist_ok=True)
-    for name, one in made.items() if isinstance(made, Mapping) else made:
-        if isinstance(one, Figure):
-            figures.save(one, place / name)
-            print(f"figure: {place / name}.svg\n", flush=True)
-        else:
-            tables.save(one, place / name)
-            print(one.markdown(), flush=True)

@@ -248,6 +248,15 @@ def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
             yield one, opened
 
 
+def sizes(folder: Path) -> dict[str, int]:
+    """How many words each part of an experiment has, as asked for.
+
+    Raises:
+        RunError: there is no experiment, or its record is damaged.
+    """
+    return dict(_read(folder / "experiment.json")["sizes"])
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_bytes()))

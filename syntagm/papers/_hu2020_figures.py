@@ -22,15 +22,17 @@ ALL = "all classes"
 
 def figures(study: Study) -> Iterator[tuple[str, Figure]]:
     """All figures that the study has the numbers for, by the names of their files."""
-    trained = any(study.words)
+    trained = any(study.items["corpus"])
     yield "figure1", figure1(study)
     if study.perplexity.height:
         yield "figure2", figure2(study)
     if trained:
         yield "figure3", figure3(study)
+    if trained and study.circuits:
         yield "figure4_by_class", figure4_by_class(study)
         yield "figure4_by_corpus", figure4_by_corpus(study)
-    yield "figure5", figure5(study)
+    if study.circuits:
+        yield "figure5", figure5(study)
     if modified(study).height:
         yield "figure6", figure6(study)
 
@@ -39,10 +41,10 @@ def figure1(study: Study) -> Figure:
     """The scores of model classes: all suites, corpora and seeds of a class pooled."""
     found = units.means(labelled(study, study.scores()), ["model", "kind"], "score")
     subtitle = [
-        f"mean of {len(study.suites)} suites, all corpora and seeds of a class pooled",
+        f"mean of {_counted(len(study.suites))}{_pooled(study)}",
         "95% interval: suite scores redrawn; n: how many they are",
     ]
-    return class_scores.draw(found, study.chance, "SG score by model class", subtitle)
+    return class_scores.draw(found, study.chance, "SG score by model class" if _pooled(study) else "SG score", subtitle)
 
 
 def figure2(study: Study) -> Figure:
@@ -52,7 +54,7 @@ def figure2(study: Study) -> Figure:
     there = table.filter(pl.col("perplexity").is_not_null() | (pl.col("kind") == SHELF))
     lines = "; dashed lines: models off the shelf, perplexity not known" if (there["kind"] == SHELF).any() else ""
     subtitle = [
-        f"a point a trained model: mean of {len(study.suites)} suites{lines}",
+        f"a point a trained model: mean of {_counted(len(study.suites))}{lines}",
         "95% interval: items redrawn within suites",
     ]
     return score_against_perplexity.draw(there, corpora, "SG score against perplexity", subtitle)
@@ -107,16 +109,16 @@ def figure5(study: Study) -> Figure:
     found = units.means(several, ["circuit", "model"], "score", "corpus")
     single = _single(study, rows.filter(pl.len().over("model", "circuit") == 1))
     table = pl.concat([found.select(single.columns), single]).rename({"model": "name"})
-    kinds = pl.DataFrame(
-        {"name": [study.label(one) for one in _models(study)], "series": list(_models(study).values())}
-    )
+    kinds = labelled(study, study.items).select(name="model", series="kind").unique(maintain_order=True)
     order = units.means(labelled(study, study.scores()), ["model"], "score").sort("value", descending=True)["model"]
     ranked = _ranked(table.join(kinds, on="name", how="left"), list(order))
     subtitle = [
         "mean over models of their mean over a circuit's suites; 95% interval: corpora redrawn, then models within each;",
         "of a single model: items redrawn within suites",
     ]
-    return circuit_scores.draw(ranked, "score", "SG score by circuit", subtitle, [TRAINED, SHELF])
+    return circuit_scores.draw(
+        ranked, "score", "SG score by circuit", subtitle, list(kinds["series"].unique(maintain_order=True))
+    )
 
 
 def figure6(study: Study) -> Figure:
@@ -124,7 +126,7 @@ def figure6(study: Study) -> Figure:
     found = units.means(modified(study), ["model", "kind", "modifier"], "score")
     pairs = modified(study)["pair"].n_unique()
     subtitle = [
-        f"mean of {pairs} suites each, all corpora and seeds pooled; 95% interval: suite scores redrawn",
+        f"mean of {_counted(pairs)} each{_pooled(study)}; 95% interval: suite scores redrawn",
         "at the right: with minus without",
     ]
     return modifiers.draw(found, "Scores without and with modifiers", subtitle)
@@ -143,6 +145,14 @@ def _per_model(table: pl.DataFrame, units: str) -> list[str]:
     ]
 
 
+def _counted(suites: int) -> str:
+    return "1 suite" if suites == 1 else f"{suites} suites"
+
+
+def _pooled(study: Study) -> str:
+    return ", all corpora and seeds of a class pooled" if any(study.items["corpus"]) else ""
+
+
 def _models(study: Study) -> dict[str, str]:
     """Model -> its kind, models that were trained for the study first."""
     pairs = study.items.select("model", "corpus").unique(maintain_order=True).iter_rows()
@@ -152,7 +162,8 @@ def _models(study: Study) -> dict[str, str]:
 
 def labelled(study: Study, table: pl.DataFrame) -> pl.DataFrame:
     """The table with models by their labels, a column kind, and the models of the study first."""
-    kind = pl.when(pl.col("corpus") == "").then(pl.lit(SHELF)).otherwise(pl.lit(TRAINED)).alias("kind")
+    shelf = pl.when(pl.col("corpus") == "").then(pl.lit(SHELF)).otherwise(pl.lit(TRAINED))
+    kind = (shelf if len(set(_models(study).values())) > 1 else pl.lit("")).alias("kind")
     names = {model: study.label(model) for model in _models(study)}
     made = table.with_columns(kind, label=pl.col("model").replace_strict(names, return_dtype=pl.String))
     sort = made.sort(pl.col("corpus") == "", maintain_order=True)

@@ -12,6 +12,7 @@ import polars as pl
 from syntagm.analysis import chance as chances
 from syntagm.analysis.suite_scores import by_mean, by_vote
 from syntagm.errors import InputError, UsageError
+from syntagm.formula import Formula
 from syntagm.papers._hu2020_raw import PERPLEXITY, Raw, circuit_of
 from syntagm.papers._study import Study
 
@@ -89,8 +90,13 @@ def chance(raw: Raw, suites: list[str]) -> float:
     drawn = raw.random.filter(pl.col("suite").is_in(suites))
     if len(drawn) == len(suites):
         return float(drawn.select(pl.col("score").mean()).item())
+    known = formulas()
+    firsts = [chances.known(known[name]) for name in suites if name in known]
+    return chances.mean(firsts).value if len(firsts) == len(suites) else float("nan")
+
+
+def formulas() -> dict[str, Formula]:
+    """Suite -> its first prediction, which is what the raw results are about."""
     from syntagm.formats._read import expand, read
 
-    made = {suite.name: suite for file in expand(["hu2020"]) for suite in read(file)}
-    firsts = [made[name].predictions[0].formula for name in suites if name in made]
-    return chances.mean([chances.known(one) for one in firsts]).value if len(firsts) == len(suites) else float("nan")
+    return {suite.name: suite.predictions[0].formula for file in expand(["hu2020"]) for suite in read(file)}

@@ -11,6 +11,7 @@ import polars as pl
 from syntagm.analysis import score_deltas, units
 from syntagm.analysis.association import METHODS, association
 from syntagm.analysis.modifier_stability import MODIFIED, PLAIN
+from syntagm.figures.modifier_stability import PAIRS
 from syntagm.papers._hu2020_figures import in_order, labelled, modified
 from syntagm.papers._study import Study
 from syntagm.tables._table import Cell, Table
@@ -138,14 +139,19 @@ def modifiers(study: Study) -> Table:
     )
     wide = wide.with_columns(difference=pl.col(MODIFIED) - pl.col(PLAIN))
     parts = [wide.with_columns(pair=pl.lit("all pairs")), wide]
+    order = {name: at for at, name in enumerate(PAIRS)}
     rows: list[Row] = []
     for part in parts:
         keys = ["model", "pair"]
         plain, with_them = (units.means(part, keys, name)["value"] for name in (PLAIN, MODIFIED))
         both = units.means(part, keys, "difference").with_columns(plain=plain, modified=with_them)
+        both = both.sort(pl.col("pair").replace_strict(order, default=-1, return_dtype=pl.Int64), maintain_order=True)
         rows += both.select(*keys, "plain", "modified", "value", *_INTERVAL).iter_rows()
     columns = ("model", "suites", PLAIN, MODIFIED, "difference", *_INTERVAL)
-    notes = ("n: models times pairs of suites, whose differences are redrawn; low and high are about the difference.",)
+    notes = (
+        "n: models times pairs of suites, whose differences are redrawn; low and high are about the difference.",
+        "nan: no interval, because there is one difference only.",
+    )
     return Table("Scores without and with modifiers", columns, tuple(rows), (), notes)
 
 

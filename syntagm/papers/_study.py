@@ -4,12 +4,16 @@ The instances are of model classes that were trained for a study, each on corpor
 models taken off the shelf, which have no corpus.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
-from syntagm.analysis import score_deltas, suite_scores
+from syntagm import estimates
+from syntagm.analysis import chance, score, score_deltas, suite_scores
+from syntagm.errors import RunError
+from syntagm.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +64,71 @@ class Study:
         sizes = {"corpus": list(self.words), "words": [float(one) for one in self.words.values()]}
         table = pl.DataFrame(sizes, schema={"corpus": pl.String, "words": pl.Float64})
         return joined.join(table, on="corpus", how="left", maintain_order="left")
+
+
+def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
+    """The study of models off the shelf, a run each; models of one name are numbered.
+
+    Arguments:
+        aside: the suites that don't count.
+
+    Raises:
+        RunError: there is nothing that counts.
+    """
+    names: dict[str, str] = {}
+    parts = []
+    for number, run in enumerate(runs, 1):
+        several = sum(one.model == run.model for one in runs) > 1
+        model = f"{number}: {run.model}"
+        names[model] = model if several else run.model
+        parts.append(_items(run, model, "", 0))
+    empty = pl.DataFrame(schema={"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64})
+    return _study(runs, parts, aside, empty, {}, names)
+
+
+def of_experiment(
+    found: Iterable[tuple[Mapping[str, Any], Run]], words: Mapping[str, int], aside: Sequence[str] = ()
+) -> Study:
+    """The study of a controlled experiment: families, sizes and seeds.
+
+    Arguments:
+        found: of each finished model its family, size, seed and perplexity, and its run.
+        words: size -> words.
+        aside: the suites that don't count.
+
+    Raises:
+        RunError: there is nothing that counts.
+    """
+    pairs = list(found)
+    parts = [_items(run, one["family"], one["size"], one["seed"]) for one, run in pairs]
+    rows = [(one["family"], one["size"], one["seed"], float(one["perplexity"])) for one, _ in pairs]
+    schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
+    perplexity = pl.DataFrame(rows, schema=schema, orient="row").filter(pl.col("perplexity").is_finite())
+    ordered = dict(sorted(words.items(), key=lambda pair: pair[1]))
+    return _study([run for _, run in pairs], parts, aside, perplexity, ordered, {})
+
+
+def _study(
+    runs: Sequence[Run], parts: Sequence[pl.DataFrame], aside: Sequence[str], perplexity: pl.DataFrame,
+    words: Mapping[str, float], labels: Mapping[str, str],
+) -> Study:  # fmt: skip
+    items = pl.concat([pl.DataFrame(schema=suite_scores.ITEM), *parts]).filter(~pl.col("suite").is_in(list(aside)))
+    if not len(items):
+        place = str(runs[0].folder) if runs else "runs"
+        raise RunError(place, "no results that count", "results of suites with predictions", "Run hu2020.")
+    there = set(items["suite"])
+    counted = {suite.name: suite for run in runs for suite in run.suites if suite.name in there}
+    circuits = {name: suite.tags["circuit"] for name, suite in counted.items() if "circuit" in suite.tags}
+    expected = chance.mean([estimates.chance_of_suite(suite, "first") for suite in counted.values()])
+    return Study(items, circuits, perplexity, words, labels, expected.value)
+
+
+def _items(run: Run, model: str, corpus: str, seed: int) -> pl.DataFrame:
+    """The verdicts of first predictions; items whose id occurs twice in a suite are told apart by their order."""
+    rows = score.verdicts(run.results(), estimates.predictions(run), "first")
+    occurrence = pl.int_range(pl.len()).over("suite", "item")
+    item = pl.when(occurrence > 0).then(pl.format("{} ({})", "item", occurrence + 1)).otherwise(pl.col("item"))
+    return rows.select(
+        pl.lit(model).alias("model"), pl.lit(corpus).alias("corpus"), pl.lit(seed, pl.Int64).alias("seed"), "suite",
+        item.alias("item"), "value",
+    )  # fmt: skip

@@ -7,16 +7,20 @@ matters more, the class or the amount of text.
 An item is right if the suite's first prediction holds of it. A suite's score is its share of right items, the SG score the
 mean over suites: over the 31 that the paper's figures rest on, and over all 34. Perplexity is per word between blanks, for all
 model classes alike, each sentence on its own and its end a word.
+
+The paper's figures are drawn of its own raw data (`from_raw`, with the regressions, and a list of where the printed paper
+differs), of an experiment (`of_experiment`), and, as far as they go, of models off the shelf (`of_runs`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from syntagm import durable, estimates
 from syntagm.analysis import score
 from syntagm.errors import UsageError
-from syntagm.papers import _controlled
+from syntagm.figures._figure import Figure
+from syntagm.papers import _controlled, _hu2020_figures, _hu2020_published, _hu2020_regressions, _hu2020_tables, _study
 from syntagm.papers._controlled import Design, Options
 from syntagm.papers._told import Nobody, Told
 from syntagm.result import Estimate
@@ -121,6 +125,47 @@ def experiment(design: Design, told: Told | None = None) -> Table:
         _controlled.measure(design, cell, words[cell.size], told)
         write(design.folder)
     return results(design.folder)
+
+
+def from_raw(folder: Path, *, suites: str = "31", ngram: str = "vote") -> Iterator[tuple[str, Table | Figure]]:
+    """Figures 1 to 6, Table 4, the regressions and what lies behind them, of the paper's own raw data.
+
+    Arguments:
+        folder: `data/raw` of cpllab/syntactic-generalization.
+        suites: how many suites count: "31" (as in the paper's figures), "33" or "34".
+        ngram: the seeds of the n-gram become one model by "vote" (as in the paper) or by "mean".
+
+    Raises:
+        InputError: the files are not what they should be.
+        UsageError: another choice.
+    """
+    return _hu2020_published.made(folder, suites, ngram)
+
+
+def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:
+    """Figures 1, 5 and 6 and their tables, of models off the shelf, over the suites that count.
+
+    Raises:
+        RunError: there is nothing that counts.
+    """
+    study = _study.of_runs(runs, ASIDE)
+    yield from _hu2020_figures.figures(study)
+    yield from _hu2020_tables.tables(study)
+
+
+def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
+    """Figures 1 to 6 and their tables, of all finished models of an experiment; the regressions, if classes and sizes differ.
+
+    Raises:
+        RunError: there is no experiment, or nothing that counts.
+    """
+    found = list(_controlled.finished(folder))
+    study = _study.of_experiment(found, _controlled.sizes(folder), ASIDE)
+    yield from _hu2020_figures.figures(study)
+    yield from _hu2020_tables.tables(study)
+    cells = {(one["family"], one["size"]) for one, _ in found}
+    if min(len({cell[at] for cell in cells}) for at in (0, 1)) > 1:
+        yield from _hu2020_regressions.tables(study)
 
 
 def write(folder: Path) -> None:

@@ -1,0 +1,162 @@
+"""What claims about Hu et al. 2020 are checked against: their data, prepared as they do it, and the means that figures show."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from syntagm.analysis import suite_scores, units
+from syntagm.analysis.regression import Fit
+from syntagm.papers import _hu2020_regressions as regressions
+from syntagm.papers._cited import cited
+from syntagm.papers._hu2020_figures import modified
+from syntagm.papers._hu2020_preparation import LABELS, prepared
+from syntagm.papers._hu2020_raw import Raw
+from syntagm.papers._hu2020_regressions import Fits
+from syntagm.papers._study import Study
+from syntagm.tables._table import Table
+
+HOLDS, FALSE, DIFFERS, UNKNOWN = "holds", "does not hold", "differs", "not computed"
+# What is printed, what is computed, the verdict; and the same after what is claimed.
+Checked = tuple[str, str, str]
+Claim = tuple[str, str, str, str]
+NEURAL = (
+    "vanilla", "ordered-neurons", "rnng", "gpt-2", "grnn", "jrnn", "transformer-xl", "gpt-2-pretrained",
+    "gpt-2-xl-pretrained",
+)  # fmt: skip
+PRETRAINED = ("gpt-2-xl-pretrained", "gpt-2-pretrained")
+# Within this distance scores are called comparable where there is no interval to compare.
+CLOSE = 0.10
+Number = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The raw data and what is made of them; every mean is a row with value, low, high and n.
+
+    Looking up a model, a corpus or a fit that the data don't have raises LookupError, which says what is missing.
+    """
+
+    raw: Raw
+    study: Study
+
+    @cached_property
+    def printed(self) -> dict[str, Any]:
+        """The cited numbers."""
+        return cited("hu2020")
+
+    @cached_property
+    def fits(self) -> Fits:
+        """The regressions over 31 suites."""
+        return regressions.fitted(regressions.observations(self.study))
+
+    def fit(self, name: str) -> Fit:
+        """One regression."""
+        if name not in self.fits.fits:
+            raise LookupError(f"{name} could not be fitted: {self.fits.failures.get(name, '')}")
+        return self.fits.fits[name]
+
+    def aic(self, name: str, suites: str) -> float:
+        """The AIC of a regression over another set of suites."""
+        found = regressions.fitted(regressions.observations(prepared(self.raw, suites)), (name,))
+        if name not in found.fits:
+            raise LookupError(f"{name} could not be fitted: {found.failures[name]}")
+        return found.fits[name].aic
+
+    def score(self, model: str) -> Number:
+        """The mean suite score of a class (Figure 1)."""
+        return self._one(self._scores, model=model)
+
+    def delta(self, model: str) -> Number:
+        """The mean delta of a class, corpora redrawn (Figure 3, left)."""
+        return self._one(self._deltas, model=model)
+
+    def cell(self, model: str, corpus: str) -> Number:
+        """The mean suite score of a class on a corpus."""
+        return self._one(self._cells, model=model, corpus=corpus)
+
+    def circuits(self) -> dict[str, dict[str, float]]:
+        """Circuit -> model -> mean score (Figure 5)."""
+        table = suite_scores.by_circuit(self.study.scores(), self.study.circuits)
+        found: dict[str, dict[str, float]] = {}
+        rows = table.group_by("circuit", "model").agg(pl.col("score").mean()).sort("circuit", "model").iter_rows()
+        for circuit, model, value in rows:
+            found.setdefault(circuit, {})[model] = value
+        return found
+
+    def circuit_deltas(self, without: tuple[str, ...] = ()) -> dict[str, dict[str, float]]:
+        """Circuit -> corpus -> mean delta (Figure 4, right)."""
+        deltas = self.study.deltas().filter(~pl.col("model").is_in(without))
+        table = suite_scores.by_circuit(deltas, self.study.circuits, "delta")
+        found: dict[str, dict[str, float]] = {}
+        for circuit, corpus, value in (
+            table.group_by("circuit", "corpus").agg(pl.col("delta").mean()).sort("circuit").iter_rows()
+        ):
+            found.setdefault(circuit, {})[corpus] = value
+        return found
+
+    def corpus_deltas(self, without: tuple[str, ...] = ()) -> dict[str, float]:
+        """Corpus -> mean delta (Figure 3, right)."""
+        deltas = self.study.deltas().filter(~pl.col("model").is_in(without))
+        return dict(deltas.group_by("corpus").agg(pl.col("delta").mean()).iter_rows())
+
+    def modified(self, model: str, modifier: str) -> float:
+        """The mean score without or with modifiers (Figure 6)."""
+        rows = modified(self.study).filter((pl.col("model") == name(model)) & (pl.col("modifier") == modifier))
+        if not len(rows):
+            raise LookupError(f"no suites with modifiers for {name(model)}")
+        return float(rows.select(pl.col("score").mean()).item())
+
+    @cached_property
+    def _scores(self) -> pl.DataFrame:
+        return units.means(self.study.scores(), ["model"], "score")
+
+    @cached_property
+    def _deltas(self) -> pl.DataFrame:
+        return units.means(self.study.deltas(), ["model"], "delta", "corpus")
+
+    @cached_property
+    def _cells(self) -> pl.DataFrame:
+        return units.means(self.study.scores(), ["model", "corpus"], "score")
+
+    def _one(self, table: pl.DataFrame, **keys: str) -> Number:
+        rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)
+        if not rows:
+            raise LookupError("no results of " + " on ".join(name(value) for value in keys.values()))
+        return rows[0]
+
+
+def name(model: str) -> str:
+    """What a model is called in the paper."""
+    return LABELS.get(model, model)
+
+
+def table(claims: "Sequence[Callable[[Findings], Checked | list[Claim]]]", findings: Findings) -> Table:
+    """The claims with what they come to.
+
+    Arguments:
+        claims: a function a claim, whose docstring says what is claimed, or a function that makes several. A claim about
+            data that are not there says what is missing.
+    """
+    rows: list[Claim] = []
+    for claim in claims:
+        claimed = " ".join((claim.__doc__ or "").split())
+        try:
+            made = claim(findings)
+            rows += made if isinstance(made, list) else [(claimed, *made)]
+        except LookupError as error:
+            rows.append((claimed, "", str(error.args[0]), UNKNOWN))
+    notes = (
+        f"printed: {findings.printed['source']}",
+        "computed: from the raw data, as the paper's own code prepares them, unless it says otherwise.",
+    )
+    return Table(
+        "The printed paper and its raw data", ("claim", "printed", "computed", "verdict"), tuple(rows), (), notes
+    )
+
+
+def verdict(holds: bool, otherwise: str = FALSE) -> str:
+    """Does a claim hold?"""
+    return HOLDS if holds else otherwise
