@@ -158,6 +158,7 @@ def test_pairs_for_negative_polarity_items(tmp_path: Path) -> None:
     assert labels(suite, "npis") == {"licensed": 1, "unlicensed": 1}
 
 
+@pytest.mark.slow
 def test_frequencies_are_those_of_the_books(shared: Path) -> None:
     # Forms that are nothing but verbs: all of them count, except with a capital inside a line.
     found = {row.lemma: int(row.tags["frequency"]) for row in verbs()}
