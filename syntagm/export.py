@@ -68,9 +68,14 @@ def _scores(run: Run) -> Iterator[tuple[object, ...]]:
     together = [one for one in estimates.accuracies(run, "all") if one.group["suite"] in several]
     overall = estimates.scores(run, "all") if several else []
     for one in (*estimates.estimates(run), *together, *overall):
-        expected = estimates.chance_of(run, one)
-        numbers = (one.value, one.low, one.high, one.n, one.ties, one.undefined, expected.value, expected.method)
-        yield (one.group["model"], *_about(one), *numbers, one.method, _signature(run, one))
+        yield score_row(run, one)
+
+
+def score_row(run: Run, one: Estimate) -> tuple[object, ...]:
+    """The row of an estimate as `syntagm.estimates` makes it; columns as in `SCORE_COLUMNS`."""
+    expected = estimates.chance_of(run, one)
+    numbers = (one.value, one.low, one.high, one.n, one.ties, one.undefined, expected.value, expected.method)
+    return (one.group["model"], *_about(one), *numbers, one.method, _signature(run, one))
 
 
 def _about(one: Estimate) -> tuple[str, str, str]:

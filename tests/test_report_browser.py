@@ -121,10 +121,76 @@ def test_items_sorting_tips_and_filters(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
+def compared(folder: Path) -> Path:
+    runs = [toy_run(folder / model, agreement(), gaps(), model=model) for model in ("toy", "random")]
+    return report(runs, folder / "report.html")
+
+
+def test_filters_links_into_folds_and_saving(browser: Any, tmp_path: Path) -> None:
+    plain = [pairs(f"plain{k}", ("the dog barks", "the dog bark"), ("a cat sleeps", "a cat sleep")) for k in range(2)]
+    runs = [toy_run(tmp_path / str(k), agreement(), *plain, model=f"random:?seed={k}") for k in range(3)]
+    visit = Visit(browser, report(runs, tmp_path / "report.html"))
+    page = visit.page
+
+    page.fill("#suites input[type=search]", "plain1")
+    assert page.locator("#suites tbody tr:visible").count() == 1
+    assert page.inner_text("#suites [role=status]") == "1 of 5 rows"
+    page.fill("#suites input[type=search]", "")
+    assert page.locator("#suites tbody tr:visible").count() == 5
+
+    assert page.locator("#pair-2 table").is_hidden()
+    page.click("#compared a[href='#pair-2']")
+    assert page.locator("#pair-2 table").is_visible()
+
+    with page.expect_download() as waiting:
+        page.click("#compared a.data")
+    saved = Path(waiting.value.path()).read_text("utf-8").splitlines()
+    assert saved[0].startswith("a,b,suite,n,accuracy_a")
+    assert len(saved) == 1 + 3 * 3
+    assert [one for one in visit.happened() if not one.startswith("request: data:text/csv")] == []
+    page.close()
+
+
+def test_by_keyboard(browser: Any, tmp_path: Path) -> None:
+    visit = Visit(browser, compared(tmp_path))
+    page = visit.page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+    order = []
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        place = page.evaluate("[document.activeElement.tagName, document.activeElement.closest('section')?.id]")
+        if place[0] == "BODY":
+            break
+        order.append(place)
+    sections = list(dict.fromkeys(section for _, section in order))
+    assert sections == ["overview", "suites", "by-circuit", "compared", "suite-by-suite", "record"]
+    assert {"A", "BUTTON", "INPUT", "SUMMARY", "DIV"} <= {tag for tag, _ in order}
+    page.focus("#suites th:nth-child(4) button")
+    page.keyboard.press("Space")
+    assert page.get_attribute("#suites th:nth-child(4)", "aria-sort") == "descending"
+    assert visit.happened() == []
+    page.close()
+
+
+def test_on_paper_the_comparison_is_open_and_nothing_is_cut_off(browser: Any, tmp_path: Path) -> None:
+    runs = [toy_run(tmp_path / str(k), agreement(), gaps(), model=f"random:?seed={k}") for k in range(3)]
+    visit = Visit(browser, report(runs, tmp_path / "report.html"), color_scheme="dark")
+    paper = visit.page.pdf(format="A4")
+    assert paper.startswith(b"%PDF")
+    assert visit.page.evaluate("[...document.querySelectorAll('details.pair')].every((fold) => fold.open)")
+    visit.page.emulate_media(media="print")
+    assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert visit.page.locator("#suites input").is_hidden()
+    visit.page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_needs_no_sideways_scrolling(browser: Any, tmp_path: Path, scheme: str) -> None:
-    path = report([toy_run(tmp_path, agreement(), gaps())], tmp_path / "report.html")
-    visit = Visit(browser, path, viewport={"width": 360, "height": 700}, color_scheme=scheme)
+    visit = Visit(browser, compared(tmp_path), viewport={"width": 360, "height": 700}, color_scheme=scheme)
     visit.page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     assert visit.page.evaluate("document.documentElement.scrollWidth") == 360
     paper = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")

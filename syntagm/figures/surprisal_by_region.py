@@ -6,7 +6,7 @@ passes it by. Where a token reaches over a border the region is undefined: such 
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,12 +99,13 @@ def _summary(
     return mean, low, high, len(bits), len(part) - len(bits), bool(part["empty"].all())
 
 
-def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
+def draw(tables: Sequence[pl.DataFrame], title: str = "", compared: Collection[str] = ()) -> Figure:
     """The figure of one suite, a panel a model.
 
     Arguments:
         tables: from `table`, one a model, of the same suite.
         title: above the figure, for a figure that stands alone.
+        compared: regions with a grey band behind them, e.g. those that a prediction compares.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
@@ -118,7 +119,8 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
         # A mean of nothing, or with a symbol of probability 0 in it, has no place on the axis.
         if math.isfinite(row["bits"])
     ]
-    layers = _layers(list(ticks.values()), list(conditions.values()), width)
+    bands = [tick for name, tick in ticks.items() if name in compared]
+    layers = [*_bands(bands, list(ticks.values())), *_layers(list(ticks.values()), list(conditions.values()), width)]
     panel = {"width": width, "height": 240 if len(models) < 2 else 170, "layer": layers}
     subtitle = f"mean over {_span(rows['n'].to_list())} items and 95% interval, {METHOD}"
     return Figure(finish(_panels(panel, values, len(models)), title, subtitle), rows)
@@ -151,14 +153,22 @@ def _value(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _place(ticks: list[str]) -> Spec:
+    scale = {"type": "band", "domain": ticks, "paddingInner": 0.2, "paddingOuter": 0.1}
+    axis = {"title": None, "labelAngle": 0, "grid": False}
+    return {"x": {"field": "region", "type": "ordinal", "scale": scale, "axis": axis}}
+
+
+def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
+    """A grey band behind each of these regions."""
+    if not compared:
+        return []
+    mark = {"type": "rect", "color": "#808080", "opacity": 0.13, "aria": False}
+    return [{"data": {"values": [{"region": tick} for tick in compared]}, "mark": mark, "encoding": _place(ticks)}]
+
+
 def _layers(ticks: list[str], conditions: list[str], width: float) -> list[Spec]:
-    place: Spec = {
-        "x": {
-            "field": "region",
-            "type": "ordinal",
-            "scale": {"type": "band", "domain": ticks, "paddingInner": 0.2, "paddingOuter": 0.1},
-            "axis": {"title": None, "labelAngle": 0, "grid": False},
-        },
+    place: Spec = _place(ticks) | {
         "xOffset": {"field": "condition", "type": "nominal", "scale": {"domain": conditions}},
         "color": {
             "field": "condition",

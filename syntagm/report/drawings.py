@@ -12,6 +12,7 @@ from syntagm.errors import UsageError
 from syntagm.figures import _save, margins, scores, surprisal_by_region
 from syntagm.figures._figure import Figure
 from syntagm.report import numbers
+from syntagm.report.example import compared
 from syntagm.report.numbers import Subject
 from syntagm.run import Run
 
@@ -31,7 +32,7 @@ def suite(subject: Subject, title: str = "", sentences: Sequence[pl.DataFrame] |
     ]
     by_region = [table for table in by_region if len(table)]
     if by_region or not subject.first:
-        return "regions", surprisal_by_region.draw(by_region, title)
+        return "regions", surprisal_by_region.draw(by_region, title, compared(subject.record))
     found = [
         margins.table(column.run.results(subject.name), subject.name, subject.first, column.name)
         for column in subject.columns

@@ -33,7 +33,8 @@ class Column:
     @property
     def missing(self) -> int:
         """How many items are not judged yet."""
-        return sum(suite.items - self.judged[suite.name] for suite in self.run.suites)
+        # Of a finished run nothing is missing: what a model can't be asked, it isn't asked.
+        return 0 if self.run.done else sum(suite.items - self.judged[suite.name] for suite in self.run.suites)
 
     @property
     def undefined(self) -> int:

@@ -35,6 +35,38 @@ function sort(body, column, numeric, sign) {
   body.append(...[...body.rows].sort((a, b) => compare(key(a), key(b))));
 }
 
+// Long tables: a field that hides the rows without all of its words.
+function filterable(table) {
+  const rows = [...table.tBodies[0].rows];
+  if (rows.length < 2) return;
+  const label = element("label", "filter", "Filter rows ");
+  const field = element("input");
+  field.type = "search";
+  field.placeholder = "words";
+  const count = element("span", "count", `${rows.length} rows`);
+  count.setAttribute("role", "status");
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+    const shown = rows.filter((row) => !row.hidden).length;
+    count.textContent = shown === rows.length ? `${shown} rows` : `${shown} of ${rows.length} rows`;
+  });
+  label.append(field, " ", count);
+  table.closest(".scroll").before(label);
+}
+
+// A link into a fold opens it.
+function reveal() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const fold = target && target.closest("details");
+  if (!fold || fold.open) return;
+  fold.open = true;
+  target.scrollIntoView();
+}
+
 // Signatures: a button that copies.
 function copyable(line) {
   const button = element("button", "copy", "copy");
@@ -146,6 +178,11 @@ function tip(event) {
 }
 
 document.querySelectorAll("table.sortable").forEach(sortable);
+document.querySelectorAll("table.filterable").forEach(filterable);
+addEventListener("hashchange", reveal);
+reveal();
+// Folds with comparisons are numbers that paper should have; those with single items are not.
+addEventListener("beforeprint", () => document.querySelectorAll("details.pair").forEach((fold) => { fold.open = true; }));
 document.querySelectorAll(".signature").forEach(copyable);
 document.querySelectorAll("details.items").forEach((fold) => fold.addEventListener("toggle", () => fold.open && drawItems(fold)));
 document.addEventListener("pointermove", tip);

@@ -1,5 +1,6 @@
 """Write runs as one page that opens offline: every number with its interval and signature, plots, and items token by token."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,7 +15,8 @@ from syntagm.errors import UsageError
 from syntagm.figures import surprisal_by_region
 from syntagm.figures._figure import Figure
 from syntagm.figures._save import svg
-from syntagm.report import drawings, items, numbers
+from syntagm.report import downloads, drawings, example, items, numbers, versus
+from syntagm.report.example import Line
 from syntagm.report.items import Shown
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.policy import content_policy, embedded
@@ -23,18 +25,33 @@ from syntagm.run import Run
 CEILING = 10_000_000
 _FIGURES = 5_000_000
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
+# All verdicts of the page as CSV take no more than this many bytes, and a row about so many.
+_DATA, _ROW = 1_500_000, 60
+# The number of suites is beside each score.
+_REMARK = re.compile(r"^mean of [\d,]+ suites?; ")
 _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One suite on the page: its figure as SVG ("" if left out), the figure, its kind, and items with tokens."""
+    """One suite on the page.
+
+    Arguments:
+        svg: its figure, "" if left out.
+        shown: items with tokens.
+        item, example: the first item, as `example.example` gives it.
+        figure_data, items_data: links that save numbers; the second "" if there are too many.
+    """
 
     subject: Subject
     svg: Markup
     figure: Figure
     kind: str
     shown: Shown
+    item: str
+    example: tuple[Line, ...]
+    figure_data: Markup
+    items_data: Markup
 
     @property
     def empty(self) -> bool:
@@ -46,8 +63,8 @@ def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> 
     """Write one self-contained HTML page about `runs` at `path`.
 
     Arguments:
-        ceiling: the page is no larger than this many bytes: items with tokens, then figures, are left out to keep it, and
-            the page says so.
+        ceiling: the page is no larger than this many bytes: CSV of single suites, then items with tokens, are left out to
+            keep it, and figures after half of it; the page says so.
 
     Raises:
         UsageError: no runs, or the numbers alone need more.
@@ -58,8 +75,8 @@ def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> 
     columns = numbers.columns(runs)
     sections = _sections(numbers.subjects(columns), min(_FIGURES, ceiling // 2))
     context = _context(columns, sections)
-    for limit in _LIMITS:
-        content = _page(context, sections, limit).encode()
+    for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS)]:
+        content = _page(context, sections, limit, data).encode()
         if len(content) <= ceiling:
             durable.write(Path(path), content)
             return Path(path)
@@ -68,45 +85,62 @@ def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> 
 
 
 def _sections(subjects: Sequence[Subject], room: int) -> list[Section]:
-    sections = []
+    sections, data = [], _DATA
     for subject in subjects:
         sentences = [column.run.sentences(subject.name) for column in subject.columns]
         kind, drawn = drawings.suite(subject, "", sentences)
         picture = svg(drawn) if len(drawn.table) else ""
         room -= len(picture.encode())
+        stem = drawings.file_name(subject.number, subject.name)
+        verdicts = sum(column.judged[subject.name] for column in subject.columns) * len(subject.record.predictions)
+        items_data = downloads.verdicts(subject, stem) if 0 < verdicts * _ROW <= data else Markup("")
+        data -= len(items_data)
         sections.append(
             Section(
-                subject, Markup(picture if room > 0 else ""), drawn, kind, items.shown(subject, items.LIMIT, sentences)
+                *(subject, Markup(picture if room > 0 else ""), drawn, kind),
+                items.shown(subject, items.LIMIT, sentences),
+                *example.example(subject.record, sentences[0]),
+                *(downloads.figure(drawn.table, stem), items_data),
             )
         )
     return sections
 
 
-def _page(context: Mapping[str, Any], sections: Sequence[Section], limit: int) -> str:
+def _page(context: Mapping[str, Any], sections: Sequence[Section], limit: int, data: bool) -> str:
     environment = Environment(
         loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals.update(number=numbers.number, between=numbers.between, citation=numbers.citation)
+    environment.globals.update(
+        number=numbers.number, between=numbers.between, citation=numbers.citation, spelled=example.spelled
+    )
     chosen = {section.subject.number: Markup(embedded(_items(section, limit))) for section in sections}
-    return environment.get_template("page.html").render(context, sections=sections, limit=limit, embedded=chosen)
+    template = environment.get_template("page.html")
+    return template.render(context, sections=sections, limit=limit, data=data, embedded=chosen)
 
 
 def _context(columns: Sequence[Column], sections: Sequence[Section]) -> dict[str, Any]:
     """What the page says apart from its items."""
     script, style = ((_HERE / name).read_text("utf-8") for name in ("page.js", "page.css"))
-    overall = numbers.overall(columns)
+    subjects = [section.subject for section in sections]
+    overall, groups, pairs = numbers.overall(columns), numbers.groups(columns), versus.versus(columns, subjects)
+    lines = [*overall, *(line for found in groups.values() for line in found)]
     scored = [one for line in overall for one in line.cells if one]
     return {
         "columns": columns,
-        "items": sum(section.subject.record.items for section in sections),
+        "items": sum(subject.record.items for subject in subjects),
         "overall": overall,
-        "methods": list(dict.fromkeys(one.method for one in scored)),
+        "methods": sorted({_REMARK.sub("", one.method) for one in scored}),
         "incomplete": any(one.value != one.value for one in scored),
-        "groups": numbers.groups(columns),
-        "names": len({section.subject.name for section in sections}),
-        "picture": Markup(svg(drawings.accuracies([section.subject for section in sections])))
-        if len(sections) > 1
-        else "",
+        "groups": groups,
+        "names": len({subject.name for subject in subjects}),
+        "pairs": pairs,
+        "every_pair_with_the_first": len(columns) > versus.MOST,
+        "most_models": versus.MOST,
+        "downloads": {
+            "scores": downloads.scores(columns, lines),
+            "compared": downloads.compared(pairs) if pairs else "",
+        },
+        "picture": Markup(svg(drawings.accuracies(subjects))) if len(sections) > 1 else "",
         "figure_method": surprisal_by_region.METHOD,
         "seed": items.SEED,
         "version": version("syntagm"),

@@ -1,0 +1,69 @@
+"""The numbers of a page as CSV inside it: links that save a file, without scripts and without a network."""
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+import polars as pl
+from markupsafe import Markup, escape
+
+from syntagm import export, table
+from syntagm.report.numbers import Column, Line, Subject
+from syntagm.report.versus import Versus
+
+VERSUS_COLUMNS = (
+    *("a", "b", "suite", "n", "accuracy_a", "accuracy_b", "difference", "low", "high", "only_a", "only_b", "undefined"),
+    *("p", "p_holm", "p_benjamini_hochberg", "method"),
+)
+# What may stand in a URL without an escape, so that the links stay small; nothing that ends an attribute.
+_SAFE = "/:;,@!$*()?=+|[]"
+
+
+def link(name: str, columns: Sequence[str], rows: Iterable[Sequence[object]], label: str = "CSV") -> Markup:
+    """A link that saves the rows as the file `name`.
+
+    >>> link("a.csv", ("x", "y"), [(1, "say <b>")])
+    Markup('<a class="data" download="a.csv" href="data:text/csv;charset=utf-8,x,y%0A1,say%20%3Cb%3E%0A">CSV</a>')
+    """
+    content = quote("".join(table.lines(columns, rows)).encode("utf-8", "replace"), safe=_SAFE)
+    made = f'<a class="data" download="{escape(name)}" href="data:text/csv;charset=utf-8,{content}">{escape(label)}</a>'
+    return Markup(made)
+
+
+def scores(columns: Sequence[Column], lines: Iterable[Line]) -> Markup:
+    """Every accuracy of every run, and the scores over suites that the lines hold, with interval, chance and signature."""
+    rows: list[tuple[object, ...]] = []
+    over = list(lines)
+    for place, column in enumerate(columns):
+        found = [*column.accuracies.values(), *(one for line in over if (one := line.cells[place]))]
+        rows += [(column.name, *export.score_row(column.run, one)[1:]) for one in found]
+    return link("scores.csv", export.SCORE_COLUMNS, rows, "all scores as CSV")
+
+
+def compared(pairs: Sequence[Versus]) -> Markup:
+    """Every comparison of two models on a suite."""
+    rows = [
+        (
+            *(pair.a.name, pair.b.name, subject.title, one.difference.n, one.a, one.b),
+            *(one.difference.value, one.difference.low, one.difference.high, one.only_a, one.only_b),
+            *(one.difference.undefined, one.p, one.holm, one.benjamini_hochberg, one.difference.method),
+        )
+        for pair in pairs
+        for subject, one in pair.suites
+    ]
+    return link("comparison.csv", VERSUS_COLUMNS, rows, "all comparisons as CSV")
+
+
+def figure(numbers: pl.DataFrame, stem: str) -> Markup:
+    """The numbers of a figure."""
+    return link(f"{stem}.csv", numbers.columns, numbers.iter_rows(), "its numbers as CSV")
+
+
+def verdicts(subject: Subject, stem: str) -> Markup:
+    """The value and the margin of every item, a row an item, measure and model."""
+    columns = ("model", "item", "measure", "value", "margin")
+    rows = [
+        (column.name, *row)
+        for column in subject.columns
+        for row in column.run.results(subject.name).select(columns[1:]).iter_rows()
+    ]
+    return link(f"{stem}-items.csv", columns, rows, "every item as CSV")

@@ -1,0 +1,75 @@
+"""The models of a report in pairs: by how much they differ, which suites separate them, and on how many items they part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import polars as pl
+
+from syntagm import estimates
+from syntagm.analysis import comparison, score, separation
+from syntagm.analysis.separation import LEVEL, Separation
+from syntagm.report.numbers import Column, Subject
+from syntagm.result import Estimate
+
+# With more models than this each is compared with the first only: the number of pairs grows with the square.
+MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """Model b against model a on the suites that both have with the same content, by the first prediction of each.
+
+    Arguments:
+        mean: the unweighted mean over suites of the differences, b - a.
+        suites: the suites with what separates the models there, the largest difference first.
+    """
+
+    number: int
+    a: Column
+    b: Column
+    mean: Estimate
+    suites: tuple[tuple[Subject, Separation], ...]
+
+    @property
+    def better(self) -> tuple[int, int]:
+        """On how many suites a is better, and b, by Holm's p."""
+        found = [one for _, one in self.suites if one.holm <= LEVEL]
+        for_b = sum(one.only_b > one.only_a for one in found)
+        return len(found) - for_b, for_b
+
+    @property
+    def flips(self) -> tuple[int, int]:
+        """On how many items the prediction holds under a only, and under b only."""
+        return sum(one.only_a for _, one in self.suites), sum(one.only_b for _, one in self.suites)
+
+
+def versus(columns: Sequence[Column], subjects: Sequence[Subject]) -> list[Versus]:
+    """Every pair of columns that share a suite; with more than `MOST` columns, each with the first."""
+    if len(columns) < 2:
+        return []
+    tables = [score.verdicts(column.run.results(), estimates.predictions(column.run), "first") for column in columns]
+    places = combinations(range(len(columns)), 2)
+    found: list[Versus] = []
+    for i, j in places if len(columns) <= MOST else ((0, j) for j in range(1, len(columns))):
+        if shared := _shared(columns[i], columns[j], subjects):
+            sides = [tables[place].filter(pl.col("suite").is_in(list(shared))) for place in (i, j)]
+            pairs = comparison.pair(sides[0], sides[1])
+            if len(pairs):
+                found.append(_versus(len(found) + 1, columns[i], columns[j], shared, pairs))
+    return found
+
+
+def _shared(a: Column, b: Column, subjects: Sequence[Subject]) -> dict[str, Subject]:
+    return {
+        subject.name: subject
+        for subject in subjects
+        if subject.first and all(any(one is column for one in subject.columns) for column in (a, b))
+    }
+
+
+def _versus(number: int, a: Column, b: Column, shared: dict[str, Subject], pairs: pl.DataFrame) -> Versus:
+    found = [(shared[one.suite], one) for one in separation.by_suite(pairs)]
+    # Those that can't be compared come last.
+    found.sort(key=lambda pair: -abs(pair[1].b - pair[1].a) if pair[1].difference.n else 1.0)
+    return Versus(number, a, b, separation.over_suites(pairs), tuple(found))
