@@ -156,11 +156,11 @@ def _fit(design: Design, found: _lmm_search.Minimum, lower: list[Numbers], modes
         if one.size
     )
     wide = [
-        f"{effect} varies by {group.name} with an SD of {sd:.1f} log odds: most of its levels have one answer only, "
-        "and Laplace's approximation is rough there"
-        for group in groups
-        for effect, sd in zip(group.effects, group.sd, strict=True)
-        if effect == "(Intercept)" and sd > _WIDE
+        f"{effect} varies by {one.name} by {swing:.0f} log odds (SD): most levels have one answer only, Laplace's "
+        "approximation is poor there, and the estimates are not to be trusted"
+        for one, factor in zip(design.groupings, lower, strict=True)
+        for effect, swing in zip(one.effects, np.linalg.norm(factor, axis=1), strict=True)
+        if swing > _WIDE
     ]
     return Fit(
         formula=design.model.text,
