@@ -4,7 +4,7 @@ import time
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.analysis import _lmm_columns
@@ -102,9 +102,10 @@ def test_refused_with_the_place(text: str, place: int, message: str) -> None:
         assert len(lines[-1]) - 3 == min(place - 1, 60)
 
 
+@settings(deadline=None)
 @given(st.text("yxfg()|~+-*:/01 `log", max_size=60))
 def test_any_text_is_read_or_refused_at_once(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         model = parse(text)
     except FormulaError:
@@ -112,4 +113,4 @@ def test_any_text_is_read_or_refused_at_once(text: str) -> None:
     else:
         # `)` and the like in backticks can't be told from notation when printed bare.
         assert "`" in text or str(parse(str(model))) == str(model)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
