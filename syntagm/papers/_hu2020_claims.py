@@ -10,6 +10,7 @@ from syntagm.papers._hu2020_findings import (
     DIFFERS,
     FALSE,
     NEURAL,
+    Check,
     Checked,
     Findings,
     Number,
@@ -154,7 +155,7 @@ def _overlap(one: Number, other: Number) -> bool:
     return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
 
 
-CLAIMS = [
+CLAIMS: list[Check] = [
     suites, chance, twice, comparable, above_random, gpt2_without_withdrawn, gpt2_of_little, rnng_and_lstm, ngram, ngram_ties,
     seed_weights,
 ]  # fmt: skip

@@ -7,7 +7,18 @@ import polars as pl
 
 from syntagm.analysis.association import association
 from syntagm.analysis.modifier_stability import MODIFIED, PLAIN
-from syntagm.papers._hu2020_findings import CLOSE, DIFFERS, NEURAL, PRETRAINED, Checked, Claim, Findings, name, verdict
+from syntagm.papers._hu2020_findings import (
+    CLOSE,
+    DIFFERS,
+    NEURAL,
+    PRETRAINED,
+    Check,
+    Checked,
+    Claim,
+    Findings,
+    name,
+    verdict,
+)
 from syntagm.papers._hu2020_preparation import WORD_BY_WORD
 
 
@@ -147,4 +158,4 @@ def _of(values: dict[str, float], key: str) -> float:
     return values[key]
 
 
-CLAIMS = [dissociation, by_corpus, corpus_size, each_circuit, rnng_and_grnn, modifiers, degenerate_item]
+CLAIMS: list[Check] = [dissociation, by_corpus, corpus_size, each_circuit, rnng_and_grnn, modifiers, degenerate_item]

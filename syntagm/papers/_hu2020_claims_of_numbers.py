@@ -7,7 +7,7 @@ import polars as pl
 from syntagm.analysis import chance as chances
 from syntagm.analysis import regression
 from syntagm.papers import _hu2020_regressions as regressions
-from syntagm.papers._hu2020_findings import DIFFERS, Checked, Claim, Findings, name, verdict
+from syntagm.papers._hu2020_findings import DIFFERS, Check, Checked, Claim, Findings, name, verdict
 from syntagm.papers._hu2020_preparation import formulas
 
 LEVEL = 0.001
@@ -121,4 +121,14 @@ def word_level_gpt2(found: Findings) -> Checked:
     return "compared", computed, "can't be computed" if lacking else "not compared here"
 
 
-CLAIMS = [aics, optimum, margin, ratio_tests, footnote_7, table4, chance_of_mvrr, chance_of_npi, word_level_gpt2]
+CLAIMS: list[Check] = [
+    aics,
+    optimum,
+    margin,
+    ratio_tests,
+    footnote_7,
+    table4,
+    chance_of_mvrr,
+    chance_of_npi,
+    word_level_gpt2,
+]

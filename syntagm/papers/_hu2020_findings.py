@@ -128,12 +128,16 @@ class Findings:
         return rows[0]
 
 
+# One claim or several, checked.
+Check = Callable[[Findings], Checked | list[Claim]]
+
+
 def name(model: str) -> str:
     """What a model is called in the paper."""
     return LABELS.get(model, model)
 
 
-def table(claims: "Sequence[Callable[[Findings], Checked | list[Claim]]]", findings: Findings) -> Table:
+def table(claims: "Sequence[Check]", findings: Findings) -> Table:
     """The claims with what they come to.
 
     Arguments:

@@ -1,6 +1,6 @@
 """Everything that the raw data of Hu et al. 2020 give: figures, tables, regressions, and where the printed paper differs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from syntagm.papers import _hu2020_figures as figures
 from syntagm.papers import _hu2020_regressions as regressions
 from syntagm.papers import _hu2020_tables as tables
 from syntagm.papers._cited import cited
-from syntagm.papers._hu2020_findings import Checked, Claim, Findings, name
+from syntagm.papers._hu2020_findings import Check, Findings, name
 from syntagm.papers._hu2020_preparation import LABELS, SUITES, WORDS, prepared
 from syntagm.papers._hu2020_raw import Raw, read
 from syntagm.papers._study import Study
 from syntagm.tables._table import Cell, Table
 
-CLAIMS: list[Callable[[Findings], Checked | list[Claim]]] = [
+CLAIMS: list[Check] = [
     *_hu2020_claims.CLAIMS,
     *_hu2020_claims_of_circuits.CLAIMS,
     *_hu2020_claims_of_numbers.CLAIMS,
