@@ -31,7 +31,7 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
             parts = {suite: part for (one, suite), part in drawn.items() if one == model}
             for label, several in _grouped(parts, labels).items():
                 group = {"model": model, "measure": measure, "label": label, "suites": str(len(several))}
-                group["contrast"] = f"{label.replace('_', ' ')}: {said}"
+                group["contrast"] = f"{'all suites' if label == 'all' else label.replace('_', ' ')}: {said}"
                 made.append(suite_means.mean(several, group))
     return made
 

@@ -8,7 +8,7 @@ PROPERTIES = {
     "more_words": "words of the bad sentence less those of the good one",
     "bits_per_word": "surprisal of the good sentence, bits per word",
     "bits": "surprisal of the good sentence, bits",
-    "confidence": "difference of the two sentences' surprisals, either way, bits",
+    "confidence": "confidence: difference of surprisals, bits",
 }
 PAIRS = {
     "suite": pl.String, "item": pl.String, "occurrence": pl.Int64, "value": pl.Float64, "margin": pl.Float64,

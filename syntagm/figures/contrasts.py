@@ -20,7 +20,7 @@ def draw(
     found: Sequence[Estimate],
     title: str = "",
     axis: str = "difference of accuracies",
-    subtitle: str = "95% interval: items drawn anew within suites; dashed: no difference",
+    subtitle: str = "right of 0: the first kind is easier; 95% interval: items drawn anew within suites",
 ) -> Figure:
     """The figure, differences and models in the order of first appearance.
 

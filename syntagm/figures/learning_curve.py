@@ -38,7 +38,10 @@ def draw(table: pl.DataFrame, humans: Mapping[str, float] | None = None, title: 
     subtitle = "bar: 95% interval, items drawn anew; line: least squares, with its gain for each doubling of the text"
     subtitle += "; dashed: people" if humans else ""
     spec: Spec = {"concat": panels, "columns": COLUMNS, "spacing": 20}
-    return Figure(finish(spec, title, subtitle), table.select(list(SCHEMA)))
+    made = finish(spec, title, subtitle)
+    # Titles of panels stand close under that of the figure.
+    made |= {"title": made["title"] | {"offset": 14}} if title else {}
+    return Figure(made, table.select(list(SCHEMA)))
 
 
 def of_runs(
@@ -115,7 +118,7 @@ def _gains(lines: pl.DataFrame) -> list[str]:
     return [
         shown(f"{row['family']}: ")
         + ("no slope" if isnan(row["slope"]) else f"{row['slope']:+.3f}")
-        + ("" if isnan(row["se"]) else f" (SE {row['se']:.3f})")
+        + ("" if isnan(row["se"]) else f" (SE {row['se']:.2g})")
         + f", {row['n']} models"
         for row in lines.iter_rows(named=True)
     ]
@@ -133,7 +136,7 @@ def _across(words: Sequence[int]) -> Spec:
 
 _UPRIGHT: Spec = {
     "type": "quantitative", "title": "accuracy", "scale": {"domain": [0, 1]},
-    "axis": {"format": ".1f", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
+    "axis": {"format": ".1f", "values": [0, 0.2, 0.4, 0.6, 0.8, 1], "tickCount": 6},
 }  # fmt: skip
 
 
@@ -178,4 +181,4 @@ def _lines(lines: pl.DataFrame, words: Sequence[int], across: Spec, colour: Spec
 
 def _people(human: float) -> Spec:
     mark = {"type": "rule", "strokeDash": [4, 3], "color": INK, "opacity": 0.6, "aria": False}
-    return {"mark": mark, "encoding": {"y": {"datum": human}}}
+    return {"data": {"values": [{"at": human}]}, "mark": mark, "encoding": {"y": _UPRIGHT | {"field": "at"}}}

@@ -29,7 +29,7 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
     counts = sorted(table["n"]) or [0]
     subtitle = (
         f"bins of {counts[0]:,} to {counts[-1]:,} pairs; "
-        "band: 95% interval, suites and the pairs in them drawn anew; dashed: chance"
+        "bar: 95% interval, suites and the pairs in them drawn anew; dashed: chance"
     )
     spec: Spec = {"concat": panels, "columns": COLUMNS, "spacing": 28}
     return Figure(finish(spec, title, subtitle), table.select(list(binned.SCHEMA)))
@@ -54,8 +54,8 @@ def pairs(name: str, run: Run, measure: str = "full_sentence") -> pl.DataFrame:
 
 
 def _panel(table: pl.DataFrame, name: str, label: str, models: Sequence[str], key: bool) -> Spec:
-    rows = table.filter(pl.col("property") == name).iter_rows(named=True)
-    values = [_value(row) for row in rows]
+    rows = table.filter(pl.col("property") == name)
+    values = [_value(row, shift) for row, shift in zip(rows.iter_rows(named=True), _shifts(rows), strict=True)]
     told = legend(models, WIDTH * COLUMNS) if key and len(models) > 1 else None
     across: Spec = {
         "field": "middle", "type": "quantitative", "title": label, "scale": {"zero": False, "nice": True},
@@ -73,24 +73,34 @@ def _panel(table: pl.DataFrame, name: str, label: str, models: Sequence[str], ke
     }
 
 
-def _value(row: Mapping[str, object]) -> dict[str, object]:
-    numbers = {key: None if isnan(float(str(row[key]))) else row[key] for key in ("middle", "value", "low", "high")}
+def _shifts(rows: pl.DataFrame) -> list[float]:
+    """How far each dot is moved, so that bars at the same place can be told apart: within 2 % of the width, or not at all."""
+    models = list(dict.fromkeys(rows["model"]))
+    middles = rows["middle"].to_list()
+    if len(set(middles)) == len(middles):
+        return [0.0] * len(middles)
+    step = 0.02 * (max(middles) - min(middles)) / max(len(models) - 1, 1)
+    return [(models.index(model) - (len(models) - 1) / 2) * step for model in rows["model"]]
+
+
+def _value(row: Mapping[str, object], shift: float) -> dict[str, object]:
+    numbers = {key: None if isnan(float(str(row[key]))) else row[key] for key in ("value", "low", "high")}
     model = shown(str(row["model"]))
     said = f"{model}: {row['value']:.3f} of {row['n']:,} pairs between {row['start']:.4g} and {row['end']:.4g}"
-    return {"model": model, **numbers, "said": said}
+    return {"model": model, "middle": float(str(row["middle"])) + shift, **numbers, "said": said}
 
 
 def _layers(channels: Spec, shape: Spec) -> list[Spec]:
     upright: Spec = {
         "type": "quantitative", "title": "accuracy", "scale": {"domain": [0, 1]},
-        "axis": {"format": ".1f", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
+        "axis": {"format": ".1f", "values": [0, 0.2, 0.4, 0.6, 0.8, 1], "tickCount": 6},
     }  # fmt: skip
-    band = channels | {"y": upright | {"field": "low"}, "y2": {"field": "high"}}
+    interval = channels | {"y": upright | {"field": "low"}, "y2": {"field": "high"}}
     value = channels | {"y": upright | {"field": "value"}}
     dashed = {"type": "rule", "strokeDash": [4, 3], "color": GREY, "aria": False}
     return [
         {"mark": dashed, "encoding": {"y": {"datum": 0.5}}},
-        {"mark": {"type": "area", "opacity": 0.12, "aria": False}, "encoding": band},
+        {"mark": {"type": "rule", "opacity": 0.45, "aria": False}, "encoding": interval},
         {"mark": {"type": "line", "strokeWidth": 1.6, "aria": False}, "encoding": value},
         {
             "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},

@@ -15,7 +15,12 @@ from syntagm.tables._runs import named
 def draw(found: Sequence[Estimate], title: str = "") -> Figure:
     """The figure; groups of the estimates have `contrast` and `model`."""
     axis = "accuracy on whole sentences, less that on the critical word"
-    return contrasts.draw(found, title, axis, "95% interval: items drawn anew within suites, each with both answers")
+    return contrasts.draw(
+        found,
+        title,
+        axis,
+        "right of 0: whole sentences are easier; 95% interval: items drawn anew, each with both answers",
+    )
 
 
 def of_runs(runs: Sequence[Run], tag: str = "linguistics_term") -> Figure:

@@ -1,7 +1,7 @@
 """How alike models are: correlations of their accuracies over suites, as a square of numbers and shades, like by like."""
 
 from collections.abc import Sequence
-from math import isnan
+from math import isnan, nan
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from syntagm.figures._figure import INK, Figure, Spec, finish, shown
 from syntagm.run import Run
 from syntagm.tables._runs import named
 
-CELL = 56
+CELL = 68
 _SAID = {"Pearson": "Pearson's r, of accuracies", "Spearman": "Spearman's rho, of their ranks"}
 
 
@@ -27,7 +27,8 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     numbers = sorted(set(table["n"]))
     over = f"{numbers[0]} suites" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"
     spec: Spec = {"hconcat": [_panel(table, ordered, kind, at == 0) for at, kind in enumerate(METHODS)], "spacing": 24}
-    subtitle = f"over {over if numbers else 'no suites'}; 1: suites that are hard for one are hard for the other"
+    over = over if numbers else "no suites"
+    subtitle = f"over {over}; small: 95% interval, suites drawn anew; neighbours are alike (average linkage)"
     return Figure(finish(spec, title, subtitle), table.select(list(correlation.SCHEMA)))
 
 
@@ -40,12 +41,12 @@ def of_runs(runs: Sequence[Run], measure: str = "full_sentence") -> Figure:
 
 
 def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:
-    made = correlation.matrix(table, ordered, kind)
     names = [shown(name) for name in ordered]
+    found = {frozenset((a, b)): numbers for a, b, of, *numbers in table.iter_rows() if of == kind}
     values = [
-        {"row": row, "column": column, "r": None if isnan(r := float(made[i, j])) else r, "said": _number(r)}
-        for i, row in enumerate(names)
-        for j, column in enumerate(names)
+        {"row": names[i], "column": names[j], **_value(*found.get(frozenset((a, b)), [1.0, nan, nan])[:3])}
+        for i, a in enumerate(ordered)
+        for j, b in enumerate(ordered)
     ]
     side = CELL * len(names)
     return {
@@ -57,8 +58,9 @@ def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool)
     }
 
 
-def _number(r: float) -> str:
-    return "–" if isnan(r) else f"{r:.2f}"
+def _value(r: float, low: float, high: float) -> dict[str, object]:
+    said = "–" if isnan(r) else f"{r:.2f}"
+    return {"r": None if isnan(r) else r, "said": said, "interval": "" if isnan(low) else f"{low:.2f} to {high:.2f}"}
 
 
 def _layers(names: Sequence[str], labels: bool) -> list[Spec]:
@@ -75,9 +77,11 @@ def _layers(names: Sequence[str], labels: bool) -> list[Spec]:
         "scale": {"domain": [-1, 0, 1], "range": ["#D55E00", "#F7F7F7", "#0072B2"]},
         "legend": None,
     }
-    light = {"condition": {"test": {"field": "r", "gt": 0.6}, "value": "white"}, "value": "#222222"}
+    light = {"condition": {"test": {"field": "r", "gt": 0.7}, "value": "white"}, "value": "#222222"}
     number = place | {"text": {"field": "said"}, "color": light}
+    interval = place | {"text": {"field": "interval"}, "color": light}
     return [
         {"mark": {"type": "rect", "stroke": INK, "strokeOpacity": 0.15, "aria": False}, "encoding": place | {"color": shade}},
-        {"mark": {"type": "text", "fontSize": 13}, "encoding": number},
+        {"mark": {"type": "text", "fontSize": 13, "dy": -5}, "encoding": number},
+        {"mark": {"type": "text", "fontSize": 8.5, "dy": 11, "aria": False}, "encoding": interval},
     ]  # fmt: skip

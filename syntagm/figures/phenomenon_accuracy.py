@@ -26,6 +26,7 @@ def draw(
     humans: Mapping[str, float] | None = None,
     title: str = "",
     chance: float = 0.5,
+    remark: str = "",
 ) -> Figure:
     """The figure, phenomena and models in the order of first appearance.
 
@@ -34,12 +35,13 @@ def draw(
         paradigms: phenomenon -> over how many suites its accuracy is a mean.
         humans: phenomenon -> what people score.
         chance: where the dashed line stands; nan: nowhere.
+        remark: the end of the subtitle.
     """
     humans = humans or {}
     rows = [_row(one, paradigms, humans) for one in found]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     series = list(dict.fromkeys(table["model"]))
-    labels = {name: _label(name, paradigms) for name in dict.fromkeys(table["phenomenon"])}
+    labels = {name: _label(name, paradigms, table) for name in dict.fromkeys(table["phenomenon"])}
     dots = [
         {**row, "name": labels[row["phenomenon"]], "series": row["model"], "note": "", "said": _said(row)}
         for row in table.iter_rows(named=True)
@@ -47,7 +49,7 @@ def draw(
     axis = _dots.proportion("accuracy: share of pairs whose good sentence is likelier")
     spec = _dots.panel(dots, axis, "", chance, series, WIDTH, key=len(series) > 1)
     spec["layer"].append(_people({labels[name]: value for name, value in humans.items() if name in labels}, axis))
-    return Figure(finish(spec, title, _subtitle(humans, chance)), table)
+    return Figure(finish(spec, title, _subtitle(humans, chance, remark)), table)
 
 
 def of_runs(runs: Sequence[Run], tag: str = "phenomenon", measure: str = "full_sentence") -> Figure:
@@ -70,9 +72,11 @@ def _row(one: Estimate, paradigms: Mapping[str, int], humans: Mapping[str, float
     return name, one.group["model"], paradigms.get(name, 0), *numbers, humans.get(name, nan), one.method
 
 
-def _label(name: str, paradigms: Mapping[str, int]) -> str:
+def _label(name: str, paradigms: Mapping[str, int], table: pl.DataFrame) -> str:
+    """The name, and what its numbers rest on; of models with other counts, the largest."""
     count = paradigms.get(name, 0)
-    return f"{name.replace('_', ' ')} ({count} suite{'s' * (count != 1)})"
+    most = max(table.filter(pl.col("phenomenon") == name)["n"])
+    return f"{name.replace('_', ' ')} ({count} suite{'s' * (count != 1)}, n = {most:,})"
 
 
 def _said(row: Mapping[str, object]) -> str:
@@ -90,8 +94,9 @@ def _people(humans: Mapping[str, float], axis: Spec) -> Spec:
     }
 
 
-def _subtitle(humans: Mapping[str, float], chance: float) -> str:
-    said = ["mean of the suites' accuracies, 95% interval: items drawn anew within suites"]
+def _subtitle(humans: Mapping[str, float], chance: float, remark: str) -> str:
+    said = ["mean of suites, 95% interval: items drawn anew within suites"]
     said += ["dashed: chance"] if not isnan(chance) else []
     said += ["black tick: people"] if humans else []
+    said += [remark] if remark else []
     return "; ".join(said)

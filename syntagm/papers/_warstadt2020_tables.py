@@ -206,7 +206,8 @@ def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
     notes = (
         "slope: the gain of accuracy for each doubling of the words of training text, by least squares over n models. "
         "Interval: 95 %, Student's t; models of one corpus share text, so it is too narrow.",
-        "words_at_people: where the line reaches what people score on the published pairs; far beyond the data it means little.",
+        "words_at_people: where the line reaches what people score on the same published paradigms; far beyond the data it means "
+        "little.",
         "LSTM, TXL: the paper's slopes for doublings from 1/8 to 64 million tokens of Wikipedia, transcribed.",
     )
     return Table("Gain for each doubling of the training text", columns, tuple(rows), ("LSTM", "TXL"), notes)

@@ -10,7 +10,9 @@ paradigms is made of those that are there, and says of which.
 """
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
+from statistics import mean
 
 import polars as pl
 
@@ -28,7 +30,6 @@ from syntagm.figures import (
 )
 from syntagm.figures._figure import Figure
 from syntagm.papers import _warstadt2020_tables as tables
-from syntagm.papers._cited import cited
 from syntagm.papers._paradigms import Paradigm, paradigms, published
 from syntagm.papers._warstadt2020_printed import differing, printed
 from syntagm.papers._warstadt2020_raw import PEOPLE, judgements, models, people, summary, won
@@ -72,14 +73,15 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Made:
         return {}
     notes = _notes(runs)
     found_means = tables.means(drawn, known)
+    humans = _humans(found_means, tables.people(drawn, known, found_means))
     made: Made = {
         "table3": tables.table3(drawn, known, notes),
-        "table_paradigms": tables.by_paradigm(drawn, known, notes),
-        **_accuracy(found_means, tables.people(drawn, known, found_means)),
-        **_correlations(tables.accuracies(drawn) | _published_people(known), notes),
+        "table_paradigms": tables.by_paradigm(drawn, known, notes[-2:]),
+        **_accuracy(found_means, humans),
+        **_correlations(tables.accuracies(drawn) | _published_people(known), notes[-2:-1]),
         **_contrasts(tables.contrasts(drawn)),
     }
-    return made | _shallow(runs) | _methods(runs, known) | _learning(found_means, runs, words)
+    return made | _shallow(runs) | _methods(runs, known) | _learning(found_means, runs, words, humans)
 
 
 def from_raw(folder: Path) -> Made:
@@ -111,29 +113,34 @@ def from_raw(folder: Path) -> Made:
         "table_paradigms": tables.by_paradigm(drawn, known, notes, published=False),
         "table_printed": printed(means, correlated, made_contrasts, found),
         "table_people": _people(drawn, won(found)),
-        **_accuracy([one for one in means if one.group["model"] != PEOPLE], _of_people(means)),
+        **_accuracy(means, {}, "people: five pairs a suite"),
         **_correlations(tables.accuracies(drawn), notes[:2]),
         **_contrasts(made_contrasts),
     }
 
 
-def _accuracy(found: Sequence[Estimate], humans: Mapping[tuple[str, str], float]) -> Made:
+def _accuracy(found: Sequence[Estimate], humans: Mapping[str, float], remark: str = "") -> Made:
     shown = [one for one in found if one.group["over"] != "field"]
     held: dict[str, int] = {}
-    ticks: dict[str, float] = {}
     for one in shown:
-        name, count = one.group["phenomenon"], int(one.group["paradigms"])
-        # People's mean is over the paradigms of the model that has most of them.
-        if count > held.get(name, 0):
-            held[name] = count
-            ticks |= {name: humans[one.group["model"], name]} if (one.group["model"], name) in humans else {}
-    return {"phenomenon_accuracy": phenomenon_accuracy.draw(shown, held, ticks, "Accuracy by category of paradigms")}
+        held[one.group["phenomenon"]] = max(int(one.group["paradigms"]), held.get(one.group["phenomenon"], 0))
+    # All paradigms first, and then from hard to easy, by the mean of the models.
+    values = {name: [one.value for one in shown if one.group["phenomenon"] == name] for name in held}
+    rank = {name: mean([one for one in several if not isnan(one)] or [0.0]) for name, several in values.items()}
+    shown.sort(key=lambda one: (one.group["over"] != "all", -rank[one.group["phenomenon"]]))
+    figure = phenomenon_accuracy.draw(shown, held, humans, "Accuracy by category of paradigms", remark=remark)
+    return {"phenomenon_accuracy": figure}
 
 
-def _of_people(means: Sequence[Estimate]) -> dict[tuple[str, str], float]:
-    values = {one.group["phenomenon"]: one.value for one in means if one.group["model"] == PEOPLE}
-    keys = {(one.group["model"], one.group["phenomenon"]) for one in means}
-    return {(model, name): values[name] for model, name in keys if name in values}
+def _humans(found: Sequence[Estimate], people: Mapping[tuple[str, str], float]) -> dict[str, float]:
+    """Category -> what people score on the paradigms of the model that has most of them."""
+    most: dict[str, int] = {}
+    made: dict[str, float] = {}
+    for one in found:
+        model, name, count = one.group["model"], one.group["phenomenon"], int(one.group["paradigms"])
+        if count > most.get(name, 0):
+            most[name], made[name] = count, people[model, name]
+    return {name: value for name, value in made.items() if not isnan(value)}
 
 
 def _published_people(known: Known) -> dict[str, dict[str, float]]:
@@ -158,12 +165,22 @@ def _contrasts(found: Sequence[Estimate]) -> Made:
 
 def _shallow(runs: Sequence[Run]) -> Made:
     pairs = pl.concat([length_effect.pairs(name, run, MEASURE) for name, run in named(runs)])
-    counting = [name for name, run in named(runs) if learning_curve.family(run) == "ngram"]
+    # One model of n-grams for each order, the first of the runs; a unigram is as good as the frequencies of words.
+    counting: dict[object, str] = {}
+    for name, run in named(runs):
+        if learning_curve.family(run) == "ngram":
+            counting.setdefault(run.record["model"]["record"].get("order"), name)
     predictors = list(shallow.PREDICTORS)
-    for name in counting:
+    for name in counting.values():
         pairs = shallow.with_margin_of(pairs, name)
         predictors.append(shallow.margin_of(name))
-    table = shallow.regressions(pairs, predictors)
+    others = [name for name, run in named(runs) if learning_curve.family(run) != "ngram"]
+    # What n-grams say of n-grams is not a shallow property of pairs.
+    tables_of = [
+        shallow.regressions(pairs.filter(pl.col("model").is_in(others)), predictors),
+        shallow.regressions(pairs.filter(~pl.col("model").is_in(others)), shallow.PREDICTORS),
+    ]
+    table = pl.concat(tables_of)
     curves = binned.curves(pairs, length_effect.SHOWN)
     return {
         "table_shallow": tables.shallow_table(table, PROPERTIES),
@@ -185,7 +202,7 @@ def _methods(runs: Sequence[Run], known: Known) -> Made:
     return {"table_methods": tables.method_table(found), "method_comparison": method_comparison.draw(found, title)}
 
 
-def _learning(found: Sequence[Estimate], runs: Sequence[Run], words: str) -> Made:
+def _learning(found: Sequence[Estimate], runs: Sequence[Run], words: str, humans: Mapping[str, float]) -> Made:
     sizes = learning_curve.training_words(runs, words)
     of_model = {name: (run, size) for (name, run), size in zip(named(runs), sizes, strict=True) if size}
     if len({size for _, size in of_model.values()}) < 2:
@@ -203,7 +220,6 @@ def _learning(found: Sequence[Estimate], runs: Sequence[Run], words: str) -> Mad
         if one.group["over"] != "field" and (name := one.group["model"]) in of_model
     ]
     table = pl.DataFrame(rows, schema=learning_curve.SCHEMA, orient="row")
-    humans = {row["phenomenon"]: row["Human"] / 100 for row in cited("warstadt2020")["table3"]}
     figure = learning_curve.draw(table, humans, "What more text brings")
     return {"table_slopes": tables.slope_table(learning.slopes(table), humans), "learning_curve": figure}
 
