@@ -55,23 +55,18 @@ class Drawn(LanguageModel):
 
     def _answer(self, blank: Blank) -> Fill:
         p = self._probabilities(blank.left, blank.right)
-        order = np.argsort(-p, kind="stable")
-        before = np.concatenate([[0.0], np.cumsum(p[order])])
-        ranked = -p[order]
-        bits, above, below, known = [], [], [], []
-        for word in blank.words:
-            parts = word.split("_")
-            known.append(all(part in self._places for part in parts))
-            if not known[-1] or len(parts) > 1:
-                bits.append(-np.log2([p[self._places[part]] for part in parts]).sum() if known[-1] else 20.0)
-                above.append(np.nan)
-                below.append(np.nan)
-                continue
-            own = p[self._places[word]]
-            bits.append(-np.log2(own))
-            above.append(before[np.searchsorted(ranked, -own)])
-            below.append(max(0.0, 1 - before[np.searchsorted(ranked, -own, "right")]))
-        return Fill(np.array(bits), np.array(above), np.array(below), np.array(known, bool))
+        ranked = -np.sort(-p)
+        before = np.concatenate([[0.0], np.cumsum(ranked)])
+        places = np.array([self._places.get(word, -1) for word in blank.words])
+        own = p[places]
+        above, through = (before[np.searchsorted(-ranked, -own, side)] for side in ("left", "right"))
+        bits, below, known = -np.log2(own), np.maximum(0.0, 1 - through), places >= 0
+        for number in np.flatnonzero(places < 0):
+            parts = [self._places.get(part, -1) for part in blank.words[number].split("_")]
+            known[number] = len(parts) > 1 and min(parts) >= 0
+            bits[number] = -np.log2(p[parts]).sum() if known[number] else 20.0
+            above[number] = below[number] = np.nan
+        return Fill(bits, above, below, known)
 
 
 def oracle(
