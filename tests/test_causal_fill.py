@@ -70,6 +70,11 @@ def by_definition(model: Causal, mark: str, left: str, word: str) -> float:
     ids = encoded["input_ids"]
     ends = [end for _, end in encoded["offset_mapping"]]
     head = next(index for index, end in enumerate(ends) if end > len(left))
+    if left.endswith(" "):
+        # The blank belongs to the candidate, even where it is a token by itself.
+        before = tokenizer(left[:-1], add_special_tokens=False)["input_ids"]
+        assert ids[: len(before)] == before
+        head = len(before)
     with torch.no_grad():
         spread = model.live.double()(input_ids=torch.tensor([[tokenizer.bos_token_id, *ids]])).logits[0].softmax(-1)
     model.live.float()
@@ -155,6 +160,9 @@ def test_context_and_candidate_are_tokenised_apart_and_as_in_full(mark: str) -> 
             found.append(spelled)
         assert found[0] == found[1]
         assert len(found[0]) == len(many)
+    kept, others = apart._listed("a ", many)
+    assert kept is not None
+    assert [many[place] for place in others] == [word for word in many if not (word.isascii() and word[0].isalpha())]
     assert apart.single(many).tolist() == [len(found[0][place][1]) == 1 for place in range(len(many))]
 
 

@@ -75,11 +75,11 @@ def same(one: Fill, other: Fill, close: float = CLOSE) -> None:
 
 
 def by_score(model: LanguageModel, left: str, word: str) -> tuple[float, bool, int]:
-    """Bits, known and number of the candidate's tokens in the filled text; nothing stands after it."""
+    """Bits, known and number of the candidate's tokens in the filled text, a blank before it included; nothing follows."""
     [answer] = model.score([left + word])
     text, starts = answer.text, answer.starts
     ends = np.append(starts, len(text))[np.searchsorted(starts, starts, "right")]
-    inside = (ends > len(left)) & (starts < len(text))
+    inside = (ends > len(left) - left.endswith(" ")) & (starts < len(text))
     return float(answer.bits[inside].sum()), bool(answer.known[inside].all()), int(inside.sum())
 
 

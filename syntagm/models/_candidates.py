@@ -122,11 +122,12 @@ class Speller:
             yield Spelled(before, np.array(found, np.int64), tokens, np.array(known, bool))
 
     def _first(self, left: str, word: str, answer: Encoded) -> int:
-        """The first token of the candidate. A blank before it may be part of it, nothing else."""
+        """The first token of the candidate. The blank before it is part of it, even if it is a token by itself."""
         text, starts = left + word, answer.starts
+        border = len(left) - left.endswith(" ")
         ends = np.append(starts, len(text))[np.searchsorted(starts, starts, "right")]
-        inside = np.flatnonzero(ends > len(left))
-        if not len(inside) or text[starts[inside[0]] : len(left)].strip():
+        inside = np.flatnonzero(ends > border)
+        if not len(inside) or text[starts[inside[0]] : border].strip():
             raise ModelError(
                 self._model, f"no token border between {left!r} and {word!r}", "a candidate with tokens of its own",
                 "Leave a blank before the gap, at the end of what stands before it.",
