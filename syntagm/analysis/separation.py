@@ -4,11 +4,12 @@ The family of tests is the suites that are compared: with 34 of them, one or two
 suite without an item that is defined under both models is not tested and not counted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.analysis import interval
 from syntagm.analysis.benjamini_hochberg import benjamini_hochberg
@@ -53,63 +54,59 @@ def by_suite(pairs: pl.DataFrame) -> list[Separation]:
     >>> one.a, one.b, one.only_b, one.p  # 6 flips, all to b: 2 / 2**6
     (0.25, 1.0, 6, 0.03125)
     """
-    sides = {suite: (defined, left_out) for suite, defined, left_out in _suites(pairs)}
-    flips = {suite: _flips(defined) for suite, (defined, _) in sides.items()}
-    tested = [suite for suite, (defined, _) in sides.items() if len(defined)]
-    p = {suite: mcnemar(*flips[suite]) for suite in tested}
-    adjusted = [dict(zip(tested, rule([*p.values()]), strict=True)) for rule in (holm, benjamini_hochberg)]
+    sides = _sides(pairs)
+    flips = [(int((one.a > one.b).sum()), int((one.b > one.a).sum())) for one in sides]
+    tested = [place for place, one in enumerate(sides) if len(one.a)]
+    p = [mcnemar(*flips[place]) for place in tested]
+    adjusted = [dict(zip(tested, numbers, strict=True)) for numbers in (p, holm(p), benjamini_hochberg(p))]
     return [
         Separation(
-            suite,
-            _mean(defined, "value_a"),
-            _mean(defined, "value_b"),
-            _difference({"suite": suite}, {suite: _values(defined)}, left_out, interval.METHOD),
-            *flips[suite],
-            *(numbers.get(suite, np.nan) for numbers in (p, *adjusted)),
+            one.suite,
+            _mean(one.a),
+            _mean(one.b),
+            _difference({"suite": one.suite}, [one], interval.METHOD),
+            *flips[place],
+            *(numbers.get(place, np.nan) for numbers in adjusted),
         )
-        for suite, (defined, left_out) in sides.items()
+        for place, one in enumerate(sides)
     ]
 
 
 def over_suites(pairs: pl.DataFrame) -> Estimate:
     """The unweighted mean of the differences of the suites, b - a; items are redrawn within suites, paired."""
-    sides = list(_suites(pairs))
-    values = {suite: _values(defined) for suite, defined, _ in sides}
-    left_out = sum(count for _, _, count in sides)
-    return _difference({}, values, left_out, interval.method_over_suites(len(values)))
+    sides = _sides(pairs)
+    return _difference({}, sides, interval.method_over_suites(len(sides)))
 
 
-def _suites(pairs: pl.DataFrame) -> list[tuple[str, pl.DataFrame, int]]:
-    """Each suite with its items that are defined under both models, and how many are not."""
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The values of the items of a suite that are defined under both models, and how many are not. Shapes (items,)."""
+
+    suite: str
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+    left_out: int
+
+
+def _sides(pairs: pl.DataFrame) -> list[_Side]:
     both = pl.col("value_a").is_not_nan() & pl.col("value_b").is_not_nan()
-    found = []
-    for (suite,), rows in pairs.group_by("suite", maintain_order=True):
-        defined = rows.filter(both)
-        found.append((str(suite), defined, len(rows) - len(defined)))
-    return found
+    table = pairs.group_by("suite", maintain_order=True).agg(
+        pl.col("value_a").filter(both), pl.col("value_b").filter(both), left_out=(~both).sum()
+    )
+    return [
+        _Side(suite, np.array(a, np.float64), np.array(b, np.float64), left_out)
+        for suite, a, b, left_out in table.rows()
+    ]
 
 
-def _flips(defined: pl.DataFrame) -> tuple[int, int]:
-    a, b = defined["value_a"], defined["value_b"]
-    return int((a > b).sum()), int((b > a).sum())
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else np.nan
 
 
-def _values(defined: pl.DataFrame) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
-    return (defined["value_b"] - defined["value_a"]).to_numpy()
-
-
-def _mean(defined: pl.DataFrame, column: str) -> float:
-    mean = defined[column].mean()
-    return float(mean) if isinstance(mean, float) else np.nan
-
-
-def _difference(
-    group: Mapping[str, str],
-    values: Mapping[str, "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"],
-    left_out: int,
-    method: str,
-) -> Estimate:
+def _difference(group: Mapping[str, str], sides: Sequence[_Side], method: str) -> Estimate:
+    values = {one.suite: one.b - one.a for one in sides}
     sizes = {suite: len(one) for suite, one in values.items()}
-    value = float(np.mean([one.mean() if len(one) else np.nan for one in values.values()]))
+    value = float(np.mean([_mean(one) for one in values.values()]))
     ends = interval.interval(interval.mean_over_suites(values))
+    left_out = sum(one.left_out for one in sides)
     return Estimate(group, value, *ends, sum(sizes.values()), interval.remark(f"{method}, paired", sizes), 0, left_out)

@@ -16,7 +16,8 @@ Ints = NDArray[np.int64]
 SCHEMA = {
     "item": pl.String, "condition": pl.String, "region": pl.String, "place": pl.Int64, "empty": pl.Boolean, "bits": pl.Float64,
 }  # fmt: skip
-_SPACES = np.array([code for code in range(0x3001) if chr(code).isspace()], np.uint32)  # none lies beyond
+# Whether each character up to U+3000, and the one after it for all beyond, is white space; there is none beyond.
+_BLANK = np.array([chr(code).isspace() for code in range(0x3002)], bool)
 
 
 def regions(run: Run, suite: str, sentences: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -86,7 +87,7 @@ def _characters(texts: list[str]) -> tuple[NDArray[np.bool_], Ints, Ints]:
     begins = np.append(0, np.cumsum([len(text) + 1 for text in texts]))
     codes = np.frombuffer("\0".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32)
     ends = begins[1:] - 1
-    visible = ~np.isin(codes, _SPACES)
+    visible = ~_BLANK[np.minimum(codes, len(_BLANK) - 1)]
     visible[ends] = True
     places = np.arange(len(codes))
     first = np.minimum.accumulate(np.where(visible, places, len(codes))[::-1])[::-1].copy()
@@ -95,7 +96,7 @@ def _characters(texts: list[str]) -> tuple[NDArray[np.bool_], Ints, Ints]:
     is_end[ends] = True
     last = np.maximum.accumulate(np.where(visible & ~is_end, places, -1))
     trailing = is_end[first] & ~is_end
-    begin = begins[np.searchsorted(begins, places, side="right") - 1]
+    begin = np.repeat(begins[:-1], np.diff(begins))
     first[trailing] = np.where(last >= begin, last, first)[trailing]
     return visible, first, begins
 

@@ -41,6 +41,7 @@ class Section:
         shown: items with tokens.
         item, example: the first item, as `example.example` gives it.
         figure_data, items_data: links that save numbers; the second "" if there are too many.
+        sizes: the rank of an item -> how many bytes it takes.
     """
 
     subject: Subject
@@ -52,6 +53,7 @@ class Section:
     example: tuple[Line, ...]
     figure_data: Markup
     items_data: Markup
+    sizes: Mapping[int, int]
 
     @property
     def empty(self) -> bool:
@@ -75,10 +77,13 @@ def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> 
     columns = numbers.columns(runs)
     sections = _sections(numbers.subjects(columns), min(_FIGURES, ceiling // 2))
     context = _context(columns, sections)
+    content = _page(context, sections, 0, False).encode()
     for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS)]:
-        content = _page(context, sections, limit, data).encode()
-        if len(content) <= ceiling:
-            durable.write(Path(path), content)
+        if len(content) + _added(sections, limit, data) > ceiling and limit:
+            continue
+        whole = _page(context, sections, limit, data).encode()
+        if len(whole) <= ceiling:
+            durable.write(Path(path), whole)
             return Path(path)
     found = f"{len(content):,} bytes without any item"
     raise UsageError("report", found, f"at most {ceiling:,}", "Report on fewer runs at a time.")
@@ -95,15 +100,22 @@ def _sections(subjects: Sequence[Subject], room: int) -> list[Section]:
         verdicts = sum(column.judged[subject.name] for column in subject.columns) * len(subject.record.predictions)
         items_data = downloads.verdicts(subject, stem) if 0 < verdicts * _ROW <= data else Markup("")
         data -= len(items_data)
+        shown = items.shown(subject, items.LIMIT, sentences)
         sections.append(
             Section(
-                *(subject, Markup(picture if room > 0 else ""), drawn, kind),
-                items.shown(subject, items.LIMIT, sentences),
+                *(subject, Markup(picture if room > 0 else ""), drawn, kind, shown),
                 *example.example(subject.record, sentences[0]),
                 *(downloads.figure(drawn.table, stem), items_data),
+                {item["rank"]: len(embedded(item)) for item in shown.items},
             )
         )
     return sections
+
+
+def _added(sections: Sequence[Section], limit: int, data: bool) -> int:
+    """About how many bytes items and CSV add to a page without them; never more than they do."""
+    shown = sum(section.sizes.get(rank, 0) for section in sections for rank in range(limit))
+    return shown + (sum(len(section.figure_data) + len(section.items_data) for section in sections) if data else 0)
 
 
 def _page(context: Mapping[str, Any], sections: Sequence[Section], limit: int, data: bool) -> str:
