@@ -6,7 +6,7 @@ import pytest
 
 from syntagm.formats._many import read_all
 from syntagm.formula import parse
-from syntagm.measures._context import Comparison, Context, Labels, chosen, comparisons, contexts
+from syntagm.measures._context import NO_LABEL, Comparison, Context, Labels, chosen, comparisons, contexts, knows
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.word_list import WordList, WordRow
 
@@ -57,7 +57,7 @@ def test_sentences_that_differ_in_one_word(good: str, bad: str, expected: Contex
         (
             "The dog runs.",
             "The dog run.",
-            "no label: the words are not in the word list, and the item has no tag `number`",
+            NO_LABEL,
         ),
     ],
 )
@@ -153,6 +153,7 @@ def test_the_bundled_suites_as_they_are(name: str, words: WordList | None, items
     for suite in read_all(name):
         labels = Labels(words or _all_verbs(suite))
         compared = chosen(suite, labels)
+        assert knows(suite, compared, labels)
         found = [one for item in suite.items for one in contexts(item, compared, labels)]
         assert len(found) == items * len(suite.items)
         assert Counter(one for one in found if isinstance(one, str)) == {}
@@ -170,3 +171,64 @@ def _all_verbs(suite: Suite) -> WordList:
                 rows[good] = WordRow(good, forms)
                 taken |= {good, bad}
     return WordList("verbs", ("singular", "plural"), tuple(rows.values()))
+
+
+NPIS = WordList(
+    "npis", ("licensed", "unlicensed"), (WordRow("ever", ("ever", "once")), WordRow("any", ("any", "some")))
+)
+
+
+def test_shared_words_make_two_contexts() -> None:
+    good, bad = "No dog has ever barked.", "The dog has ever barked."
+    assert list(contexts(pair(good, bad), WHOLE, Labels(NPIS, shared=True))) == [
+        Context("No dog has ", " barked.", "ever", "once", "licensed"),
+        Context("The dog has ", " barked.", "once", "ever", "unlicensed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "reason"),
+    [
+        ("No dog barks.", "The dog barks.", "no word of the list in both sentences"),
+        ("No dog ever saw any.", "The dog ever saw any.", "more than one word of the list in both sentences"),
+        ("No dog ever barks.", "The dog once barks.", "no word of the list in both sentences"),
+        ("No dog ever, ever barks.", "The dog ever, ever barks.", "no word of the list in both sentences"),
+    ],
+)
+def test_sentences_without_a_shared_word(good: str, bad: str, reason: str) -> None:
+    assert list(contexts(pair(good, bad), WHOLE, Labels(NPIS, shared=True))) == [reason]
+
+
+def test_a_shared_word_at_the_beginning() -> None:
+    """The capital belongs to the sentence where the word begins it, and not to the other."""
+    found = list(contexts(pair("Any dog barks?", "They say any dog barks?"), WHOLE, Labels(NPIS, shared=True)))
+    assert found == [
+        Context("", " dog barks?", "Any", "Some", "licensed", True),
+        Context("They say ", " dog barks?", "some", "any", "unlicensed"),
+    ]
+
+
+def test_shared_words_need_two_labels() -> None:
+    found = list(contexts(pair("She saw herself.", "He saw herself."), WHOLE, Labels(PRONOUNS, shared=True)))
+    assert found == ["a shared word says nothing in a list of more than two labels"]
+
+
+def test_npis_of_the_bundled_suites() -> None:
+    for suite in read_all("marvin2018/simple_npi_anim?n=20"):
+        labels = Labels(NPIS, shared=True)
+        found = [one for item in suite.items for one in contexts(item, chosen(suite, labels), labels)]
+        assert [one.label for one in found if isinstance(one, Context)] == ["licensed", "unlicensed"] * len(suite.items)
+
+
+def test_the_tag_says_nothing_where_the_list_knows_no_word_of_the_suite() -> None:
+    """The list of pronouns has nothing to do with verbs, whatever the number of their subject."""
+    suite = Suite(
+        "verbs",
+        (pair("The dog runs.", "The dog run.", number="sing"),),
+        (Prediction("p", parse("(*;%good%) < (*;%bad%)")),),
+    )
+    assert chosen(suite, Labels(VERBS)) == WHOLE
+    assert not knows(suite, WHOLE, Labels(VERBS))
+    assert list(contexts(suite.items[0], WHOLE, Labels(VERBS), False)) == [NO_LABEL]
+    both = Suite("both", (*suite.items, pair("The dog barks.", "The dog bark.")), suite.predictions)
+    assert knows(both, WHOLE, Labels(VERBS))

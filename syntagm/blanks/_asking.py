@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from syntagm.measures._context import NO_COMPARISON, Context, Labels, chosen, contexts
+from syntagm.measures._context import NO_COMPARISON, Context, Labels, chosen, contexts, knows
 from syntagm.suite import Suite
 
 
@@ -57,17 +57,16 @@ def asking(suite: Suite, labels: Labels, left_to_right: bool) -> Asking:
         left_to_right: are contexts with the same left side the same, whatever stands on their right?
     """
     compared = chosen(suite, labels)
+    known = knows(suite, compared, labels)
     found: dict[bytes, Asked] = {}
     left_out: Counter[str] = Counter() if compared else Counter({NO_COMPARISON: len(suite.items)})
-    conflicts = 0
+    conflicts, several = 0, len(compared) * (2 if labels.shared else 1) > 1
     for item in suite.items:
-        for number, made in enumerate(contexts(item, compared, labels), 1):
+        for number, made in enumerate(contexts(item, compared, labels, known), 1):
             if isinstance(made, str):
                 left_out[made] += 1
                 continue
-            asker = Asker(
-                suite.name, item.id if len(compared) == 1 else f"{item.id}/{number}", made.good, made.bad, made.label
-            )
+            asker = Asker(suite.name, f"{item.id}/{number}" if several else item.id, made.good, made.bad, made.label)
             one = found.setdefault(_digest(made, left_to_right), Asked(made.left, made.right, made.capital))
             conflicts += bool(one.askers) and one.askers[0].label != made.label
             one.askers.append(asker)

@@ -41,6 +41,7 @@ def fill(
     eligible: Eligible = "all",
     top: Sequence[float] = (),
     bottom: Sequence[float] = (),
+    shared: bool = False,
     progress: Progress | None = None,
     command: str = "",
 ) -> FillRun:
@@ -49,6 +50,7 @@ def fill(
     Arguments:
         suites: gone through twice; an iterator is made a list. Which of their items make contexts: `measures._context`.
         eligible: which rows of the list count: "all" that the model can be asked for, or "single-token" ones.
+        shared: are blanks the words that the sentences of an item share, rather than the word in which they differ?
         top, bottom: cut-offs, as shares; see `measures._shares`. Rows of single tokens only count there.
         command: the command line, for the record.
 
@@ -65,7 +67,7 @@ def fill(
     suites = list(suites) if isinstance(suites, Iterator) else suites
     cuts = _cut.cuts(tuple(top), tuple(bottom))
     with ledger.claim(folder):
-        record, made = _prepare(folder, model, suites, words, eligible, cuts, command)
+        record, made = _prepare(folder, model, suites, Labels(words, shared), words, eligible, cuts, command)
         _tell(made, words, progress)
         finished = ledger.verified(folder, [one.name for one in made.shards], _tables.KINDS, progress)
         sizes = {one.name: one.last - one.first for one in made.shards}
@@ -73,7 +75,8 @@ def fill(
         if len(finished) < len(made.shards) or record["status"] != "done":
             durable.write(folder / "words.csv", words.csv().encode())
             with ledger.interruptible(folder, record):
-                work = _Work(folder, model, words, cuts, Tse(record["options"]["tolerance"], eligible), progress)
+                tse = Tse(record["options"]["tolerance"], eligible)
+                work = _Work(folder, model, words, shared, cuts, tse, progress)
                 _compute(work, suites, made, finished)
             _finish(folder, record)
     found = open_run(folder)
@@ -85,6 +88,7 @@ def _prepare(
     folder: Path,
     model: LanguageModel,
     suites: Iterable[Suite],
+    labels: Labels,
     words: WordList,
     eligible: Eligible,
     cuts: tuple[Cut, ...],
@@ -99,13 +103,14 @@ def _prepare(
     options = {
         "tolerance": tolerance,
         "words": {"name": words.name, "hash": words.hash, "labels": list(words.labels), "rows": len(words.rows)},
+        "blank": "shared" if labels.shared else "differing",
         "eligible": eligible,
         "top": [cut.top for cut in cuts if cut.top < 1],
         "bottom": [cut.bottom for cut in cuts if cut.bottom < 1],
     }
     measures = ["tse", *map(str, _tables.measures(cuts))]
     identity = f"{model.fingerprint}|{sorted(options.items())}"
-    made = plan(suites, Labels(words), model.left_to_right, measures, identity)
+    made = plan(suites, labels, model.left_to_right, measures, identity)
     fresh = ledger.new_record(model, made.suites, options, command, "fill")
     return ledger.settled(folder, standing, fresh | {"contexts": made.contexts, "remarks": list(words.remarks)}), made
 
@@ -126,9 +131,16 @@ class _Work:
     """What the shards of a run have in common."""
 
     def __init__(
-        self, folder: Path, model: LanguageModel, words: WordList, cuts: tuple[Cut, ...], tse: Tse, progress: Progress
+        self,
+        folder: Path,
+        model: LanguageModel,
+        words: WordList,
+        shared: bool,
+        cuts: tuple[Cut, ...],
+        tse: Tse,
+        progress: Progress,
     ) -> None:
-        self.folder, self.model, self.words, self.progress = folder, model, words, progress
+        self.folder, self.model, self.words, self.shared, self.progress = folder, model, words, shared, progress
         self.cuts, self.tse, self.measures = cuts, tse, _tables.measures(cuts)
 
 
@@ -138,7 +150,7 @@ def _compute(work: _Work, suites: Iterable[Suite], made: Plan, finished: set[str
         if one.name not in finished:
             missing.setdefault(one.suite, []).append(one)
     hashes = {suite.name: suite.hash for suite in made.suites}
-    labels = Labels(work.words)
+    labels = Labels(work.words, work.shared)
     for suite in suites if missing else ():
         parts = missing.pop(suite.name, [])
         if not parts:

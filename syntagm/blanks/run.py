@@ -65,7 +65,7 @@ class FillRun(Run):
     def signature(self, suite: str, measure: str) -> str:
         """What a number of this run rests on, in a line that is enough to repeat it."""
         words = self.record["options"]["words"]
-        asked = f"words:{words['name']}@{words['hash'][:8]}|eligible:{self.eligible}"
+        asked = f"words:{words['name']}@{words['hash'][:8]}|blank:{self.record['options']['blank']}|eligible:{self.eligible}"
         return super().signature(suite, measure).replace(f"align:{self.rule}", asked)
 
     def sentences(self, suite: str) -> pl.DataFrame:

@@ -49,6 +49,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="all",
         help="which rows count: all that the model can be asked for, or those whose forms are single tokens (all)",
     )
+    add(
+        "--blank",
+        choices=["differing", "shared"],
+        default="differing",
+        help="which word is the blank: the one in which the sentences differ, or the one of the list that they share",
+    )
     for end, sense in (("top", "likeliest"), ("bottom", "least likely")):
         add(
             f"--{end}",
@@ -85,6 +91,7 @@ def run(options: argparse.Namespace) -> int:
             words,
             options.output,
             eligible=options.eligible,
+            shared=options.blank == "shared",
             progress=screen,
             command=shlex.join(["syntagm", *sys.argv[1:]]),
             **limits,

@@ -4,6 +4,9 @@ A prediction `(r;%a%) < (r;%b%)` says that condition a is better than b. If the 
 at white space, and that word stands in region r, they make a context: what stands left and right of the word (marks
 around it belong to left and right), and the label of the word of a in the word list. Comparisons joined by `&` make a
 context each.
+
+Asked for shared words instead, the blank is the one word of the list that stands in region r of both sentences. Each of
+them makes a context: in that of a the word itself is right, in that of b the other form of its row (in a list of two labels).
 """
 
 import re
@@ -16,6 +19,7 @@ from syntagm.suite import Item, Sentence, Suite
 from syntagm.word_list import WordList
 
 NO_COMPARISON = "no prediction compares one region of two sentences"
+NO_LABEL = "no label: the words are not in the word list, and the item has no tag `number` that could be asked"
 _WORD = re.compile(r"\S+")
 _MARKS = string.punctuation + "…“”‘’«»¿¡、。"
 _NUMBERS = {
@@ -52,11 +56,16 @@ class Comparison:
 
 
 class Labels:
-    """Which label a word of a context has; by the list, or else by the tag `number` of its item."""
+    """Which label a word of a context has; by the list, or else by the tag `number` of its item.
 
-    def __init__(self, words: WordList) -> None:
-        self.labels = words.labels
+    Arguments:
+        shared: are blanks the words that sentences share, rather than those in which they differ?
+    """
+
+    def __init__(self, words: WordList, shared: bool = False) -> None:
+        self.labels, self.shared = words.labels, shared
         self._places: Mapping[str, Set[int]] = words.places()
+        self._rows = {form: row.forms for row in words.rows for form in row.forms}
 
     def find(self, good: str, bad: str, tag: str | None) -> str | None:
         """The label of the good word, or None if neither the list nor the tag knows it.
@@ -82,6 +91,11 @@ class Labels:
         """Is the word a form of the list?"""
         return word in self._places
 
+    def other(self, word: str) -> tuple[int, str]:
+        """The number of the label of a word of the list, and the other form of its row; of a list of two labels."""
+        number = self._rows[word].index(word)
+        return number, self._rows[word][1 - number]
+
 
 def comparisons(formula: Formula) -> tuple[Comparison, ...]:
     """The comparisons of one region in two conditions that a formula joins by `&`; none if it says anything else.
@@ -94,45 +108,109 @@ def comparisons(formula: Formula) -> tuple[Comparison, ...]:
 
 
 def chosen(suite: Suite, labels: Labels) -> tuple[Comparison, ...]:
-    """The comparisons of the first prediction that makes a context of any item; of the first that compares, if none does."""
-    found = [comparisons(prediction.formula) for prediction in suite.predictions]
-    found = [one for one in found if one]
-    for one in found:
-        if any(isinstance(made, Context) for item in suite.items for made in contexts(item, one, labels)):
-            return one
-    return found[0] if found else ()
+    """The comparisons of the first prediction of which the list knows a context; of the first that compares, if of none."""
+    found = [one for one in (comparisons(prediction.formula) for prediction in suite.predictions) if one]
+    return next((one for one in found if knows(suite, one, labels)), found[0] if found else ())
 
 
-def contexts(item: Item, compared: Sequence[Comparison], labels: Labels) -> Iterator[Context | str]:
-    """The context of each comparison, or the reason why there is none."""
+def knows(suite: Suite, compared: Sequence[Comparison], labels: Labels) -> bool:
+    """Does the list know a word of any context of the suite?
+
+    If not, the blanks are about something else, and then the tag `number` of an item says nothing of them.
+    """
+    return any(isinstance(made, Context) for item in suite.items for made in contexts(item, compared, labels, False))
+
+
+def contexts(
+    item: Item, compared: Sequence[Comparison], labels: Labels, tagged: bool = True
+) -> Iterator[Context | str]:
+    """The context of each comparison, or the reason why there is none.
+
+    Arguments:
+        tagged: may the tag `number` of the item say the label of words that are not in the list?
+    """
     # A tag speaks of the item: of two contexts it could be true of one only.
-    tag = item.tags.get("number") if len(compared) == 1 else None
+    tag = item.tags.get("number") if tagged and len(compared) == 1 else None
     for one in compared:
-        yield _context(item.sentences.get(one.good), item.sentences.get(one.bad), one.region, labels, tag)
+        good, bad = item.sentences.get(one.good), item.sentences.get(one.bad)
+        if good is None or bad is None:
+            yield "a condition of the prediction is missing"
+        elif labels.shared:
+            yield from _shared(good, bad, one.region, labels)
+        else:
+            yield _context(good, bad, one.region, labels, tag)
 
 
-def _context(
-    good: Sentence | None, bad: Sentence | None, region: str, labels: Labels, tag: str | None
-) -> Context | str:
-    if good is None or bad is None:
-        return "a condition of the prediction is missing"
+def _context(good: Sentence, bad: Sentence, region: str, labels: Labels, tag: str | None) -> Context | str:
     spans = _difference(good.text, bad.text)
     if isinstance(spans, str):
         return spans
     (start, end), (other_start, other_end) = spans
-    if region != "*" and not any(one.name == region and one.start < end and start < one.end for one in good.regions):
+    if not _inside(good, region, start, end):
         return "the word that differs is not in the region that is compared"
     word, other = good.text[start:end], bad.text[other_start:other_end]
-    # A capital at the beginning of a sentence is not part of the word, unless the list has it so.
-    capital = not good.text[:start].strip(_MARKS + " ") and word[0].isupper() and not labels.has(word)
-    known, unknown = (text[0].lower() + text[1:] if capital else text for text in (word, other))
+    capital = _capital(good.text, start, labels)
+    known, unknown = (_lower(text) if capital else text for text in (word, other))
     try:
         label = labels.find(known, unknown, tag)
     except ValueError as error:
         return f"both words are {error} in the word list"
     if label is None:
-        return "no label: the words are not in the word list, and the item has no tag `number`"
+        return NO_LABEL
     return Context(good.text[:start], good.text[end:], word, other, label, capital)
+
+
+def _shared(good: Sentence, bad: Sentence, region: str, labels: Labels) -> Iterator[Context | str]:
+    """The context of each of two sentences that share a word of the list, or the reason why there is none."""
+    if len(labels.labels) != 2:
+        yield "a shared word says nothing in a list of more than two labels"
+        return
+    found = [_listed(sentence, region, labels) for sentence in (good, bad)]
+    common = [word for word in found[0] if word in found[1]]
+    if len(common) != 1:
+        yield f"{'more than one word' if common else 'no word'} of the list in both sentences"
+        return
+    word = common[0]
+    number, other = labels.other(word)
+    own, opposite = labels.labels[number], labels.labels[1 - number]
+    start, end, capital = found[0][word]
+    yield Context(good.text[:start], good.text[end:], _spelled(word, capital), _spelled(other, capital), own, capital)
+    start, end, capital = found[1][word]
+    unlike, again = _spelled(other, capital), _spelled(word, capital)
+    yield Context(bad.text[:start], bad.text[end:], unlike, again, opposite, capital)
+
+
+def _listed(sentence: Sentence, region: str, labels: Labels) -> dict[str, tuple[int, int, bool]]:
+    """The words of the list in a region: where each stands, and whether it has the capital of a beginning. Once each."""
+    found: dict[str, tuple[int, int, bool]] = {}
+    repeated = set()
+    for start, end in map(_without_marks, _WORD.finditer(sentence.text)):
+        if start < end and _inside(sentence, region, start, end):
+            capital = _capital(sentence.text, start, labels)
+            word = _lower(sentence.text[start:end]) if capital else sentence.text[start:end]
+            repeated |= {word} & found.keys()
+            if labels.has(word):
+                found[word] = start, end, capital
+    return {word: place for word, place in found.items() if word not in repeated}
+
+
+def _spelled(word: str, capital: bool) -> str:
+    return word[0].upper() + word[1:] if capital else word
+
+
+def _inside(sentence: Sentence, region: str, start: int, end: int) -> bool:
+    return region == "*" or any(one.name == region and one.start < end and start < one.end for one in sentence.regions)
+
+
+def _capital(text: str, start: int, labels: Labels) -> bool:
+    """Does a word begin the sentence with a capital that is not its own? The list may have it so."""
+    word = _WORD.match(text, start)
+    begins = not text[:start].strip(_MARKS + " ") and text[start].isupper()
+    return begins and word is not None and not labels.has(word[0].rstrip(_MARKS))
+
+
+def _lower(word: str) -> str:
+    return word[0].lower() + word[1:]
 
 
 def _difference(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, int]] | str:
