@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from syntagm.training import gpt2, loop, lstm
+from syntagm.training import gpt2, loop, lstm, masked
 from syntagm.training._settings import Settings
 
 LSTM = Settings(epochs=2, optimiser="sgd", rate=5.0, every=10)
@@ -26,6 +26,9 @@ def learn(
     if family == "lstm":
         size, text = lstm.Size(8, 8, 2, dropout, tied), lstm.Text(batch=batch, window=7)
         return lstm.train(texts, texts, folder, size, text, settings or LSTM, progress)
+    if family == "masked":
+        small, pieces = gpt2.Size(1, 8, 2, 32, dropout), masked.Text(200, window=16, batch=batch)
+        return masked.train(texts, texts, folder, small, pieces, settings or GPT2, progress=progress)
     small, rows = gpt2.Size(1, 8, 2, 32, dropout), gpt2.Text(vocabulary=300, window=16, batch=batch)
     return gpt2.train(texts, texts, folder, small, rows, settings or GPT2, progress=progress)
 

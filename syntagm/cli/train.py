@@ -1,11 +1,12 @@
 """Train a language model on a corpus.
 
-FAMILY is gpt2, lstm or ngram; each has options of its own: syntagm train FAMILY --help. A corpus is a text with one sentence
-a line (.txt, .txt.gz), bracketed trees (.trees, .mrg, .ptb), or bllip:FOLDER?set=xs.
+FAMILY is gpt2, masked, lstm or ngram; each has options of its own: syntagm train FAMILY --help. A corpus is a text with one
+sentence a line (.txt, .txt.gz), bracketed trees (.trees, .mrg, .ptb), or bllip:FOLDER?set=xs.
 
     syntagm train ngram --corpus books.txt -o models/5gram
     syntagm train lstm --corpus train.txt --valid valid.txt -o models/lstm
     syntagm train gpt2 --corpus train.txt --valid valid.txt --layers 4 --width 256 --heads 4 -o models/gpt2
+    syntagm train masked --corpus train.txt --valid valid.txt --lower -o models/bert
     torchrun --nproc-per-node 2 -m syntagm train gpt2 ...
 
 Stop it with Ctrl-C, or kill it: the same command goes on where it stood, and ends with the same model. What comes out is used at
@@ -98,6 +99,37 @@ def _run_gpt2(arguments: argparse.Namespace) -> None:
     gpt2.train(
         arguments.corpus, arguments.valid, arguments.output, gpt2.Size(**sizes), gpt2.Text(**text),
         _settings(arguments), arguments.store, arguments.start, Shown(),
+    )  # fmt: skip
+
+
+def _masked(parser: argparse.ArgumentParser) -> None:
+    _loop(
+        parser, epochs=40, rate=5e-4, warmup=1000, decay=0.01, clip=1.0, patience=2, every=0, seed=1, batch=64,
+        dropout=0.1, optimiser="adamw", schedule="cosine",
+    )  # fmt: skip
+    group = parser.add_argument_group("model and text")
+    for name, default, text in (
+        ("layers", 4, "layers"),
+        ("width", 512, "their width"),
+        ("heads", 8, "heads of attention"),
+        ("positions", 512, "longest row"),
+        ("window", 128, "longest row in training"),
+        ("vocabulary", 30522, "entries of the WordPiece vocabulary"),
+    ):
+        group.add_argument(f"--{name}", type=int, default=default, metavar=name.upper(), help=f"{text} ({default})")
+    group.add_argument("--lower", action="store_true", help="in lower case, without accents, as BERT uncased")
+    group.add_argument("--share", type=float, default=0.15, metavar="P", help="share of tokens to be foretold (0.15)")
+    group.add_argument("--store", choices=["f32", "f16"], default="f32", help="the type of the stored weights (f32)")
+
+
+def _run_masked(arguments: argparse.Namespace) -> None:
+    from syntagm.training import gpt2, masked
+
+    sizes = {name: getattr(arguments, name) for name in gpt2.Size.__slots__}
+    text = {name: getattr(arguments, name) for name in masked.Text.__slots__}
+    masked.train(
+        arguments.corpus, arguments.valid, arguments.output, gpt2.Size(**sizes), masked.Text(**text),
+        _settings(arguments), arguments.store, Shown(),
     )  # fmt: skip
 
 
@@ -220,4 +252,5 @@ FAMILIES: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callab
     "ngram": ("n-grams: interpolated modified Kneser-Ney", _ngram, _run_ngram),
     "lstm": ("a word-level LSTM", _lstm, _run_lstm),
     "gpt2": ("GPT-2 from scratch, over BPE or over words", _gpt2, _run_gpt2),
+    "masked": ("a BERT from scratch, over WordPiece", _masked, _run_masked),
 }

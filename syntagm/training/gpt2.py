@@ -21,13 +21,11 @@ from safetensors import SafetensorError
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from torch import Tensor
 
-from syntagm import durable
-from syntagm.errors import InputError, ModelError, RunError, UsageError
-from syntagm.training import corpus
+from syntagm.errors import InputError, ModelError, UsageError
+from syntagm.training import _hugging_face, corpus
 from syntagm.training._learner import Learner
 from syntagm.training._record import finished, refuse_small
 from syntagm.training._settings import Settings
-from syntagm.training._state import FILE as STATE
 from syntagm.training.loop import Progress, fit
 
 SYMBOL = "<|endoftext|>"
@@ -182,21 +180,7 @@ class Gpt2(Learner):
 
     def write(self, folder: Path) -> None:
         """A Hugging Face checkpoint: configuration, safetensors, tokenizer."""
-        self.module.to("cpu", torch.float16 if self.store == "f16" else torch.float32)
-        checkpoint: Any = self.module
-        # Its bar is for large models, and stands between the lines of the loop.
-        silence: Any = transformers.logging.disable_progress_bar
-        silence()
-        try:
-            checkpoint.save_pretrained(folder)
-            self.tokenizer.save_pretrained(folder)
-        except SafetensorError as error:
-            # The library tells what the system said, not its number.
-            expected = "a writable folder with free space"
-            raise RunError(str(folder), f"can't be written ({error})", expected, "The same command goes on.") from error
-        except OSError as error:
-            raise durable.refusal(folder, error, 0) from error
-        self.module.float()
+        _hugging_face.write(self.module, self.tokenizer, folder, self.store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,18 +268,9 @@ def _given(name: str) -> Any:
 
 def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:
     """The tokenizer of the training that stands in this folder, or one trained now on the training text."""
-    path = folder / "tokenizer.json"
-    # One without a state is of a training that was killed before its first: of which text, nothing says.
-    stands = path.exists() and ((folder / "state" / STATE).exists() or finished(folder) is not None)
-    if not stands:
-        if (folder / "model.safetensors").exists():
-            raise RunError(str(folder), "a model that was not trained here", "a new folder")
-        made = _bpe(training, text.vocabulary) if text.units == "bpe" else _words(training)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise durable.refusal(folder, error, 0) from error
-        durable.write(path, made.to_str(pretty=True).encode())
+    path = _hugging_face.tokenizer_file(
+        folder, lambda: _bpe(training, text.vocabulary) if text.units == "bpe" else _words(training)
+    )
     unknown = {"unk_token": UNKNOWN} if text.units == "words" else {}
     fast: Any = transformers.PreTrainedTokenizerFast
     return fast(tokenizer_file=str(path), bos_token=SYMBOL, eos_token=SYMBOL, **unknown)

@@ -1,0 +1,58 @@
+"""What trainings of Hugging Face models share: a tokenizer that stays the same, and a checkpoint written whole."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors import SafetensorError
+from tokenizers import Tokenizer
+
+from syntagm import durable
+from syntagm.errors import RunError
+from syntagm.training._record import finished
+from syntagm.training._state import FILE as STATE
+
+
+def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
+    """The tokenizer of the training that stands in a folder; or one made and written now.
+
+    Raises:
+        RunError: a model stands there that was not trained here, or the folder can't be written.
+    """
+    path = folder / "tokenizer.json"
+    # One without a state is of a training that was killed before its first: of which text, nothing says.
+    if path.exists() and ((folder / "state" / STATE).exists() or finished(folder) is not None):
+        return path
+    if (folder / "model.safetensors").exists():
+        raise RunError(str(folder), "a model that was not trained here", "a new folder")
+    made = make()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise durable.refusal(folder, error, 0) from error
+    durable.write(path, made.to_str(pretty=True).encode())
+    return path
+
+
+def write(module: Any, tokenizer: Any, folder: Path, store: str) -> None:
+    """Write a checkpoint: configuration, safetensors in the type `store`, tokenizer.
+
+    Raises:
+        RunError: it can't be written.
+    """
+    module.to("cpu", torch.float16 if store == "f16" else torch.float32)
+    # Its bar is for large models, and stands between the lines of the loop.
+    silence: Any = transformers.logging.disable_progress_bar
+    silence()
+    try:
+        module.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    except SafetensorError as error:
+        # The library tells what the system said, not its number.
+        expected = "a writable folder with free space"
+        raise RunError(str(folder), f"can't be written ({error})", expected, "The same command goes on.") from error
+    except OSError as error:
+        raise durable.refusal(folder, error, 0) from error
+    module.float()
