@@ -109,12 +109,17 @@ def test_running_out_of_memory_halves_the_batch_for_good(monkeypatch: pytest.Mon
         next(model.score([TEXT]))
 
 
-def test_an_architecture_that_ignores_the_attention_mask_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_architecture_whose_rows_see_each_other_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     made = transformer("bert", word_pieces())
-    forward = type(made).forward
-    monkeypatch.setattr(type(made), "forward", lambda self, attention_mask=None, **rest: forward(self, **rest))
+    embed = type(made.bert.embeddings).forward
+
+    def mixed(self: Any, *given: Any, **named: Any) -> torch.Tensor:
+        hidden = embed(self, *given, **named)
+        return hidden + hidden.mean(0, keepdim=True)
+
+    monkeypatch.setattr(type(made.bert.embeddings), "forward", mixed)
     with pytest.raises(ModelError, match="batched scoring differs"):
-        wrap(made, word_pieces(), "blind")
+        wrap(made, word_pieces(), "mixed")
 
 
 def test_a_head_that_sees_more_than_its_place_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:

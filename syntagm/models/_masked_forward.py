@@ -1,13 +1,15 @@
 """The forward passes of a masked transformer: rows with masks in, the vocabulary's logits at one mask of each out.
 
-Rows go through the body by length, as many as the budget of tokens allows. Its head is applied to the masked place of each row
-only, where that gives the model's own logits; a probe at load decides, never a list of names.
+Rows of one length go through the body together, as many as the budget of tokens allows: a sentence has as many rows as tokens,
+so that there are enough of each length, and nothing is padded. The head is applied to the asked place of each row only, where
+that gives the model's own logits; a probe at load decides, never a list of names.
 """
 
 import hashlib
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
@@ -57,12 +59,12 @@ class MaskedForward:
         vocabulary: entries that the softmax runs over.
         symbols: token numbers below it may be asked.
         limit: how many inputs a row may have.
-        widest: tokens of the largest batch so far, padding included.
+        widest: tokens of the largest batch so far.
         evaluated: rows so far; the probe's are counted in neither.
     """
 
-    def __init__(self, model: Any, mask: int, padding: int, budget: int) -> None:
-        self.model, self.mask, self.padding, self.budget = model, mask, padding, budget
+    def __init__(self, model: Any, mask: int, budget: int) -> None:
+        self.model, self.mask, self.budget = model, mask, budget
         self.device, self.dtype = model.device, model.dtype
         self.wide = torch.float64 if self.dtype == torch.float64 else torch.float32
         self.limit = _limit(model)
@@ -97,17 +99,13 @@ class MaskedForward:
             yield batch, found
 
     def _next(self, rows: Sequence[Row], waiting: Sequence[int]) -> list[int]:
-        """The first of the waiting rows, sorted by length, that stay within the budget together; at least one."""
+        """The first of the waiting rows, sorted by length, that are of one length and stay within the budget; at least one."""
         most = max(1, _HELD // self.vocabulary)
-        batch: list[int] = []
-        for index in waiting:
-            width = len(rows[index].inputs)
-            # Without a head of its own every place of a row costs a row of logits.
-            size = width * (len(batch) + 1)
-            if batch and (size > self.budget or len(batch) == most or (not self.direct_head and size > most)):
-                break
-            batch.append(index)
-        return batch
+        width = len(rows[waiting[0]].inputs)
+        # Without a head of its own every place of a row costs a row of logits.
+        most = min(self.budget // width, most if self.direct_head else most // width)
+        alike = islice(waiting, max(1, most))
+        return list(takewhile(lambda index: len(rows[index].inputs) == width, alike))
 
     def _halve(self, size: int, rows: int, error: Exception) -> None:
         """After running out of memory: half the batch, from now on. Any other error is raised again."""
@@ -123,25 +121,19 @@ class MaskedForward:
 
     @torch.inference_mode()
     def batch(self, rows: Sequence[Row]) -> torch.Tensor:
-        """The logits at the place of each row of one batch. Shape (rows, vocabulary)."""
-        width = max(len(row.inputs) for row in rows)
-        tokens, real = np.full((len(rows), width), self.padding, np.int64), np.zeros((len(rows), width), np.int64)
-        for number, row in enumerate(rows):
-            tokens[number, : len(row.inputs)], real[number, : len(row.inputs)] = row.tokens(self.mask), 1
-        inputs = {"input_ids": torch.from_numpy(tokens).to(self.device)}
-        if not real.all():
-            inputs["attention_mask"] = torch.from_numpy(real).to(self.device)
+        """The logits at the place of each row, all of one length. Shape (rows, vocabulary)."""
+        tokens = torch.from_numpy(np.stack([row.tokens(self.mask) for row in rows])).to(self.device)
         places = torch.tensor([row.place for row in rows], device=self.device)
-        self.widest, self.evaluated = max(self.widest, tokens.size), self.evaluated + len(rows)
+        self.widest, self.evaluated = max(self.widest, tokens.numel()), self.evaluated + len(rows)
         with self._alone:
-            found = self._asked(inputs, places) if self.direct_head else self._all(inputs, places)
+            found = self._asked(tokens, places) if self.direct_head else self._all(tokens, places)
         return found.to(self.wide)
 
-    def _all(self, inputs: dict[str, torch.Tensor], places: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = self.model(**inputs).logits
+    def _all(self, tokens: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.model(input_ids=tokens).logits
         return logits[torch.arange(len(places), device=self.device), places]
 
-    def _asked(self, inputs: dict[str, torch.Tensor], places: torch.Tensor) -> torch.Tensor:
+    def _asked(self, tokens: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """The model's own pass, but that of the body's output only the asked places go on to the head."""
 
         def cut(_: Any, __: Any, output: Any) -> Any:
@@ -153,7 +145,7 @@ class MaskedForward:
 
         hook = self.model.base_model.register_forward_hook(cut)
         try:
-            logits: torch.Tensor = self.model(**inputs).logits
+            logits: torch.Tensor = self.model(input_ids=tokens).logits
         finally:
             hook.remove()
         return logits[0]

@@ -46,7 +46,8 @@ def _texts(forward: "MaskedForward") -> list[list["Row"]]:
     from syntagm.models._masked_forward import Row
 
     draw = np.random.default_rng(20)
-    kept = [number for number in range(min(forward.symbols, 1 << 16)) if number not in (forward.mask, forward.padding)]
+    no_words = (forward.mask, forward.model.config.pad_token_id)
+    kept = [number for number in range(min(forward.symbols, 1 << 16)) if number not in no_words]
     texts = []
     for length in sorted({min(length, forward.limit) for length in _LENGTHS}):
         inputs = draw.choice(np.array(kept, np.int64), length)
@@ -68,8 +69,8 @@ def _bits(logits: torch.Tensor, targets: list[int]) -> NDArray[np.float64]:
 
 def _batched(forward: "MaskedForward", rows: list["Row"], targets: list[int]) -> NDArray[np.float64] | None:
     found = np.full(len(rows), np.nan)
-    # All in one batch, so that short rows are padded.
-    budget, forward.budget = forward.budget, max(forward.budget, len(rows) * max(_LENGTHS))
+    # All of one length in one batch.
+    budget, forward.budget = forward.budget, max(forward.budget, max(_LENGTHS) ** 2)
     try:
         for batch, logits in forward.logits(rows):
             found[batch] = _bits(logits, [targets[index] for index in batch])

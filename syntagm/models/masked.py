@@ -67,8 +67,7 @@ class Masked(LanguageModel):
             raise ModelError(self.name, "a tokenizer without a mask", "that of a masked model")
         self._tokenizer, self._mask = tokenizer, int(tokenizer.mask_token_id)
         self.start = _before(tokenizer, self.name)
-        padding = next((found for found in (tokenizer.pad_token_id, model.config.pad_token_id) if found is not None), 0)
-        self._forward = MaskedForward(model, self._mask, int(padding), batch_tokens(options, model.device))
+        self._forward = MaskedForward(model, self._mask, batch_tokens(options, model.device))
         self._places = Places(tokenizer, self.name)
         self.noise = self._forward.noise
         self.policies = {
@@ -77,7 +76,7 @@ class Masked(LanguageModel):
         }  # fmt: skip
         self._sample = sample(model)
         code = hash_code(model)
-        rests = [SCORER, weights, code, self._mask, padding, tokenizer.unk_token_id, self.policies]
+        rests = [SCORER, weights, code, self._mask, tokenizer.unk_token_id, self.policies]
         self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
         self.record = {
             "architecture": model.config.model_type,
