@@ -44,8 +44,8 @@ def edges(values: Numbers, bins: int) -> Numbers:
     >>> edges(np.array([1.0, 2, 3, 4]), 2).tolist(), edges(np.array([5.0, 5, 5, 5]), 2).tolist()
     ([1.0, 2.0, 4.0], [5.0, 5.0])
     """
-    found = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1), method="inverted_cdf"))
-    return found if len(found) > 1 else np.repeat(found, 2)
+    ends = np.unique(np.quantile(values, np.arange(1, bins + 1) / bins, method="inverted_cdf"))
+    return np.concatenate([[values.min()], ends])
 
 
 def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]:
@@ -53,7 +53,7 @@ def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]
         return []
     numbers, values = table[name].cast(pl.Float64).to_numpy(), table["value"].to_numpy()
     borders = edges(numbers, bins)
-    places = np.clip(np.searchsorted(borders, numbers, side="left") - 1, 0, len(borders) - 2)
+    places = np.searchsorted(borders[1:], numbers, side="left")
     suites = table["suite"].rank("dense").to_numpy().astype(int) - 1
     shape = int(suites.max()) + 1, len(borders) - 1
     counts, right = np.zeros(shape, int), np.zeros(shape, int)

@@ -37,9 +37,9 @@ def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: boo
     good, bad = (measured.filter(pl.col("condition") == side).drop("condition") for side in ("good", "bad"))
     pairs = good.join(bad, on=_KEYS, suffix="_bad", maintain_order="left")
     judged = results.with_columns(occurrence=pl.int_range(pl.len()).over("item"))
-    joined = judged.join(pairs, on=_KEYS, maintain_order="left").with_columns(
+    joined = judged.join(pairs, on=_KEYS, how="left", maintain_order="left").with_columns(
         more_words=pl.col("words_bad") - pl.col("words"),
         bits_per_word=pl.col("bits") / pl.col("words"),
         confidence=(pl.col("bits_bad") - pl.col("bits")).abs(),
     )
-    return joined.select(pl.col(name).cast(kind) for name, kind in PAIRS.items())
+    return joined.select(*PAIRS).cast(dict(PAIRS))

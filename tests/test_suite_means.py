@@ -1,0 +1,101 @@
+"""Means and differences over suites, and the three ways to ask, by pencil."""
+
+from math import isnan
+
+import numpy as np
+import polars as pl
+
+from syntagm.analysis import suite_means
+from syntagm.analysis.method_difference import differences
+from syntagm.analysis.suite_means import contrast, mean, of_counts, of_differences, of_results, of_values
+
+NAN = float("nan")
+COLUMNS = ["model", "suite", "item", "measure", "value", "margin"]
+TIE = 1e-4
+
+
+def table(*rows: tuple[str, str, str, float]) -> pl.DataFrame:
+    """Rows of suite, item, measure, margin, in bits."""
+    full = [
+        ("m", suite, item, kind, NAN if bits != bits else float(bits > TIE), bits) for suite, item, kind, bits in rows
+    ]
+    kinds = dict.fromkeys(COLUMNS, pl.String) | dict.fromkeys(COLUMNS[-2:], pl.Float64)
+    return pl.DataFrame(full, schema=kinds, orient="row")
+
+
+def test_a_mean_over_suites_is_that_of_their_accuracies() -> None:
+    # 3 / 4 and 1 / 2, whatever their sizes; 4 + 2 items.
+    one = mean([of_counts("s", 3, 4), of_counts("t", 1, 2)], {"over": "both"})
+    assert (one.value, one.n) == (0.625, 6)
+    assert 0 < one.low < 0.625 < one.high <= 1
+    assert one.method == "mean of 2 suites; bootstrap(items within suites, 10000, seed 1)"
+
+
+def test_counts_and_items_have_the_same_interval() -> None:
+    assert (of_counts("s", 3, 4).means == of_values("s", [1, 0, 1, 1]).means).all()
+
+
+def test_a_contrast_is_the_mean_of_differences_and_shares_what_stands_in_both() -> None:
+    plain, noun, clause = of_counts("plain", 9, 10), of_counts("noun", 5, 10), of_counts("clause", 3, 10)
+    # (0.9 - 0.5 + 0.9 - 0.3) / 2
+    one = contrast([(plain, noun), (plain, clause)], {})
+    assert np.isclose(one.value, 0.5)
+    assert one.n == 30
+    drawn = plain.means - (noun.means + clause.means) / 2
+    assert np.allclose([one.low, one.high], np.percentile(drawn, (2.5, 97.5)))
+
+
+def test_a_suite_of_one_item_adds_no_spread_and_says_so() -> None:
+    one = contrast([(of_counts("s", 1, 1), of_counts("t", 2, 4))], {})
+    assert one.value == 0.5
+    assert "one item, so no spread: s" in one.method
+    only = mean([of_counts("s", 1, 1)], {})
+    assert only.value == 1
+    assert isnan(only.low)
+    assert "no interval" in only.method
+
+
+def test_a_suite_without_defined_items_makes_the_mean_undefined() -> None:
+    results = table(
+        ("s", "1", "full_sentence", NAN), ("t", "1", "full_sentence", 1.0), ("t", "2", "full_sentence", 0.0)
+    )
+    drawn = of_results(results, "full_sentence", TIE)
+    assert list(drawn) == [("m", "s"), ("m", "t")]
+    one = mean(list(drawn.values()), {})
+    assert isnan(one.value)
+    assert isnan(one.low)
+    assert (one.n, one.ties, one.undefined) == (2, 1, 1)
+
+
+WHOLE, ONE = "full_sentence", "one_prefix"
+
+
+def test_two_ways_to_ask_are_compared_item_by_item() -> None:
+    # Item 1 holds under both, 2 under the first, 3 under the second, 4 is a tie under the second, 5 undefined under it.
+    first = [("s", str(k), WHOLE, bits) for k, bits in enumerate((1.0, 1.0, -1.0, 1.0, 1.0), 1)]
+    second = [("s", str(k), ONE, bits) for k, bits in enumerate((2.0, -2.0, 2.0, 0.0, NAN), 1)]
+    found = of_differences(table(*first, *second, ("t", "1", WHOLE, 1.0)), WHOLE, ONE, TIE)
+    # The suite t has one way only, and no difference.
+    assert list(found) == [("m", "s")]
+    sample = found["m", "s"].sample
+    assert sample.values.tolist() == [0, 1, -1, 1]
+    assert (sample.value, sample.ties, sample.undefined) == (0.25, 1, 1)
+
+
+def test_items_that_share_an_id_are_told_apart_by_their_order() -> None:
+    rows = [("s", "1", WHOLE, 1.0), ("s", "1", WHOLE, -1.0), ("s", "1", ONE, 1.0), ("s", "1", ONE, -1.0)]
+    assert of_differences(table(*rows), WHOLE, ONE, TIE)["m", "s"].sample.values.tolist() == [0, 0]
+
+
+def test_differences_pair_answers_so_that_what_is_the_same_has_no_spread() -> None:
+    rows = [("s", str(k), kind, (-1.0) ** k) for k in range(8) for kind in (WHOLE, ONE)]
+    found = {one.group["label"]: one for one in differences(table(*rows), TIE, {"s": "agreement"})}
+    assert list(found) == ["all", "agreement"]
+    # Of as many independent items, the difference of two accuracies of 1/2 would have an interval of some +-0.5.
+    assert (found["all"].value, found["all"].low, found["all"].high, found["all"].n) == (0, 0, 0, 8)
+    assert found["agreement"].group["contrast"] == "agreement: one prefix, two words"
+
+
+def test_without_prefix_methods_there_is_nothing_to_compare() -> None:
+    assert differences(table(("s", "1", WHOLE, 1.0)), TIE, {}) == []
+    assert suite_means.of_results(table(), WHOLE, TIE) == {}
