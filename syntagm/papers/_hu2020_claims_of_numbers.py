@@ -59,6 +59,8 @@ def footnote_7(found: Findings) -> Checked:
         ordered = several.fits["no_architecture"].aic > several.fits["no_size"].aic
         kept, weaker = kept and ordered and max(size, architecture) < 0.05, weaker + (size >= LEVEL)
         said.append(f"{classes}: size p {size:.2g}, class p {architecture:.2g}")
+    if not said:
+        raise LookupError("no results of n-gram or GPT-2")
     computed = "; ".join(said) + f"; size p is above {LEVEL} in {weaker} of {len(said)}"
     return "same pattern", computed, verdict(kept)
 

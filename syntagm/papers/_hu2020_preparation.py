@@ -7,6 +7,8 @@
 5. and 6., scores and deltas, are in `analysis.suite_scores` and `analysis.score_deltas`.
 """
 
+from functools import cache
+
 import polars as pl
 
 from syntagm.analysis import chance as chances
@@ -95,6 +97,7 @@ def chance(raw: Raw, suites: list[str]) -> float:
     return chances.mean(firsts).value if len(firsts) == len(suites) else float("nan")
 
 
+@cache
 def formulas() -> dict[str, Formula]:
     """Suite -> its first prediction, which is what the raw results are about."""
     from syntagm.formats._read import expand, read

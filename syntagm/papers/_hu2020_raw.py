@@ -149,7 +149,8 @@ def _perplexities(file: Path) -> pl.DataFrame:
         pl.col("seed").cast(pl.Int64, strict=False),
         pl.col("test_ppl").cast(pl.Float64, strict=False).alias("perplexity"),
     )
-    odd = pl.col("seed").is_null() | pl.col("perplexity").is_null() | ~(pl.col("perplexity") >= 1)
+    number = pl.col("perplexity")
+    odd = pl.col("seed").is_null() | number.is_null() | ~(number.is_finite() & (number >= 1))
     if len(found := made.with_row_index("line", 2).filter(odd)):
         line = found["line"][0]
         raise InputError(f"{file}, line {line}", "no seed or no perplexity", "a whole number, and a number from 1")
@@ -161,7 +162,8 @@ def _perplexities(file: Path) -> pl.DataFrame:
 def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
     """A table of text cells with these columns, others left out."""
     try:
-        table = pl.read_csv(file, infer_schema=False)
+        text = file.read_bytes().decode("utf-8")
+        table = pl.read_csv(text.encode(), infer_schema=False)
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(str(file), f"can't be read ({reason})", "a table with commas and a header") from error

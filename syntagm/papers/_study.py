@@ -24,7 +24,7 @@ class Study:
         items: columns as in `suite_scores.ITEM`; corpus is empty for models off the shelf. Of the suites that count.
         circuits: suite -> circuit, of those that have one.
         perplexity: columns model, corpus, seed, perplexity; perhaps empty.
-        words: corpus -> how many words it has, in ascending order: the order in which corpora are shown.
+        words: corpus -> millions of words, in ascending order: the order in which corpora are shown.
         labels: model -> what to call it.
         chance: what independent draws would score over the suites; nan where that isn't known.
         absent: the models that the published figures by corpus leave out.
@@ -87,13 +87,13 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
 
 
 def of_experiment(
-    found: Iterable[tuple[Mapping[str, Any], Run]], words: Mapping[str, int], aside: Sequence[str] = ()
+    found: Iterable[tuple[Mapping[str, Any], Run]], words: Mapping[str, float], aside: Sequence[str] = ()
 ) -> Study:
     """The study of a controlled experiment: families, sizes and seeds.
 
     Arguments:
         found: of each finished model its family, size, seed and perplexity, and its run.
-        words: size -> words.
+        words: size -> millions of words.
         aside: the suites that don't count.
 
     Raises:

@@ -160,7 +160,8 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
         RunError: there is no experiment, or nothing that counts.
     """
     found = list(_controlled.finished(folder))
-    study = _study.of_experiment(found, _controlled.sizes(folder), ASIDE)
+    millions = {size: words / 1e6 for size, words in _controlled.sizes(folder).items()}
+    study = _study.of_experiment(found, millions, ASIDE)
     yield from _hu2020_figures.figures(study)
     yield from _hu2020_tables.tables(study)
     cells = {(one["family"], one["size"]) for one, _ in found}
