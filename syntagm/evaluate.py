@@ -76,9 +76,21 @@ def evaluate(
 
 
 def predictions(suite: Suite, model: LanguageModel, rule: Rule, tolerance: float) -> list[Measure]:
-    """The predictions of a suite as measures."""
-    reading = Reading(suite.aggregate, rule, model.start is not None)
-    return [Prediction(prediction, reading, tolerance) for prediction in suite.predictions]
+    """The predictions of a suite as measures, less those that are left out."""
+    reading, without = Reading(suite.aggregate, rule, model.start is not None), left_out(suite, model)
+    return [Prediction(one, reading, tolerance) for one in suite.predictions if one.name not in without]
+
+
+def left_out(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
+    """The names of the predictions that are not computed for a model: those about parts of a sentence, if it sees both sides.
+
+    The bits of a part given what stands on both sides of it are no surprisal of a reader who has come so far; whoever wants
+    their sums all the same says so by the model's option `regions=yes`, and they are then named in every signature.
+    """
+    if model.left_to_right or model.policies.get("regions") == "yes":
+        return ()
+    parts = [one for one in suite.predictions if any(found.region != "*" for found in one.formula.references())]
+    return tuple(one.name for one in parts)
 
 
 def tolerance(model: LanguageModel) -> float:

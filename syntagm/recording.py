@@ -1,7 +1,7 @@
 """Run suites through a model into a run directory, shard by shard, so that a kill loses one shard at most."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ def run(
 
     Raises:
         InputError: a suite is malformed, see `syntagm.check`; or its file changed between the two times it was read.
-        UsageError: two suites have one name, or there is none.
+        UsageError: two suites have one name, or there is none; or no prediction can be computed for this model.
         RunError: the folder is in use, can't be written, or holds another run.
         Interrupted: `progress` said so; the same call goes on.
     """
@@ -49,6 +49,7 @@ def run(
     suites = list(suites) if isinstance(suites, Iterator) else suites
     with claim(folder):
         record, shards = _prepare(folder, model, suites, align, command)
+        _say_left_out(record, progress)
         finished = ledger.verified(folder, [one.name for one in shards], shard.KINDS, progress)
         total = sum(one.sentences for one in shards)
         progress.planned(total, sum(one.sentences for one in shards if one.name in finished), len(record["suites"]))
@@ -77,18 +78,40 @@ def _prepare(
                 f"suite {suite.name}", "two suites of that name", "one", "Results are kept by name: rename one."
             )
         digest, parts = shard.plan(suite, identity)
-        records[suite.name] = _suite_record(suite, digest, parts)
+        records[suite.name] = _suite_record(suite, digest, parts, evaluate.left_out(suite, model))
         shards += parts
     if not records:
         raise UsageError("--suite", "no suites", "at least one")
+    _refuse_nothing_left(records.values(), model)
     fresh = ledger.new_record(model, records.values(), options, command, "score")
     return ledger.settled(folder, standing, fresh), shards
 
 
-def _suite_record(suite: Suite, digest: str, parts: Sequence[Shard]) -> SuiteRecord:
-    formulas = {prediction.name: prediction.formula.text for prediction in suite.predictions}
+def _refuse_nothing_left(suites: Collection[SuiteRecord], model: LanguageModel) -> None:
+    without = [suite.name for suite in suites if suite.left_out]
+    if without and not any(suite.predictions for suite in suites):
+        raise UsageError(
+            f"model {model.name}", f"predictions about parts of sentences only, in {', '.join(without[:3])}",
+            "predictions about whole sentences, (*;%condition%): this model sees both sides of a part",
+            "Add regions=yes to the model's options to compare sums of its pseudo-surprisals all the same.",
+        )  # fmt: skip
+
+
+def _say_left_out(record: Mapping[str, Any], progress: Progress) -> None:
+    found = {suite["name"]: suite["left_out"] for suite in record["suites"] if suite.get("left_out")}
+    if found:
+        names = sorted({name for left in found.values() for name in left})
+        shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+        progress.warned(
+            f"not computed, in {len(found)} of {len(record['suites'])} suites: {shown}. They are about parts of a sentence, "
+            f"and {record['model']['name']} sees both sides of them (regions=yes computes them all the same)"
+        )
+
+
+def _suite_record(suite: Suite, digest: str, parts: Sequence[Shard], left_out: tuple[str, ...]) -> SuiteRecord:
+    formulas = {one.name: one.formula.text for one in suite.predictions if one.name not in left_out}
     made = ledger.suite_record(suite, digest, formulas, sum(part.sentences for part in parts))
-    return replace(made, shards=tuple(part.name for part in parts))
+    return replace(made, shards=tuple(part.name for part in parts), left_out=left_out)
 
 
 def _compute(

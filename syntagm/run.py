@@ -40,6 +40,7 @@ class SuiteRecord:
         conditions: in the order of the first item.
         region_labels: region name -> what to call it before readers.
         shards: the names of its shards, in order.
+        left_out: the names of predictions that were not computed; see `evaluate.left_out`.
     """
 
     name: str
@@ -52,6 +53,7 @@ class SuiteRecord:
     items: int
     sentences: int
     shards: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 class Run:
@@ -70,7 +72,9 @@ class Run:
     def suites(self) -> tuple[SuiteRecord, ...]:
         """What was run on, in order."""
         return tuple(
-            SuiteRecord(**{**suite, "conditions": tuple(suite["conditions"]), "shards": tuple(suite["shards"])})
+            SuiteRecord(
+                **suite | {key: tuple(suite[key]) for key in ("conditions", "shards", "left_out") if key in suite}
+            )
             for suite in self.record["suites"]
         )
 

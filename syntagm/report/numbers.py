@@ -42,6 +42,12 @@ class Column:
         return sum(self.run.undefined.values())
 
     @property
+    def left_out(self) -> dict[str, int]:
+        """The predictions that were not computed for this model -> of how many suites."""
+        names = [name for suite in self.run.suites for name in suite.left_out]
+        return {name: names.count(name) for name in dict.fromkeys(names)}
+
+    @property
     def record(self) -> str:
         """The record of the run, to read, less the suites."""
         return json.dumps({**self.run.record, "suites": len(self.run.suites)}, indent=2, ensure_ascii=False)
@@ -122,7 +128,8 @@ def subjects(columns: Sequence[Column]) -> list[Subject]:
     names = [name for name, _ in found]
     result = []
     for number, ((name, _), having) in enumerate(found.items(), 1):
-        record = having[0].run.suite(name)
+        # Of the model for which the most was computed: others may have no number for some of its predictions.
+        record = max((column.run.suite(name) for column in having), key=lambda suite: len(suite.predictions))
         measures = (*record.predictions, *(("all",) if len(record.predictions) > 1 else ()))
         result.append(Subject(number, record, tuple(having), names.count(name) - 1, measures))
     return result

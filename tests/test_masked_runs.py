@@ -1,0 +1,72 @@
+"""Runs of a model that sees both sides: whole sentences are compared, parts only if asked for, and what is absent is said."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from masked_for_tests import masked
+
+import syntagm as sg
+from syntagm.errors import UsageError
+from syntagm.estimates import accuracies, scores
+from syntagm.recording import Silence, run
+from syntagm.report.page import report
+
+
+class Hearing(Silence):
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def warned(self, message: str) -> None:
+        self.heard.append(message)
+
+
+def test_predictions_about_parts_are_absent_and_that_is_said(tmp_path: Path) -> None:
+    suites = sg.read_suites("blimp_like?n=2")
+    hearing = Hearing()
+    found = run(masked("distilbert"), suites, tmp_path / "m", progress=hearing)
+    [heard] = hearing.heard
+    assert heard.startswith("not computed, in 3 of 6 suites: one_prefix, two_prefix. ")
+    assert found.suite("only_npi_scope").left_out == ("two_prefix",)
+    assert list(found.suite("only_npi_scope").predictions) == ["full_sentence"]
+    assert set(found.results()["measure"]) == {"full_sentence"}
+    assert len(accuracies(found)) == 6
+    [score] = scores(found)
+    assert score.n == 12
+    assert json.loads((tmp_path / "m" / "run.json").read_text())["model"]["policies"]["masking"] == "token"
+    # The same command again finds everything done, and says the same.
+    run(masked("distilbert"), suites, tmp_path / "m", progress=hearing)
+    assert hearing.heard == [heard, heard]
+
+
+def test_a_report_shows_what_is_absent_beside_a_model_that_has_it(tmp_path: Path) -> None:
+    suites = [suite for suite in sg.read_suites("blimp_like?n=2") if suite.name == "only_npi_scope"]
+    both = [
+        run(model, suites, tmp_path / name)
+        for name, model in (("masked", masked("distilbert")), ("toy", sg.load_model("toy")))
+    ]
+    page = report(both, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<b>Not computed</b> for <bdi>masked:tiny-distilbert?masking=token</bdi>: <bdi>two_prefix</bdi>" in page
+    assert page.count("<b>Not computed</b>") == 1
+    # The other model's number is there.
+    assert accuracies(both[1], "two_prefix")[0].n == 2
+    assert "two_prefix" in page.split("suite-by-suite", 2)[2]
+
+
+def test_a_suite_of_parts_alone_is_refused_unless_they_are_asked_for(tmp_path: Path) -> None:
+    [suite] = [suite for suite in sg.read_suites("hu2020?n=2") if suite.name == "mvrr"]
+    with pytest.raises(UsageError, match="regions=yes"):
+        run(masked("distilbert"), [suite], tmp_path / "no")
+    found = run(masked("distilbert", regions="yes"), [suite], tmp_path / "yes")
+    assert found.suite("mvrr").left_out == ()
+    assert "regions:yes" in found.signature("mvrr", next(iter(found.suite("mvrr").predictions)))
+    assert found.results().filter(pl.col("margin").is_nan()).is_empty()
+
+
+def test_a_left_to_right_model_loses_nothing(tmp_path: Path) -> None:
+    hearing = Hearing()
+    found = run(sg.load_model("toy"), sg.read_suites("blimp_like?n=1"), tmp_path / "toy", progress=hearing)
+    assert hearing.heard == []
+    assert all(suite.left_out == () for suite in found.suites)
+    assert set(found.results()["measure"]) == {"full_sentence", "one_prefix", "two_prefix"}
