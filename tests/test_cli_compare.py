@@ -8,6 +8,8 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm import pairing
 from syntagm.cli import main
 from syntagm.errors import RunError
+from syntagm.formula import parse
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 # In this text "barks" and "bark" follow "dog" 1 and 0 times, "cat" 1 and 0, "bird" 0 and 1: with one added to each, the
 # margins are log2(2 / 1) = 1, 1 and -1 bits. Against the toy model, item 2 (cat) flips; item 3 (bird) was a tie.
@@ -34,8 +36,21 @@ def test_the_table_has_each_shared_suite_and_the_rest_is_named(folders, capsys):
     out, err = capsys.readouterr()
     lines = [line.split() for line in out.splitlines()]
     # Accuracies 1/3 and 2/3, and 1/2 and 1.
-    assert ["agreement", "3", "0.333", "0.667", "+0.333", "[+0.000,", "+1.000]", "↑1", "↓0", "1,", "0"] in lines
-    assert ["again", "2", "0.500", "1.000", "+0.500", "[+0.000,", "+1.000]", "↑1", "↓0", "0,", "0"] in lines
+    assert [
+        "agreement",
+        "3",
+        "0.333",
+        "0.667",
+        "+0.333",
+        "[+0.000,",
+        "+1.000]",
+        "↑1",
+        "↓0",
+        "1,",
+        "0",
+        "1.000",
+    ] in lines
+    assert ["again", "2", "0.500", "1.000", "+0.500", "[+0.000,", "+1.000]", "↑1", "↓0", "0,", "0", "1.000"] in lines
     # Mean of the three differences: (1/3 + 1/2 + 0) / 3 = 0.278.
     mean = next(line for line in lines if line[:3] == ["mean", "of", "3"])
     assert mean[3] == "7"
@@ -177,3 +192,35 @@ def test_an_unfinished_run_falls_short(folders, capsys):
     ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:2]))
     assert main(["compare", *folders]) == 1
     assert "is not finished" in capsys.readouterr().err
+
+
+def test_p_is_adjusted_over_the_suites(tmp_path, capsys):
+    (tmp_path / "other.txt").write_text(OTHER)
+    cats, birds = agreement("cats", ("cat",) * 7), agreement("birds", ("bird",) * 3)
+    toy_run(tmp_path / "a", cats, birds)
+    toy_run(tmp_path / "b", cats, birds, model=f"toy:{tmp_path / 'other.txt'}")
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json"])
+    first, second = json.loads(capsys.readouterr().out)["suites"]
+    # Seven flips to b: 2 / 2**7 = 0.015625, times two suites. Birds tie under a and fail under b: no flip, p = 1.
+    assert (first["p"], first["p_holm"], first["p_bh"]) == (0.015625, 0.03125, 0.03125)
+    assert (second["p"], second["p_holm"], second["p_bh"]) == (1.0, 1.0, 1.0)
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--flips", "0"])
+    out = capsys.readouterr().out
+    assert "p (Holm)" in out
+    assert [line.split()[-1] for line in out.splitlines() if line.split()[:1] == ["cats"]] == ["0.031"]
+    assert "adjusted over the suites by Holm" in out
+
+
+def test_a_suite_without_a_defined_item_is_no_test(tmp_path, capsys):
+    # The border lies within a word, so the region has no bits of its own.
+    halves = {
+        name: Sentence(f"The dog {verb}", (Region("1", 0, 6), Region("2", 6, 8 + len(verb))))
+        for name, verb in (("good", "barks"), ("bad", "bark"))
+    }
+    crossing = Suite("crossing", (Item("1", halves),), (Prediction("verb", parse("(2;%good%) < (2;%bad%)")),))
+    toy_run(tmp_path / "a", crossing, agreement())
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "a"), "--json"])
+    first, second = json.loads(capsys.readouterr().out)["suites"]
+    assert (first["difference"]["n"], first["p_holm"], second["p_holm"]) == (0, None, 1.0)
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "a")])
+    assert "no test" in capsys.readouterr().out

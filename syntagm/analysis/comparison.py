@@ -2,7 +2,7 @@
 
 Every number is paired: items that are undefined under either model are left out and counted, and the differences are of
 the second model minus the first, item by item. Intervals redraw items, as in `analysis.interval`; the p of McNemar's test is
-exact, two-sided, and not adjusted for the number of suites.
+exact and two-sided; `separation` adjusts it for the number of suites.
 """
 
 from collections.abc import Mapping

@@ -2,8 +2,10 @@
 
 Reads two run directories and compares the suites that both have with the same content; the others are named. Differences
 are of the second model minus the first, in accuracy, with a 95 % interval (bootstrap over items, paired). Arrows count the
-items that flipped: gained by the second model, lost by it. p is McNemar's exact test, not adjusted for the number of suites;
-`syntagm table comparison` adjusts it. -o replaces a file only if it has the header of such a table; --force replaces any.
+items that flipped: gained by the second model, lost by it. p is that of McNemar's exact test, adjusted over the suites by Holm:
+at or below 0.05 a suite separates the models, and the chance that any of them does so by accident is below 0.05. --json has p,
+p_holm and p_bh (Benjamini & Hochberg); `syntagm table separation` says what difference the other suites could have shown. -o
+replaces a file only if it has the header of such a table; --force replaces any.
 
 Exit code 1: a run is not finished; items without results are left out.
 """
@@ -100,13 +102,32 @@ def _suites(found: "Pairing") -> "Table":
 
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("suite", overflow="fold")
-    for name in ("n", "A", "B", "B - A", "flipped", "ties A, B"):
+    for name in ("n", "A", "B", "B - A", "flipped", "ties A, B", "p (Holm)"):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in found.suites:
-        table.add_row(Text(one.group["suite"]), *map(Text, _cells(one)))
+    for one, p in zip(found.suites, _adjusted(found)["p_holm"], strict=True):
+        table.add_row(Text(one.group["suite"]), *map(Text, _cells(one)), _p(p))
     table.add_section()
-    table.add_row(f"mean of {len(found.suites)}", *map(Text, _cells(found.overall)), style="bold")
+    table.add_row(f"mean of {len(found.suites)}", *map(Text, _cells(found.overall)), "", style="bold")
     return table
+
+
+def _adjusted(found: "Pairing") -> dict[str, list[float | None]]:
+    """The adjusted p of each suite; None where no item is defined under both models, which is no test."""
+    from syntagm.analysis.benjamini_hochberg import benjamini_hochberg
+    from syntagm.analysis.holm import holm
+
+    tested = [one.p for one in found.suites if one.n]
+    made: dict[str, list[float | None]] = {}
+    for name, adjust in (("p_holm", holm), ("p_bh", benjamini_hochberg)):
+        left = iter(adjust(tested))
+        made[name] = [next(left) if one.n else None for one in found.suites]
+    return made
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return "no test"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _cells(one: "Comparison") -> list[str]:
@@ -124,9 +145,9 @@ def _cells(one: "Comparison") -> list[str]:
 def _summary(overall: "Comparison") -> list[str]:
     return [
         f"items: both {overall.both}, only A {overall.only_a}, only B {overall.only_b}, neither {overall.neither}; "
-        f"left out, undefined in A or B: {overall.difference.undefined}; McNemar p = {overall.p:.3g}",
+        f"left out, undefined in A or B: {overall.difference.undefined}; McNemar p = {overall.p:.3g} (all items)",
         f"margin, B - A: {_interval(overall.margin)} bits",
-        f"intervals: {overall.difference.method}",
+        f"intervals: {overall.difference.method}; p of suites: McNemar's exact test, adjusted over the suites by Holm",
     ]
 
 
@@ -158,11 +179,13 @@ def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
     from dataclasses import asdict
 
     first, second = _signatures(found, runs, rule)
+    adjusted = _adjusted(found)
+    numbers = [dict(zip(adjusted, each, strict=True)) for each in zip(*adjusted.values(), strict=True)]
     content = {
         "a": {"model": runs[0].model, "run": str(runs[0].folder), "signature": first},
         "b": {"model": runs[1].model, "run": str(runs[1].folder), "signature": second},
         "overall": asdict(found.overall),
-        "suites": [asdict(one) for one in found.suites],
+        "suites": [asdict(one) | each for one, each in zip(found.suites, numbers, strict=True)],
         "flips": found.flips.to_dicts(),
         "left_out": found.left_out,
     }
