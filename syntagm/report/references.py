@@ -1,0 +1,129 @@
+"""The bibliography: what suites name as their source, what models are, and what a method rests on, as BibTeX.
+
+The entries stand in `materials/cited/references.bib`; a key is the first author's name, ..., the year, a word.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from syntagm.run import Run, SuiteRecord
+
+_FILE = Path(__file__).resolve().parent.parent / "materials" / "cited" / "references.bib"
+_KEY = re.compile(r"@\w+\{([^,]+),")
+_MENTION = re.compile(
+    r"\b([A-Z][\w'’-]+(?:, [A-Z][\w'’-]+)*(?: et al\.?| (?:and|&) [A-Z][\w'’-]+)?)(?:, | \(| )((?:19|20)\d\d)\b"
+)
+ARCHITECTURES = {
+    "gpt2": ("radford-etal-2019-language",),
+    "bert": ("devlin-etal-2019-bert",),
+    "roberta": ("liu-etal-2019-roberta",),
+    "distilbert": ("sanh-etal-2019-distilbert",),
+    "lstm": ("hochreiter-schmidhuber-1997-long",),
+}
+NGRAM = ("kneser-ney-1995-improved", "chen-goodman-1999-empirical")
+
+
+@cache
+def entries() -> dict[str, str]:
+    """Key -> entry, as it stands in the file.
+
+    >>> "hu-etal-2020-systematic" in entries()
+    True
+    """
+    blocks = re.split(r"\n(?=@)", _FILE.read_text(encoding="utf-8").strip())
+    return {match[1]: block.strip() for block in blocks if (match := _KEY.match(block))}
+
+
+def mentioned(text: str) -> tuple[list[str], list[str]]:
+    """The keys of the works that a text names by author and year, and the names of those that are not known here.
+
+    >>> mentioned("Hu et al. 2020; after Wilcox et al. 2018")
+    (['hu-etal-2020-systematic', 'wilcox-etal-2018-rnn'], [])
+    >>> mentioned("after Nobody and Noone 1999")
+    ([], ['Nobody and Noone 1999'])
+    """
+    keys, unknown = [], []
+    for match in _MENTION.finditer(text):
+        surname = re.split(r"[ ,]", match[1])[0].lower()
+        found = [key for key in entries() if key.split("-")[0] == surname and match[2] in key.split("-")]
+        keys += found
+        unknown += [] if found else [f"{match[1]} {match[2]}"]
+    return list(dict.fromkeys(keys)), list(dict.fromkeys(unknown))
+
+
+def of_suite(suite: SuiteRecord) -> tuple[list[str], list[str]]:
+    """What a suite rests on: the works that its tags name, and those of the collection that its tags give away."""
+    keys, unknown = mentioned("; ".join(suite.tags.get(name, "") for name in ("reference", "paper")))
+    if {"UID", "linguistics_term"} <= suite.tags.keys():  # the fields of BLiMP
+        keys.append("warstadt-etal-2020-blimp")
+    if suite.region_labels and all(name.isdigit() for name in suite.region_labels):  # regions as SyntaxGym counts them
+        keys.append("gauthier-etal-2020-syntaxgym")
+    return list(dict.fromkeys(keys)), unknown
+
+
+def of_model(run: Run) -> list[str]:
+    """What a model's architecture and the program that runs it rest on."""
+    record, family = run.record["model"]["record"], run.model.partition(":")[0]
+    keys = list(ARCHITECTURES.get(str(record.get("architecture", "")), ()))
+    keys += NGRAM if family == "ngram" else ()
+    keys += ["heafield-2011-kenlm"] if "kenlm" in record else []
+    return [*keys, *(["wolf-etal-2020-transformers"] if "transformers" in record else [])]
+
+
+def of_scoring(run: Run) -> list[str]:
+    """What the way of scoring rests on: surprisal, pseudo-log-likelihoods, word boundaries, blanks."""
+    policies = run.record["model"]["policies"]
+    keys = []
+    if "masking" in policies:
+        keys += ["salazar-etal-2020-masked"] + (["kauf-ivanova-2023-better"] if policies["masking"] == "word" else [])
+    else:
+        keys += ["hale-2001-probabilistic", "levy-2008-expectation"]
+    if policies.get("boundary") == "word" or (is_fill(run) and policies.get("fill") == "word"):
+        keys += ["pimentel-meister-2024-compute", "oh-schuler-2024-leading"]
+    return [*keys, *(["newman-etal-2021-refining"] if is_fill(run) else [])]
+
+
+def is_fill(run: Run) -> bool:
+    """Does the run fill blanks?"""
+    return bool(run.record.get("kind") == "fill")
+
+
+def bibtex(keys: Iterable[str], runs: Sequence[Run], version: str) -> str:
+    """The entries, one for each model, and one for this program; keys in order, once each."""
+    known = [entries()[key] for key in dict.fromkeys(keys)]
+    models = {_model_key(run): _model_entry(run) for run in runs}
+    title = "Syntagm: targeted syntactic evaluation of language models"
+    software = _entry("syntagm", title=title, note=f"Version {version}")
+    return "\n\n".join([*known, *models.values(), software]) + "\n"
+
+
+def _model_key(run: Run) -> str:
+    harmless = re.sub(r"[^A-Za-z0-9]+", "-", run.model.partition("?")[0]).strip("-")
+    return f"model-{harmless}-{run.record['model']['fingerprint'][:8]}"
+
+
+def _model_entry(run: Run) -> str:
+    model = run.record["model"]
+    about = [run.model, f"fingerprint {model['fingerprint'][:16]}"]
+    about += [
+        f"{name} {str(model['record'][name])[:16]}" for name in ("revision", "weights") if model["record"].get(name)
+    ]
+    title = run.model.partition(":")[2].partition("?")[0] or run.model
+    return _entry(_model_key(run), title=title, howpublished="Language model", note="; ".join(about))
+
+
+def _entry(key: str, **fields: str) -> str:
+    lines = "".join(f"  {name} = {{{_plain(value)}}},\n" for name, value in fields.items())
+    return f"@misc{{{key},\n{lines}}}"
+
+
+def _plain(text: str) -> str:
+    """Text as it can stand in a field: without braces, and with what LaTeX takes for commands escaped.
+
+    >>> _plain("demo_1 {50%}")
+    'demo\\\\_1 (50\\\\%)'
+    """
+    plain = " ".join(text.replace("{", "(").replace("}", ")").replace("\\", "/").split())
+    return re.sub(r"([&%$#_])", r"\\\1", plain).replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")

@@ -1,0 +1,159 @@
+"""syntagm cite: what was done, in words and in BibTeX, and only what was done."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from report_examples import hostile
+from toy_runs import agreement, pairs, toy_run
+
+from syntagm.cli import main
+from syntagm.formats._many import SuiteFiles
+from syntagm.formats._read import expand
+from syntagm.models._name import load
+from syntagm.recording import run
+from syntagm.report import methods, references
+
+PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
+REQUIRED = {
+    "article": {"title", "author", "journal", "year"},
+    "inproceedings": {"title", "author", "booktitle", "year"},
+    "techreport": {"title", "author", "institution", "year"},
+    "misc": {"title", "author", "year"},
+}
+
+
+def fields(entry: str) -> dict[str, str]:
+    return dict(re.findall(r"^  (\w+) = \{(.*)\},$", entry, re.MULTILINE))
+
+
+@pytest.mark.parametrize("key", references.entries())
+def test_every_entry_is_whole(key: str) -> None:
+    entry = references.entries()[key]
+    assert entry.count("{") == entry.count("}")
+    kind = re.match(r"@(\w+)\{", entry)[1]
+    found = fields(entry)
+    assert REQUIRED[kind] <= found.keys()
+    # The key begins with the first author's name and has the year.
+    surname = found["author"].split(",")[0].lower()
+    assert key.split("-")[0] == surname
+    assert found["year"] in key.split("-")
+
+
+def test_every_bundled_suite_names_sources_that_are_known() -> None:
+    for collection in ("hu2020", "marvin2018", "blimp_like"):
+        for path in expand([f"{collection}?n=1"] if collection != "hu2020" else [collection]):
+            for suite in SuiteFiles([path]):
+                keys, unknown = references.mentioned(
+                    "; ".join(suite.tags.get(name, "") for name in ("reference", "paper"))
+                )
+                assert keys, suite.name
+                assert not unknown, suite.name
+
+
+def test_the_paragraph_says_what_was_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = replace(agreement(), tags={"reference": "Marvin and Linzen 2018", "region.1": "subject"})
+    opened = toy_run(tmp_path, suite)
+    assert main(["cite", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    for expected in (
+        "1 language model on 1 suite with 3 items and 6 sentences [@marvin-linzen-2018-targeted; @gauthier-etal-2020-syntaxgym]",
+        "`<s>` stood before each text and no end symbol was scored",
+        "The suites make 2 predictions",
+        "above 0.0001 bits",
+        "the item was left out as undefined",
+        "10,000 draws, seed 1",
+        "were ties",
+        f"`agreement` ({opened.suites[0].hash[:8]}, 3 items)",
+        "@inproceedings{marvin-linzen-2018-targeted,",
+        "@article{efron-1979-bootstrap,",
+        "@misc{model-toy-12-sentences-",
+        "@misc{syntagm,",
+    ):
+        assert expected in said, expected
+    # What is cited is in the bibliography, and the other way round.
+    text, bibliography = said.split("\n\n@", 1)
+    cited = set(re.findall(r"@([\w-]+)", text))
+    entries = {
+        key for key in re.findall(r"^(?:@)?\w+\{([^,]+),", bibliography, re.MULTILINE) if not key.startswith("model-")
+    }
+    assert cited == entries
+    # Nothing was compared.
+    assert "McNemar" not in said
+
+
+def test_comparisons_are_cited_where_models_share_a_suite(tmp_path: Path) -> None:
+    one, two = toy_run(tmp_path / "a", agreement()), toy_run(tmp_path / "b", agreement(), model="random")
+    other = toy_run(tmp_path / "c", PLAIN)
+    assert "mcnemar-1947-note" in methods.keys([one, two])
+    assert "mcnemar-1947-note" not in methods.keys([one, other])
+
+
+def test_masked_models_and_word_borders_have_their_own_sources(tmp_path: Path) -> None:
+    opened = toy_run(tmp_path, PLAIN)
+    model = opened.record["model"]
+    model["policies"] = {"masking": "word", "bos": "yes"}
+    model["record"] = {"architecture": "bert", "transformers": "5.0"}
+    found = methods.keys([opened])
+    assert {"salazar-etal-2020-masked", "kauf-ivanova-2023-better", "devlin-etal-2019-bert"} <= set(found)
+    assert "levy-2008-expectation" not in found
+    assert "pseudo-log-likelihood, masking a token and the rest of its word" in " ".join(methods.paragraphs([opened]))
+    model["policies"] = {"boundary": "word", "bos": "yes"}
+    assert {"pimentel-meister-2024-compute", "oh-schuler-2024-leading", "levy-2008-expectation"} <= set(
+        methods.keys([opened])
+    )
+
+
+def test_a_suite_without_a_known_source_falls_short_and_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strange = replace(agreement("strange"), tags={"reference": "Nobody and Noone 1999"})
+    toy_run(tmp_path, strange, PLAIN)
+    assert main(["cite", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert "suite strange: Nobody and Noone 1999 is not in the bibliography" in said
+    assert "suite plain names no source" in said
+
+
+def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    toy_run(tmp_path / "run", replace(PLAIN, tags={"paper": "Hu et al. 2020"}))
+    stem = tmp_path / "paper" / "syntagm"
+    for _ in range(2):
+        assert (
+            main(
+                [
+                    "cite",
+                    str(tmp_path / "run"),
+                    "--format",
+                    "latex",
+                    "-o",
+                    str(stem),
+                    "--also",
+                    "bates-etal-2015-fitting",
+                ]
+            )
+            == 0
+        )
+    assert r"\citep{hu-etal-2020-systematic}" in stem.with_suffix(".tex").read_text()
+    assert "bates-etal-2015-fitting" in stem.with_suffix(".bib").read_text()
+    stem.with_suffix(".bib").write_text("@book{mine,}")
+    assert main(["cite", str(tmp_path / "run"), "--format", "latex", "-o", str(stem)]) == 2
+    assert stem.with_suffix(".bib").read_text() == "@book{mine,}"
+    assert main(["cite", str(tmp_path / "run"), "--also", "nothing"]) == 2
+    assert "some of hu-etal-2020" in capsys.readouterr().err
+
+
+def test_hostile_names_stay_inside_their_fields(tmp_path: Path) -> None:
+    opened = hostile(tmp_path)
+    made = references.bibtex([], [opened], "1.0")
+    assert made.count("{") == made.count("}")
+    assert len(re.findall(r"^@misc\{[\w-]+,$", made, re.MULTILINE)) == 2
+    for paragraph in methods.paragraphs([opened]):
+        assert methods.latex(paragraph)
+
+
+def test_an_ngram_model_is_cited_by_its_smoothing(tmp_path: Path) -> None:
+    opened = run(load("random"), [PLAIN], tmp_path)
+    opened.model = "ngram:some.arpa"
+    assert references.of_model(opened) == ["kneser-ney-1995-improved", "chen-goodman-1999-empirical"]
