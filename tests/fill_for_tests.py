@@ -30,6 +30,7 @@ class Drawn(LanguageModel):
         self.fingerprint = hashlib.sha256(repr((self.vocabulary, left_to_right, levels)).encode()).hexdigest()
         self.start, self.policies, self.record = "<s>", {}, {}
         self.asked: list[tuple[str, str]] = []
+        self.words: list[tuple[str, ...]] = []
 
     def distribution(self, left: str, right: str) -> Distribution:
         """Word -> probability in a context."""
@@ -49,9 +50,13 @@ class Drawn(LanguageModel):
     def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         for blank in blanks:
             self.asked.append((blank.left, blank.right))
+            self.words.append(blank.words)
             yield self._answer(blank)
             if done:
                 done(1)
+
+    def single(self, words: Sequence[str]) -> np.ndarray:
+        return np.array(["_" not in word for word in words], bool)
 
     def _answer(self, blank: Blank) -> Fill:
         p = self._probabilities(blank.left, blank.right)

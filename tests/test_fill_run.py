@@ -19,6 +19,7 @@ from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageE
 from syntagm.export import lines
 from syntagm.ledger import Silence
 from syntagm.measures._cut import Cut
+from syntagm.models._model import LanguageModel
 from syntagm.models._name import load
 from syntagm.pairing import compare
 from syntagm.recording import run as score
@@ -289,3 +290,21 @@ def test_what_cannot_be_filled_is_refused(tmp_path: Path) -> None:
     run = filled(tmp_path / "some", SIMPLE, sums)
     assert run.record["contexts"]["sums"]["left_out"] == {"no prediction compares one region of two sentences": 5}
     assert FULL in SIMPLE.predictions
+
+
+def test_what_cannot_count_is_not_asked(tmp_path: Path) -> None:
+    """If only single tokens count, words of several are not asked within a sentence; the numbers are those of all."""
+
+    class Silent(Drawn):
+        single = LanguageModel.single
+
+    first = pairs("first", ("The dog barks.", "The dog bark."), ("Is it here?", "Are it here?"))
+    model, silent = Drawn(VOCABULARY), Silent(VOCABULARY)
+    # The 12 forms of the list, `Is` and `Are`; less `old_s` and `old_p`.
+    run = filled(tmp_path / "some", first, model=model, eligible="single-token")
+    every = filled(tmp_path / "all", first, model=silent, eligible="single-token")
+    assert [len(words) for words in model.words] == [12, 14]
+    assert [len(words) for words in silent.words] == [14, 14]
+    assert "old_s" not in model.words[0]
+    assert run.results().equals(every.results())
+    assert run.contexts().equals(every.contexts())

@@ -10,18 +10,19 @@ import numpy as np
 from syntagm import durable, evaluate, ledger, shard, table
 from syntagm.blanks import _tables
 from syntagm.blanks._asking import Asked, Asker, asking
+from syntagm.blanks._questions import Question, questions
 from syntagm.blanks.plan import FillShard, Plan, plan
 from syntagm.blanks.run import FillRun
 from syntagm.errors import ModelError, UsageError
 from syntagm.ledger import Progress, Silence
 from syntagm.measures import _cut
-from syntagm.measures._candidates import Candidates, candidates
+from syntagm.measures._candidates import Candidates
 from syntagm.measures._context import Labels
 from syntagm.measures._cut import Cut, Eligible
 from syntagm.measures._shares import shares
 from syntagm.measures.tse import Tse
 from syntagm.models._model import LanguageModel
-from syntagm.question import Blank, Fill
+from syntagm.question import Fill
 from syntagm.recording import RESULT_COLUMNS
 from syntagm.result import Result
 from syntagm.run import open_run, read_record
@@ -162,23 +163,14 @@ def _compute(work: _Work, suites: Iterable[Suite], made: Plan, finished: set[str
         asked = {digest: found.contexts[digest] for digest in own}
         for digest in own:
             asked[digest].askers.extend(made.guests.get(digest, ()))
-        both = _candidates(work.words, asked.values())
+        both = questions(work.model, work.words, work.tse.which, asked.values())
         for one in parts:
             _compute_shard(work, one, {digest: asked[digest] for digest in own[one.first : one.last]}, both)
     for name in missing:
         raise ledger.changed(name, "it is gone since the run began")
 
 
-def _candidates(words: WordList, asked: Iterable[Asked]) -> tuple[Candidates, Candidates]:
-    """The words for blanks within sentences, and for those that begin one with a capital.
-
-    One set for a whole suite, so that a model works out once what its words are made of.
-    """
-    spoken = sorted({word for one in asked for asker in one.askers for word in (asker.good, asker.bad)})
-    return candidates(words, spoken), candidates(words, spoken, capital=True)
-
-
-def _compute_shard(work: _Work, one: FillShard, asked: dict[bytes, Asked], both: tuple[Candidates, Candidates]) -> None:
+def _compute_shard(work: _Work, one: FillShard, asked: dict[bytes, Asked], both: tuple[Question, Question]) -> None:
     rows, undefined = _tables.Rows(work.cuts), Counter[str]()
     answered = 0
 
@@ -190,9 +182,10 @@ def _compute_shard(work: _Work, one: FillShard, asked: dict[bytes, Asked], both:
     entries = list(asked.items())
     for first in range(0, len(entries), PORTION):
         portion = entries[first : first + PORTION]
-        blanks = [Blank(context.left, context.right, both[context.capital].words) for _, context in portion]
+        blanks = [both[context.capital].blank(context) for _, context in portion]
         for (digest, context), answer in zip(portion, work.model.fill(blanks, done), strict=True):
-            _judge(work, rows, undefined, digest, context, answer, both[context.capital])
+            question = both[context.capital]
+            _judge(work, rows, undefined, digest, context, question.answer(context, answer), question.words)
     suites = list(dict.fromkeys(asker.suite for context in asked.values() for asker in context.askers))
     files = rows.files(work.words)
     ledger.add_shard(work.folder, one.name, one.suite, files, suites=suites, undefined=dict(undefined))

@@ -41,6 +41,25 @@ class Candidates:
         column = self.labels.index(label)
         return self.forms[:, column], np.delete(self.forms, column, axis=1)
 
+    def whole_rows(self, single: NDArray[np.bool_], spoken: Sequence[str]) -> NDArray[np.intp]:
+        """The places of the words worth asking if only single tokens count: rows of nothing else, and `spoken` words.
+
+        Arguments:
+            single: shape (words,): which words are single tokens.
+        """
+        wanted = np.zeros(len(self.words), bool)
+        wanted[self.forms[np.all(single[self.forms], axis=1)]] = True
+        wanted[[self.places[word] for word in spoken]] = True
+        return np.flatnonzero(wanted & single)
+
+
+def spread(fill: Fill, places: NDArray[np.intp], size: int) -> Fill:
+    """The answer for some words as one for all of them: nan, and not known, for those that were not asked."""
+    bits, above, below = np.full((3, size), np.nan)
+    known = np.zeros(size, bool)
+    bits[places], above[places], below[places], known[places] = fill.bits, fill.above, fill.below, fill.known
+    return Fill(bits, above, below, known)
+
 
 def candidates(words: WordList, others: Sequence[str] = (), capital: bool = False) -> Candidates:
     """The forms of a list in their order, then further words that are not among them.
