@@ -40,7 +40,7 @@ def test_like_stands_by_like() -> None:
     first, second = generator.random(30), generator.random(30)
 
     def near(values: np.ndarray) -> list[float]:
-        return (values + 0.05 * generator.random(30)).tolist()
+        return [float(one) for one in values + 0.05 * generator.random(30)]
 
     made = rows(a=near(first), b=near(second), c=near(first), d=near(second))
     table = correlations(made)

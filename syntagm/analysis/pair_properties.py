@@ -42,4 +42,4 @@ def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: boo
         bits_per_word=pl.col("bits") / pl.col("words"),
         confidence=(pl.col("bits_bad") - pl.col("bits")).abs(),
     )
-    return joined.select(*PAIRS).cast(dict(PAIRS))
+    return joined.select(pl.col(name).cast(kind) for name, kind in PAIRS.items())

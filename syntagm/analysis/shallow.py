@@ -45,20 +45,24 @@ def _rows(table: pl.DataFrame, predictors: Sequence[str], left_out: int) -> list
     try:
         fit = logit.fit(table["value"].to_numpy(), varying, table["suite"].to_list())
         found, message, explained = {one.name: one for one in fit.coefficients}, fit.message, fit.explained
-    except InputError as error:
+    except InputError as error:  # pairs that can't be fitted are no fault of whoever asks: it is said in the table
         found, message, explained = {}, f"no fit: {error.found}", np.nan
     rows: list[tuple[object, ...]] = []
     for name in ("intercept", *predictors):
-        mean, sd = spread.get(name, (np.nan, np.nan))
-        numbers, remark = (np.nan,) * 6, message or "the same for all pairs"
-        if (one := found.get(name)) is not None:
-            reach = _REACH * np.nanmax([one.se, one.se_clustered]) if not message else np.nan
-            numbers, remark = (
-                (one.estimate, one.se, one.se_clustered, one.estimate - reach, one.estimate + reach, one.p),
-                message,
-            )
-        rows.append((name, mean, sd, *numbers, len(table), left_out, suites, explained, remark))
+        remark = message if name in ("intercept", *varying) else "the same for all pairs"
+        numbers = _numbers(found.get(name))
+        rows.append(
+            (name, *spread.get(name, (np.nan, np.nan)), *numbers, len(table), left_out, suites, explained, remark)
+        )
     return rows
+
+
+def _numbers(one: logit.Coefficient | None) -> tuple[float, ...]:
+    """Estimate, both standard errors, interval and p; nan without an estimate."""
+    if one is None or np.isnan(one.estimate):
+        return (np.nan,) * 6
+    reach = _REACH * float(np.nanmax([one.se, one.se_clustered]))
+    return one.estimate, one.se, one.se_clustered, one.estimate - reach, one.estimate + reach, one.p
 
 
 def margin_of(model: str) -> str:

@@ -24,10 +24,9 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
         models: all of them; their order is that of a clustering of Pearson's r.
     """
     ordered = correlation.order(table, models)
-    numbers = sorted(set(table["n"]))
+    numbers = sorted(set(table["n"])) or [0]
     over = f"{numbers[0]} suites" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"
     spec: Spec = {"hconcat": [_panel(table, ordered, kind, at == 0) for at, kind in enumerate(METHODS)], "spacing": 24}
-    over = over if numbers else "no suites"
     subtitle = f"over {over}; small: 95% interval, suites drawn anew; neighbours are alike (average linkage)"
     return Figure(finish(spec, title, subtitle), table.select(list(correlation.SCHEMA)))
 
