@@ -1,0 +1,94 @@
+"""`syntagm fill`, as a user meets it."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from syntagm.cli import main
+
+LIST = "lemma,form:singular,form:plural\nbark,barks,bark\nsleep,sleeps,sleep\nhum,hums,hum\n"
+PAIRS = (
+    "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n3\tIt rains.\tThey rain.\n"
+)
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> list[str]:
+    (tmp_path / "list.csv").write_text(LIST)
+    (tmp_path / "agreement.tsv").write_text(PAIRS)
+    suite, words, run = (str(tmp_path / name) for name in ("agreement.tsv", "list.csv", "run"))
+    return ["fill", "toy", "--suite", suite, "--words", words, "-o", run]
+
+
+def test_from_suites_to_the_table(line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # With one added to each count: after "dog" barks has 3 and bark, sleeps and sleep 1 each; after "dogs" bark has 3. Of
+    # two known rows one is right and one is a tie: .5; of the mass 3 + 1 of 3 + 1 + 1 + 1 is right. `hum` is unknown.
+    assert main(line) == 0
+    shown = capsys.readouterr()
+    [row] = [text.split("│")[1:-1] for text in shown.out.splitlines() if "agreement " in text and "│" in text]
+    cells = [cell.strip() for cell in row]
+    assert [cells[0], cells[1], cells[3], *cells[7:]] == ["agreement", "2", "2", "0.000", "2"]
+    assert [cells[number].split()[0] for number in (2, 4, 5)] == ["1.000", "0.500", "0.667"]
+    assert "1 suite, 2 contexts" in shown.err
+    assert "agreement: 1 without a context: more than one word differs" in " ".join(shown.err.split())
+    with (tmp_path / "run" / "results.csv").open() as file:
+        rows = [(row["item"], row["measure"], float(row["value"])) for row in csv.DictReader(file)]
+    assert rows[0] == ("1", "tse", 1.0)
+    assert ("1", "model_weight", pytest.approx(4 / 6)) in rows
+
+
+def test_the_same_line_again_shows_the_same(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line) == 0
+    first = capsys.readouterr()
+    assert main(line) == 0
+    second = capsys.readouterr()
+    assert second.out == first.out
+    assert "2 of them done before" in second.err
+
+
+def test_cut_offs(line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*line, "--top", "0.9,0.5", "--bottom", "published", "--eligible", "single-token"]) == 0
+    assert "at cut-offs only rows count whose forms are single tokens" in capsys.readouterr().err
+    with (tmp_path / "run" / "results.csv").open() as file:
+        measures = {row["measure"] for row in csv.DictReader(file)}
+    assert {"equal_weight(top=0.9)", "equal_weight(top=0.5)", "model_weight(bottom=1e-06)"} <= measures
+    assert len(measures) == 1 + 2 * (1 + 2 + 7)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--top", "most"], "--top: 'most'; expected shares such as 0.9 0.5"),
+        (["--top", "90"], "cut-off top: 90.0; expected a share"),
+        (["--words", "nouns"], "no such file: 'nouns'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    line: list[str], more: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*line, *more]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_constructions_are_pooled(line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    template = '{{"sentence_good": "{} barks", "sentence_bad": "{} bark", "label": -1}}\n'
+    for name, subject in (("prep_anim_all", "the dog"), ("prep_inanim_all", "the cat")):
+        (tmp_path / f"{name}.jsonl").write_text(template.format(subject, subject))
+    suites = [str(tmp_path / f"{name}.jsonl") for name in ("prep_anim_all", "prep_inanim_all")]
+    assert main(["fill", "toy", "--suite", *suites, *line[4:]]) == 0
+    shown = capsys.readouterr().out
+    [row] = [text for text in shown.splitlines() if "Across prepositional phrase" in text]
+    assert [cell.strip() for cell in row.split("│")][4] == "2"
+
+
+def test_other_commands_on_a_fill_run(line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = str(tmp_path / "run")
+    assert main(line) == 0
+    capsys.readouterr()
+    assert main(["compare", run, run, "--measure", "tse"]) == 0
+    assert main(["export", run, "--as", "results", "-o", "-"]) == 0
+    assert capsys.readouterr().out.endswith((tmp_path / "run" / "results.csv").read_text())
+    for command in (["report", run], ["export", run, "--as", "tokens", "-o", "-"]):
+        assert main(command) == 2
+        assert "a fill run has no" in capsys.readouterr().err
