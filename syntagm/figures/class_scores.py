@@ -23,7 +23,7 @@ def draw(table: pl.DataFrame, chance: float = nan, title: str = "", subtitle: Se
         table: columns as in `SCHEMA`. `kind` is the heading of a panel; empty where all models are of one kind.
         chance: what independent draws would score; nan where it isn't known.
     """
-    ordered = table.sort("value", descending=True, nulls_last=True, maintain_order=True)
+    ordered = table.sort(pl.col("value").fill_nan(None), descending=True, nulls_last=True, maintain_order=True)
     kinds = list(dict.fromkeys(table["kind"]))
     panels = [_panel(ordered.filter(pl.col("kind") == kind), kind, kinds, chance) for kind in kinds]
     spec: Spec = {"vconcat": panels, "spacing": 14, "resolve": {"scale": {"color": "independent"}}}

@@ -1,6 +1,7 @@
 """Score against perplexity: a point a trained model; models whose perplexity isn't known as horizontal lines."""
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import polars as pl
@@ -53,6 +54,7 @@ def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) 
         "size": size,
         "description": {"field": "said"},
     }
+    known = [{"filter": {"field": "low", "valid": True}}]
     interval = channels | {"y": _SCORE | {"field": "low"}, "y2": {"field": "high"}}
     return (
         [
@@ -86,14 +88,15 @@ def _logarithmic(values: Sequence[float]) -> Spec:
 def _point(row: dict[str, Any]) -> dict[str, Any]:
     names = {name: shown(str(row[name])) for name in ("model", "corpus")}
     said = f"{names['model']}, {names['corpus']}: score {row['score']:.3f}, perplexity {row['perplexity']:.1f}"
-    return {**names, **{name: row[name] for name in ("perplexity", "score", "low", "high")}, "said": said}
+    ends = {name: None if isnan(row[name]) else row[name] for name in ("score", "low", "high")}
+    return {**names, "perplexity": row["perplexity"], **ends, "said": said}
 
 
 def _lines(table: pl.DataFrame) -> list[Spec]:
     """Horizontal lines with their names at the right edge, moved apart where they would overlap."""
     values: list[dict[str, Any]] = []
     at = float("inf")
-    for row in table.sort("score").iter_rows(named=True):
+    for row in table.filter(pl.col("score").is_finite()).sort("score").iter_rows(named=True):
         at = min(at - _APART, HEIGHT * (1 - row["score"]))
         values.append({"name": shown(row["model"]), "score": row["score"], "at": at})
     dashed = {"type": "rule", "strokeDash": [5, 4], "color": "#808080", "aria": False}

@@ -42,7 +42,7 @@ def made(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table | F
     study = prepared(raw, suites, ngram)
     everything = prepared(raw, "34", ngram)
     yield from figures.figures(study)
-    yield from ((name, one) for name, one in tables.tables(study) if name != "suites")
+    yield from ((name, one) for name, one in tables.tables(study) if not name.startswith("suite"))
     yield "suites", aside(tables.suites(everything), suites)
     yield "suite_intervals", aside(tables.suite_intervals(everything), suites)
     yield "suite_sets", suite_sets(raw, ngram)

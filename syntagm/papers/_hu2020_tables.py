@@ -23,35 +23,43 @@ _INTERVAL = ("low", "high", "n")
 def tables(study: Study) -> Iterator[tuple[str, Table]]:
     """All tables that the study has the numbers for, by the names of their files."""
     yield "classes", classes(study)
-    if any(study.items["corpus"]):
+    if _trained(study):
         yield "cells", cells(study)
         yield "deltas", deltas(study)
     if study.perplexity.height:
         yield "correlations", correlations(study)
     yield "suites", suites(study)
+    yield "suite_intervals", suite_intervals(study)
     if modified(study).height:
         yield "modifiers", modifiers(study)
 
 
 def classes(study: Study) -> Table:
-    """The scores of model classes, in three ways of averaging."""
+    """The scores of model classes, in three ways of averaging; of models off the shelf alone, in two."""
     rows = labelled(study, study.scores())
     items = dict(labelled(study, study.items).group_by("model").agg(pl.col("value").drop_nans().mean()).iter_rows())
     found = []
     for row in units.means(rows, ["model", "kind"], "score").sort("value", descending=True).iter_rows(named=True):
         part = rows.filter(pl.col("model") == row["model"])
+        numbers = (row["value"], row["low"], row["high"], row["n"])
         instances = part.select("corpus", "seed").unique().height
-        numbers = (row["value"], row["low"], row["high"], row["n"], instances)
-        found.append(
-            (row["model"], row["kind"], *numbers, _mean_of_means(part, "corpus", "score"), items[row["model"]])
-        )
-    columns = ("model", "kind", "score", *_INTERVAL, "models", "mean of corpus means", "mean of items")
+        trained = (row["kind"], instances, _mean_of_means(part, "corpus", "score")) if _trained(study) else ()
+        found.append((row["model"], *numbers, items[row["model"]], *trained))
+    more = ("kind", "models", "mean of corpus means") if _trained(study) else ()
+    columns = ("model", "score", *_INTERVAL, "mean of items", *more)
+    undefined = int(rows["undefined"].sum())
     notes = (
-        f"score: mean over {len(study.suites)} suites, corpora and seeds pooled; n: suite scores, which are redrawn.",
-        "mean of corpus means: corpora weigh alike, however many seeds they have.",
-        f"Chance: {study.chance:.4f}, if compared values are independent draws.",
+        f"score: mean over {len(study.suites)} suites{', corpora and seeds pooled' if more else ''}.",
+        "n: suite scores, which are redrawn.",
+        *(["mean of corpus means: corpora weigh alike, however many seeds they have."] if more else []),
+        *(
+            [f"Chance: {study.chance:.4f}, if compared values are independent draws."]
+            if study.chance == study.chance
+            else []
+        ),
+        *([f"Left out: {undefined} undefined values."] if undefined else []),
     )
-    return Table("SG score by model class", columns, tuple(found), (), notes)
+    return Table("SG score by model class" if more else "SG score", columns, tuple(found), (), notes)
 
 
 def cells(study: Study) -> Table:
@@ -106,16 +114,19 @@ def suites(study: Study) -> Table:
         for suite, model, value in scores.group_by("suite", "model").agg(pl.col("score").mean()).iter_rows()
     }
     items = dict(study.scores().group_by("suite").agg((pl.col("n") + pl.col("undefined")).max()).iter_rows())
+    trained = _trained(study)
     rows = [
-        (suite, study.circuits.get(suite, ""), items[suite], mean.get(suite), *(found.get((suite, model)) for model in models))
+        (
+            suite, study.circuits.get(suite, ""), items[suite], *([mean.get(suite)] if trained else []),
+            *(found.get((suite, model)) for model in models),
+        )
         for suite in sorted(study.suites)
     ]  # fmt: skip
-    notes = (
-        "items: of the suite. mean: over classes and corpora, trained models only.",
-        "Models of a class: " + ", ".join(f"{name} {count}" for name, count in _counts(scores).items()) + ".",
-        "Intervals of these numbers stand in suite_intervals.",
-    )
-    return Table("Score by suite", ("suite", "circuit", "items", "mean", *models), tuple(rows), (), notes)
+    counts = ", ".join(f"{name} {count}" for name, count in _counts(scores).items())
+    more = [f"mean: over classes and corpora, trained models only. Models of a class: {counts}."] if trained else []
+    notes = ("items: of the suite.", *more, "Intervals of these numbers stand in suite_intervals.")
+    columns = ("suite", "circuit", "items", *(["mean"] if trained else []), *models)
+    return Table("Score by suite", columns, tuple(rows), (), notes)
 
 
 def suite_intervals(study: Study) -> Table:
@@ -181,6 +192,11 @@ def subsets(study: Study, known: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]
     words = known.filter(pl.col("model").is_in(study.words_alike))
     some = [(", ".join(study.label(one) for one in dict.fromkeys(words["model"])), words)] if len(words) else []
     return [("all that were trained", known), *(one for one in some if len(one[1]) < len(known))]
+
+
+def _trained(study: Study) -> bool:
+    """Were any models trained for the study?"""
+    return any(study.items["corpus"])
 
 
 def _mean_of_means(table: pl.DataFrame, by: str, column: str) -> float:
