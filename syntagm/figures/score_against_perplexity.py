@@ -60,6 +60,7 @@ def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) 
         [
             {
                 "data": {"values": values},
+                "transform": known,
                 "mark": {"type": "rule", "opacity": 0.35, "aria": False},
                 "encoding": interval,
             },
