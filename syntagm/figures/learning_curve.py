@@ -109,7 +109,12 @@ def _panel(
         *_lines(lines, words, across, colour),
         *([] if isnan(human) else [_people(human)]),
     ]
-    title = {"text": shown(name.replace("_", " ")), "subtitle": _gains(lines), "fontSize": 12, "subtitleFontSize": 11}
+    title = {
+        "text": shown("all suites" if name == "all" else name.replace("_", " ")),
+        "subtitle": _gains(lines),
+        "fontSize": 12,
+        "subtitleFontSize": 11,
+    }
     return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": layers}
 
 
@@ -117,8 +122,8 @@ def _gains(lines: pl.DataFrame) -> list[str]:
     """The slope of each family, with its standard error, in words; a line a family."""
     return [
         shown(f"{row['family']}: ")
-        + ("no slope" if isnan(row["slope"]) else f"{row['slope']:+.3f}")
-        + ("" if isnan(row["se"]) else f" (SE {row['se']:.2g})")
+        + ("no slope" if isnan(row["slope"]) else f"{row['slope']:+.4f}")
+        + ("" if isnan(row["se"]) else f" (SE {row['se']:.4f})")
         + f", {row['n']} models"
         for row in lines.iter_rows(named=True)
     ]
