@@ -40,6 +40,7 @@ _HASH_BYTES = 6
 # The last digits of the inverse of the distribution function may depend on the platform's logarithm.
 _STEP = 2.0**-20
 _WORD = re.compile(r"\s*(\w+|[^\w\s])")
+_INSIDE = re.compile(r"\w\w")
 
 
 class Random(LanguageModel):
@@ -68,7 +69,9 @@ class Random(LanguageModel):
     def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Bits of each candidate; there is no vocabulary, so nothing is known of its rank."""
         for blank in blanks:
-            bits = np.array([self._candidate(blank.left, word) for word in blank.words], np.float64)
+            # What stands before the blank is hashed once; a word that goes on behind it is refused.
+            *_, last = [(0, self._beginning, 0.0), *self._words(blank.left, self._beginning)]
+            bits = np.array([self._candidate(blank.left, last[0], last[1], word) for word in blank.words], np.float64)
             unknown = np.full(len(bits), np.nan)
             yield Fill(bits, unknown, unknown.copy(), np.ones(len(bits), bool))
             if done:
@@ -78,31 +81,30 @@ class Random(LanguageModel):
         """Which of the candidates are one word."""
         return np.array([len(self._score(word).bits) == 1 for word in words], bool)
 
-    def _candidate(self, left: str, word: str) -> float:
-        answer = self._score(left + word)
-        ends = np.append(answer.starts[1:], len(left + word))
-        inside = ends > len(left)
-        if not inside.any() or word != word.strip() or (left + word)[answer.starts[inside][0] : len(left)].strip():
+    def _candidate(self, left: str, end: int, hashed: "hashlib.blake2b", word: str) -> float:
+        if not word or word != word.strip() or _INSIDE.match(left[-1:] + word[:1]):
             raise ModelError(
                 self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a blank",
                 "Leave a blank before the gap, at the end of what stands before it.",
             )  # fmt: skip
-        return float(answer.bits[inside].sum())
+        return sum(bits for _, _, bits in self._words(left[end:] + word, hashed))
 
     def _score(self, text: str) -> Surprisals:
-        starts, bits, at = [], [], 0
-        hashed = self._beginning.copy()
+        found = list(self._words(text, self._beginning))
+        starts = [0, *(end for end, _, _ in found)][: len(found)]
+        bits = np.array([bits for _, _, bits in found], np.float64)
+        return Surprisals(text, np.array(starts, np.int32), bits, np.ones(len(found), bool))
+
+    def _words(self, text: str, hashed: "hashlib.blake2b") -> Iterator[tuple[int, "hashlib.blake2b", float]]:
+        """For each word where it ends, the hash up to there, and its bits."""
+        at = 0
         while found := _WORD.match(text, at):
-            if self._unigram:
-                hashed, hashable = self._beginning.copy(), found[1].lower()
-            else:
-                hashable = found[0]
+            hashed = (self._beginning if self._unigram else hashed).copy()
+            hashable = found[1].lower() if self._unigram else found[0]
             # A file may hold half a surrogate pair, which is no UTF-8.
             hashed.update(hashable.encode("utf-8", "surrogatepass"))
-            starts.append(at)
-            bits.append(_drawn(hashed.digest()))
             at = found.end()
-        return Surprisals(text, np.array(starts, np.int32), np.array(bits, np.float64), np.ones(len(bits), bool))
+            yield at, hashed, _drawn(hashed.digest())
 
 
 def load(path: str, **options: str) -> Random:

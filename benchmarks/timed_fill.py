@@ -1,0 +1,54 @@
+"""Our side of the race in blanks; started as a program with {"model", "eligible", "contexts"}.
+
+Timed is everything from the contexts to equal weight, model weight and covered mass at all published cut-offs.
+"""
+
+import json
+import sys
+import time
+from dataclasses import replace
+
+import torch
+
+from syntagm import word_list
+from syntagm.measures._candidates import Candidates, candidates
+from syntagm.measures._cut import PUBLISHED_BOTTOM, PUBLISHED_TOP, cuts
+from syntagm.measures._shares import shares
+from syntagm.models._model import LanguageModel
+from syntagm.models._name import load
+from syntagm.question import Blank
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    with open(sys.argv[1], encoding="utf-8") as file:
+        asked = json.load(file)
+    model, verbs = load(asked["model"]), word_list.read("verbs")
+    chosen = candidates(verbs)
+    if asked["eligible"] == "single-token":
+        chosen = _single(model, verbs)
+    warm = Blank("The dog ", ".", chosen.words if asked["eligible"] == "single-token" else chosen.words[:16])
+    list(model.fill([warm] * 2))
+    ends = cuts(PUBLISHED_TOP, PUBLISHED_BOTTOM)
+    start = time.process_time()
+    blanks = [Blank(left, right, chosen.words) for left, right, _ in asked["contexts"]]
+    lemmas = 0
+    for (_, _, label), answer in zip(asked["contexts"], model.fill(blanks), strict=True):
+        lemmas = int(shares(answer, chosen, label, ends, asked["eligible"]).eligible.sum())
+    print(json.dumps({"cpu": time.process_time() - start, "contexts": len(blanks), "lemmas": lemmas}))
+
+
+def _single(model: LanguageModel, verbs: word_list.WordList) -> Candidates:
+    """The rows whose forms are all single tokens: what is not asked for costs nothing."""
+    every = candidates(verbs)
+    if model.left_to_right:
+        alone = model.single(every.words)
+    else:
+        [answer] = model.fill([Blank("The dog ", ".", every.words)])
+        alone = ~(answer.above != answer.above)
+    rows = tuple(row for row, forms in zip(verbs.rows, every.forms, strict=True) if alone[forms].all())
+    return candidates(replace(verbs, rows=rows))
+
+
+if __name__ == "__main__":
+    main()
