@@ -29,7 +29,7 @@ def estimates(run: FillRun, cuts: Sequence[Cut] | None = None) -> list[Estimate]
         cuts: at which cut-offs; at all of the run by default.
     """
     chosen = run.cuts if cuts is None else cuts
-    return [one for suite in run.suites for one in _of(run, "suite", suite.name, [suite.name], chosen)]
+    return [one for suite in run.suites for one in of_suites(run, "suite", suite.name, [suite.name], chosen)]
 
 
 def pooled(run: FillRun, tag: str = "construction", cuts: Sequence[Cut] | None = None) -> list[Estimate]:
@@ -40,7 +40,7 @@ def pooled(run: FillRun, tag: str = "construction", cuts: Sequence[Cut] | None =
     chosen = run.cuts if cuts is None else cuts
     values = dict.fromkeys(suite.tags[tag] for suite in run.suites if tag in suite.tags)
     suites = {value: [suite.name for suite in run.suites if suite.tags.get(tag) == value] for value in values}
-    return [one for value, names in suites.items() for one in _of(run, tag, value, names, chosen)]
+    return [one for value, names in suites.items() for one in of_suites(run, tag, value, names, chosen)]
 
 
 def contexts(run: FillRun, suites: Sequence[str]) -> pl.DataFrame:
@@ -48,7 +48,8 @@ def contexts(run: FillRun, suites: Sequence[str]) -> pl.DataFrame:
     return pl.concat([run.contexts(name) for name in suites]).unique("context", keep="first", maintain_order=True)
 
 
-def _of(run: FillRun, key: str, value: str, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
+def of_suites(run: FillRun, key: str, value: str, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
+    """Those of some suites together, as in `pooled`; groups are {"model", key: value, "measure"}."""
     group = {"model": run.model, key: value}
     yield _tse(run, group, value, suites)
     table = contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in _tables.WEIGHTS)
