@@ -12,6 +12,7 @@ import pytest
 from fill_for_tests import Drawn, oracle
 from toy_runs import FULL, pairs
 
+from syntagm.blanks import lemmas
 from syntagm.blanks.estimates import contexts, estimates, pooled
 from syntagm.blanks.recording import fill
 from syntagm.blanks.run import FillRun
@@ -308,3 +309,25 @@ def test_what_cannot_count_is_not_asked(tmp_path: Path) -> None:
     assert "old_s" not in model.words[0]
     assert run.results().equals(every.results())
     assert run.contexts().equals(every.contexts())
+
+
+def test_weights_by_what_is_known_of_the_lemmas(tmp_path: Path) -> None:
+    tags = dict(zip(["are", "bark", "sing", "nap", "old_p", "odd"], ["1", "1", "2", "2", "2", "3"], strict=True))
+    words = dataclasses.replace(
+        WORDS, rows=tuple(dataclasses.replace(row, tags={"band": tags[row.lemma]}) for row in WORDS.rows)
+    )
+    run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), words, tmp_path)
+    found = {(one.group["band"], one.group["measure"]): one for one in lemmas.by_tag(run, "band", ["simple"])}
+    # Three contexts: one is singular, two plural. `odd` is unknown, so band 3 has no lemma.
+    p = [Drawn(VOCABULARY).distribution(left, "") for left in ("The dog ", "The dogs ", "The cats ")]
+    labels, pairs_of_one = (0, 1, 1), [("is", "are"), ("barks", "bark")]
+    won = [np.mean([q[row[k]] > q[row[1 - k]] for q, k in zip(p, labels, strict=True)]) for row in pairs_of_one]
+    right = sum(q[row[k]] for q, k in zip(p, labels, strict=True) for row in pairs_of_one)
+    every = sum(q[form] for q in p for row in pairs_of_one for form in row)
+    assert {band for band, _ in found} == {"1", "2"}
+    assert found["1", "equal_weight"].value == pytest.approx(np.mean(won))
+    assert found["1", "model_weight"].value == pytest.approx(right / every)
+    assert (found["1", "model_weight"].n, found["2", "model_weight"].n) == (2, 3)
+    assert found["2", "equal_weight"].low <= found["2", "equal_weight"].value <= found["2", "equal_weight"].high
+    with pytest.raises(UsageError, match="no tag 'bond'; expected band"):
+        lemmas.by_tag(run, "bond")
