@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import altair
 import pytest
@@ -13,7 +14,6 @@ from toy_runs import toy_run
 from syntagm.cli import main
 from syntagm.errors import InputError, RunError, UsageError
 from syntagm.figures import (
-    contrasts,
     learning_curve,
     length_effect,
     method_comparison,
@@ -186,15 +186,27 @@ def test_runs_without_pairs_are_refused_and_no_runs_make_nothing(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "module", [contrasts, learning_curve, length_effect, method_comparison, model_correlation, phenomenon_accuracy]
+    "module", [learning_curve, length_effect, method_comparison, model_correlation, phenomenon_accuracy]
 )
-def test_figures_of_runs_can_be_drawn_by_their_names(module: object, run: Run) -> None:
-    if hasattr(module, "of_runs"):
-        figure = module.of_runs([run])
-        altair.Chart.from_dict(dict(figure.spec), validate=True)
-        assert "<svg" in svg(figure)
-    else:
-        assert module is contrasts
+def test_figures_of_runs_can_be_drawn_by_their_names(module: ModuleType, run: Run) -> None:
+    options = {"words": "1000,2000"} if module is learning_curve else {}
+    figure = module.of_runs([run, run], **options)
+    altair.Chart.from_dict(dict(figure.spec), validate=True)
+    assert "<svg" in svg(figure)
+    assert {"n", "method"} <= set(figure.table.columns)
+
+
+def test_figures_that_would_show_nothing_are_refused(run: Run, tmp_path: Path) -> None:
+    bare = toy_run(tmp_path, Suite("bare", agreement("bare", "dog").items, (Prediction("one", _pair.CRITICAL),)))
+    for module, runs, said in (
+        (phenomenon_accuracy, [bare], "in no suite"),
+        (length_effect, [bare], "no suite of minimal pairs"),
+        (method_comparison, [bare], "no suite with full_sentence and a prefix"),
+        (model_correlation, [run], "1 run"),
+        (learning_curve, [run], "no size"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            module.of_runs(runs)
 
 
 def test_the_paradigms_are_those_of_the_paper() -> None:

@@ -54,7 +54,7 @@ def of_runs(
             what the experiment says in whose folder the run lies.
 
     Raises:
-        UsageError: not a number a run.
+        UsageError: not a number a run, no size is known, or no suite has the tag and the measure.
     """
     rows = []
     for (name, run), size in zip(named(runs), training_words(runs, words), strict=True):
@@ -63,6 +63,9 @@ def of_runs(
             for one in estimates.scores(run, measure, tag)
             if size is not None
         ]
+    if not rows:
+        cure = "Give the sizes in the order of the runs: words=1000000,5000000"
+        raise UsageError("learning_curve", "no size of a training text, or no suite to go by", "both", cure)
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), title="Accuracy and training text")
 
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from syntagm.analysis import binned
 from syntagm.analysis.pair_properties import PAIRS, PROPERTIES, properties
+from syntagm.errors import UsageError
 from syntagm.figures._dots import GREY
 from syntagm.figures._figure import Figure, Spec, colours, finish, legend, shapes, shown
 from syntagm.run import Run
@@ -36,8 +37,14 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
 
 
 def of_runs(runs: Sequence[Run], measure: str = "full_sentence") -> Figure:
-    """The curves of some runs over all their suites of minimal pairs."""
+    """The curves of some runs over all their suites of minimal pairs.
+
+    Raises:
+        UsageError: there are none.
+    """
     tables = [pairs(name, run, measure) for name, run in named(runs)]
+    if all(table.is_empty() for table in tables):
+        raise UsageError("measure", f"no suite of minimal pairs with {measure!r}", "at least one")
     return draw(binned.curves(pl.concat(tables), SHOWN), "Accuracy and what is shallow about pairs")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from syntagm.analysis.method_difference import differences
+from syntagm.errors import UsageError
 from syntagm.figures import contrasts
 from syntagm.figures._figure import Figure
 from syntagm.result import Estimate
@@ -24,9 +25,15 @@ def draw(found: Sequence[Estimate], title: str = "") -> Figure:
 
 
 def of_runs(runs: Sequence[Run], tag: str = "linguistics_term") -> Figure:
-    """The differences of some runs, by prefix method and by a tag of the suites."""
+    """The differences of some runs, by prefix method and by a tag of the suites.
+
+    Raises:
+        UsageError: no suite is asked in two ways.
+    """
     found: list[Estimate] = []
     for name, run in named(runs):
         labels = {suite.name: suite.tags.get(tag, "others") for suite in run.suites}
         found += differences(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels)
+    if not found:
+        raise UsageError("method_comparison", "no suite with full_sentence and a prefix method", "at least one")
     return draw(found, "Whole sentences or critical words")

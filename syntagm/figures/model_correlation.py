@@ -8,6 +8,7 @@ import polars as pl
 from syntagm import estimates
 from syntagm.analysis import correlation
 from syntagm.analysis.association import METHODS
+from syntagm.errors import UsageError
 from syntagm.figures._figure import INK, Figure, Spec, finish, shown
 from syntagm.run import Run
 from syntagm.tables._runs import named
@@ -32,7 +33,13 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
 
 
 def of_runs(runs: Sequence[Run], measure: str = "full_sentence") -> Figure:
-    """The correlations of some runs over the suites that two of them share."""
+    """The correlations of some runs over the suites that two of them share.
+
+    Raises:
+        UsageError: a single run.
+    """
+    if len(runs) < 2:
+        raise UsageError("model_correlation", f"{len(runs)} run{'s' * (len(runs) != 1)}", "at least two")
     accuracies = {
         name: {one.group["suite"]: one.value for one in estimates.accuracies(run, measure)} for name, run in named(runs)
     }

@@ -6,6 +6,7 @@ from math import isnan, nan
 import polars as pl
 
 from syntagm import estimates
+from syntagm.errors import UsageError
 from syntagm.figures import _dots
 from syntagm.figures._figure import INK, Figure, Spec, finish, shown
 from syntagm.result import Estimate
@@ -52,8 +53,12 @@ def draw(
     return Figure(finish(spec, title, _subtitle(humans, chance, remark)), table)
 
 
-def of_runs(runs: Sequence[Run], tag: str = "phenomenon", measure: str = "full_sentence") -> Figure:
-    """The accuracies of some runs by phenomenon, or by another tag of the suites; items are drawn anew within suites."""
+def of_runs(runs: Sequence[Run], tag: str = "linguistics_term", measure: str = "full_sentence") -> Figure:
+    """The accuracies of some runs by phenomenon as BLiMP calls it, or by another tag of the suites.
+
+    Raises:
+        UsageError: no suite has both the tag and the measure.
+    """
     found: list[Estimate] = []
     counts: dict[str, int] = {}
     for name, run in named(runs):
@@ -63,7 +68,11 @@ def of_runs(runs: Sequence[Run], tag: str = "phenomenon", measure: str = "full_s
         for value in {suite.tags[tag] for suite in run.suites if tag in suite.tags}:
             held = sum(suite.tags.get(tag) == value and measure in suite.predictions for suite in run.suites)
             counts[value] = max(held, counts.get(value, 0))
-    return draw(found, counts, title=f"Accuracy by {tag}")
+    if not found:
+        known = sorted({key for run in runs for suite in run.suites for key in suite.tags})
+        expected = "one of " + ", ".join(known) if known else "suites with tags"
+        raise UsageError("tag", f"{tag!r} in no suite with the measure {measure}", expected)
+    return draw(found, counts, title=f"Accuracy by {tag.replace('_', ' ')}")
 
 
 def _row(one: Estimate, paradigms: Mapping[str, int], humans: Mapping[str, float]) -> tuple[object, ...]:
