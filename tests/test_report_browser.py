@@ -184,6 +184,7 @@ def test_on_paper_the_comparison_is_open_and_nothing_is_cut_off(browser: Any, tm
     assert visit.page.evaluate("[...document.querySelectorAll('details.pair')].every((fold) => fold.open)")
     visit.page.emulate_media(media="print")
     assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert visit.page.evaluate("getComputedStyle(document.querySelector('mark')).backgroundColor") == "rgb(251, 227, 160)"
     assert visit.page.locator("#suites input").is_hidden()
     visit.page.close()
 

@@ -56,6 +56,11 @@ class Section:
     sizes: Mapping[int, int]
 
     @property
+    def compared(self) -> bool:
+        """Does the figure show what the first prediction compares?"""
+        return bool(example.compared(self.subject.record) & set(self.figure.table["region"]))
+
+    @property
     def empty(self) -> bool:
         """Does the figure show empty regions?"""
         return self.kind == "regions" and bool(self.figure.table["empty"].any())
