@@ -105,6 +105,22 @@ def test_masked_models_and_word_borders_have_their_own_sources(tmp_path: Path) -
     )
 
 
+def test_fill_runs_are_described_by_what_they_ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = tmp_path / "words.csv"
+    words.write_text("lemma,form:singular,form:plural\nbark,barks,bark\nsleep,sleeps,sleep\n")
+    suites = tmp_path / "pairs.tsv"
+    suites.write_text("good\tbad\nthe dog barks\tthe dog bark\nthe cats sleep\tthe cats sleeps\n")
+    folder = str(tmp_path / "run")
+    assert main(["fill", "toy", "--suite", str(suites), "--words", str(words), "-o", folder, "--top", "0.5"]) == 0
+    capsys.readouterr()
+    main(["cite", folder])
+    said = capsys.readouterr().out
+    assert "every form of the list `words`" in said
+    assert "the top 0.5 of the probability" in said
+    assert "@newman-etal-2021-refining" in said
+    assert "an inequality between such values" not in said
+
+
 def test_a_suite_without_a_known_source_falls_short_and_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

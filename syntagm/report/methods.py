@@ -116,9 +116,7 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
                 else "The surprisal of a token is the negative binary logarithm of its probability after what stands before it"
             )
             yield f"{said}{cited}."
-    if any(map(references.is_fill, runs)):
-        lists = {run.record["options"]["words"]["name"]: None for run in runs if references.is_fill(run)}
-        yield f"Blanks in the sentences were filled with the words of {', '.join(map(code, lists))}; see the record for cut-offs."
+    yield from map(_blanks, (run for run in runs if references.is_fill(run)))
     if not score:
         return
     kinds = dict.fromkeys(suite.aggregate for run in score for suite in run.suites)
@@ -133,6 +131,24 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
     )
 
 
+def _blanks(run: Run) -> str:
+    options = run.record["options"]
+    cuts = [
+        f"the {kind} {', '.join(f'{one:g}' for one in options[kind])} of the probability"
+        for kind in ("top", "bottom")
+        if options.get(kind)
+    ]
+    cut = f", at {' and '.join(cuts)}" if cuts else ""
+    words = options["words"]
+    named = f"{code(words['name'])} ({words['hash'][:8]}; eligible: {options['eligible']})"
+    return (
+        f"Where the two sentences of an item differ in one word, {code(run.model)} was asked for every form of the list {named} "
+        "in its place. TSE is the proportion of items whose grammatical word is the likelier one; equal weight is the proportion "
+        "of the rows of the list whose fitting form is the likelier one, model weight the share of the probability of all forms "
+        f"that goes to fitting ones, both averaged over distinct contexts{cut}."
+    )
+
+
 def _all(runs: Sequence[Run], policy: str) -> str:
     found = dict.fromkeys(str(run.record["model"]["policies"][policy]) for run in runs)
     return " or ".join(
@@ -142,10 +158,15 @@ def _all(runs: Sequence[Run], policy: str) -> str:
 
 def _numbers(runs: Sequence[Run]) -> Iterator[str]:
     draws = f"{interval.DRAWS:,} draws, seed {interval.SEED}"
+    if not all(map(references.is_fill, runs)):
+        yield (
+            "The accuracy of a suite is the proportion of its items of which the prediction holds; a score over suites is the "
+            "unweighted mean of the accuracies by the first prediction of each."
+        )
+    over = "items (or contexts)" if any(map(references.is_fill, runs)) else "items"
     yield (
-        "The accuracy of a suite is the proportion of its items of which the prediction holds; a score over suites is the "
-        "unweighted mean of the accuracies by the first prediction of each. Intervals are 95% percentile bootstrap "
-        f"intervals over items, within suites for a score ({draws}){_cite([_BOOTSTRAP])}."
+        f"Intervals are 95% percentile bootstrap intervals over {over}, within suites for a score over several "
+        f"({draws}){_cite([_BOOTSTRAP])}."
     )
     for run in runs:
         ties = sum(one.ties for one in estimates.accuracies(run)) if not references.is_fill(run) else 0

@@ -12,7 +12,8 @@ from syntagm.tables._table import Cell, Table
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
 NUMBERS = 7
 INTERVAL = (
-    "95% intervals: percentile bootstrap over the items of each suite (10,000 draws, seed 1); none below two items."
+    "95% intervals: percentile bootstrap over the items (of fill runs: contexts) of each suite (10,000 draws, seed 1); "
+    "none below two."
 )
 TIES = (
     "Ties count as failures; undefined items are left out of n. Chance: independent draws, computed from the formulas."
@@ -33,8 +34,8 @@ def of_runs(runs: Sequence[Run], measure: str = "first", wide: str = "no") -> Ta
         raise UsageError("measure=", f"no suite with {measure!r}", "the name of a prediction, first, all or each")
     notes = (INTERVAL, TIES, _meaning(measure))
     if yes("wide", wide):
-        return Table("Accuracy by suite", *spread(rows, 2, ("suite", "measure")), notes=notes)
-    return Table("Accuracy by suite", COLUMNS, tuple(rows), notes=notes)
+        return Table("Score by suite", *spread(rows, 2, ("suite", "measure")), notes=notes)
+    return Table("Score by suite", COLUMNS, tuple(rows), notes=notes)
 
 
 def _meaning(measure: str) -> str:
