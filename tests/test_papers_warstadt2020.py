@@ -142,7 +142,11 @@ def test_several_models_and_sizes_have_learning_curves(run: Run, tmp_path: Path)
     # The first model has 5/8 over two paradigms of the category.
     assert math.isclose(float(str(slope["slope"])), (0.5 - 0.625) / 2)
     assert slope["words_at_people"] == "never"
+    # The two runs have other items under one name: they share no suite, and nothing is correlated.
     assert "Different content under one name" in str(made["table3"])
+    assert {
+        row["n"] for row in rows(made["table_correlations"], a="toy:12-sentences") if "people" not in str(row["b"])
+    } == {0}
     for one in drawn(made):
         altair.Chart.from_dict(dict(one.spec), validate=True)
         assert "<svg" in svg(one)

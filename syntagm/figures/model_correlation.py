@@ -11,7 +11,7 @@ from syntagm.analysis.association import METHODS
 from syntagm.errors import UsageError
 from syntagm.figures._figure import INK, Figure, Spec, finish, shown
 from syntagm.run import Run
-from syntagm.tables._runs import named
+from syntagm.tables._runs import named, titles
 
 CELL = 68
 _SAID = {"Pearson": "Pearson's r, of accuracies", "Spearman": "Spearman's rho, of their ranks"}
@@ -40,8 +40,14 @@ def of_runs(runs: Sequence[Run], measure: str = "full_sentence") -> Figure:
     """
     if len(runs) < 2:
         raise UsageError("model_correlation", f"{len(runs)} run{'s' * (len(runs) != 1)}", "at least two")
+    # Suites that have other content under the same name are not the same.
+    shown = titles(runs)
     accuracies = {
-        name: {one.group["suite"]: one.value for one in estimates.accuracies(run, measure)} for name, run in named(runs)
+        name: {
+            shown[one.group["suite"], run.suite(one.group["suite"]).hash]: one.value
+            for one in estimates.accuracies(run, measure)
+        }
+        for name, run in named(runs)
     }
     return draw(correlation.correlations(accuracies), list(accuracies), "Correlation of accuracies")
 

@@ -6,9 +6,12 @@ from math import nan
 import numpy as np
 import polars as pl
 
+from syntagm.analysis.suite_means import mean
 from syntagm.papers._cited import cited
 from syntagm.papers._paradigms import CONTRASTS, published
 from syntagm.papers._warstadt2020_raw import PEOPLE, Judgements, won
+from syntagm.papers._warstadt2020_tables import Drawn
+from syntagm.papers._warstadt2020_tables import numbers as numbers_of
 from syntagm.result import Estimate
 from syntagm.tables._table import Cell, Table
 
@@ -117,12 +120,30 @@ def _people(found: Judgements) -> Iterator[Row]:
     yield _row("judgements", PEOPLE, float(judged), "6700", "both versions", JUDGED)
 
 
+def people_table(drawn: Drawn, found: Judgements) -> Table:
+    """What people said of each paradigm, those that were dropped for it included."""
+    counts = won(found)
+    rows: list[tuple[Cell, ...]] = []
+    kept = [one for suite, one in counts.items() if suite in published()]
+    for suite, (right, tied, pairs, judged) in sorted(counts.items()):
+        one = drawn.get((PEOPLE, suite))
+        numbers = numbers_of(mean([one], {}))[:3] if one else (None,) * 3
+        rows.append((suite, "kept" if suite in published() else "dropped", *numbers, pairs, right, tied, judged))
+    columns = ("paradigm", "data", "agreement", "low", "high", "n", "won", "tied", "judgements")
+    notes = (
+        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: pairs drawn anew.",
+        "won: by a majority; a tie is lost. A paradigm was kept if four of its five pairs were won.",
+        f"{sum(one[0] for one in kept)} of {sum(one[2] for one in kept)} pairs of the paradigms that were kept are won.",
+    )  # fmt: skip
+    return Table("What people say", columns, tuple(rows), (), notes)
+
+
 def differing(found: Judgements, counted: dict[str, tuple[int, float, int]]) -> list[str]:
     """The paradigms whose summary by the authors is not what the single judgements give."""
-    made = []
-    for suite, (right, mean, judged) in counted.items():
-        ours = won(found).get(suite, (0, 0, 0, 0)) if suite in found else (0, 0, 0, 0)
+    made, counts = [], won(found)
+    for suite, (right, agreement, judged) in counted.items():
+        ours = counts.get(suite, (0, 0, 0, 0))
         rate = float(np.mean([np.mean(one) for one in found[suite].values()])) if suite in found else nan
-        if (ours[0], ours[3]) != (right, judged) or abs(rate - mean) > 1e-9:
+        if (ours[0], ours[3]) != (right, judged) or abs(rate - agreement) > 1e-9:
             made.append(suite)
     return made

@@ -1,5 +1,6 @@
 """The tables of Warstadt et al. 2020, of accuracies by paradigm, wherever these come from."""
 
+import re
 from collections.abc import Mapping, Sequence
 from math import isinf, isnan, nan
 
@@ -15,6 +16,8 @@ from syntagm.result import Estimate
 from syntagm.tables._table import Cell, Table
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
+# Over how many suites stands in the table.
+_OVER = re.compile(r"^(mean of|difference,) [^;]*; ")
 Drawn = Mapping[Key, Redrawn]
 Known = Mapping[str, Paradigm]
 PRINTED = ("5-gram", "LSTM", "TXL", "GPT-2")
@@ -228,7 +231,7 @@ def numbers(one: Estimate) -> tuple[Cell, ...]:
 
 def methods(found: Sequence[Estimate]) -> list[str]:
     """How the intervals of some estimates were made, each way once, with what suites of one item do to them."""
-    ways = dict.fromkeys(one.method.split("; ")[-1] if "no interval" not in one.method else one.method for one in found)
+    ways = dict.fromkeys(_OVER.sub("", one.method) for one in found)
     shown = list(ways)[:4]
     return [f"Intervals: 95 %, {way}." for way in shown] + (["Ties count as wrong."] if found else [])
 

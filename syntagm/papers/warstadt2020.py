@@ -31,13 +31,13 @@ from syntagm.figures import (
 from syntagm.figures._figure import Figure
 from syntagm.papers import _warstadt2020_tables as tables
 from syntagm.papers._paradigms import Paradigm, paradigms, published
-from syntagm.papers._warstadt2020_printed import differing, printed
-from syntagm.papers._warstadt2020_raw import PEOPLE, judgements, models, people, summary, won
-from syntagm.papers._warstadt2020_tables import Drawn, Known
+from syntagm.papers._warstadt2020_printed import differing, people_table, printed
+from syntagm.papers._warstadt2020_raw import PEOPLE, judgements, models, people, summary
+from syntagm.papers._warstadt2020_tables import Known
 from syntagm.result import Estimate
 from syntagm.run import Run
 from syntagm.tables._runs import named, titles
-from syntagm.tables._table import Cell, Table
+from syntagm.tables._table import Table
 
 SUITES = ("blimp_like",)
 MEASURE = method_difference.WHOLE
@@ -78,7 +78,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Made:
         "table3": tables.table3(drawn, known, notes),
         "table_paradigms": tables.by_paradigm(drawn, known, notes[-2:]),
         **_accuracy(found_means, humans),
-        **_correlations(tables.accuracies(drawn) | _published_people(known), notes[-2:-1]),
+        **_correlations(_told_apart(tables.accuracies(drawn), runs) | _published_people(known), notes[-2:-1]),
         **_contrasts(tables.contrasts(drawn)),
     }
     return made | _shallow(runs) | _methods(runs, known) | _learning(found_means, runs, words, humans)
@@ -112,7 +112,7 @@ def from_raw(folder: Path) -> Made:
         "table3": tables.table3(drawn, known, notes, published=False),
         "table_paradigms": tables.by_paradigm(drawn, known, notes, published=False),
         "table_printed": printed(means, correlated, made_contrasts, found),
-        "table_people": _people(drawn, won(found)),
+        "table_people": people_table(drawn, found),
         **_accuracy(means, {}, "people: five pairs a suite"),
         **_correlations(tables.accuracies(drawn), notes[:2]),
         **_contrasts(made_contrasts),
@@ -143,6 +143,20 @@ def _humans(found: Sequence[Estimate], people: Mapping[tuple[str, str], float]) 
     return {name: value for name, value in made.items() if not isnan(value)}
 
 
+def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
+    """model -> suite -> its name, with its hash where another run has other content under the name."""
+    shown = titles(runs)
+    return {name: {one.name: shown[one.name, one.hash] for one in run.suites} for name, run in named(runs)}
+
+
+def _told_apart(accuracies: Mapping[str, Mapping[str, float]], runs: Sequence[Run]) -> dict[str, dict[str, float]]:
+    """Accuracies by suite, such that only suites with the same content have the same name."""
+    shown = _names(runs)
+    return {
+        model: {shown[model][suite]: value for suite, value in found.items()} for model, found in accuracies.items()
+    }
+
+
 def _published_people(known: Known) -> dict[str, dict[str, float]]:
     judged = {suite: one.human for suite, one in known.items() if one.human == one.human}
     return {f"{PEOPLE} (published)": judged} if judged else {}
@@ -164,7 +178,13 @@ def _contrasts(found: Sequence[Estimate]) -> Made:
 
 
 def _shallow(runs: Sequence[Run]) -> Made:
-    pairs = pl.concat([length_effect.pairs(name, run, MEASURE) for name, run in named(runs)])
+    shown = _names(runs)
+    pairs = pl.concat(
+        [
+            length_effect.pairs(name, run, MEASURE).with_columns(pl.col("suite").replace(shown[name]))
+            for name, run in named(runs)
+        ]
+    )
     # One model of n-grams for each order, the first of the runs; a unigram is as good as the frequencies of words.
     counting: dict[object, str] = {}
     for name, run in named(runs):
@@ -224,23 +244,6 @@ def _learning(found: Sequence[Estimate], runs: Sequence[Run], words: str, humans
     return {"table_slopes": tables.slope_table(learning.slopes(table), humans), "learning_curve": figure}
 
 
-def _people(drawn: Drawn, counts: Mapping[str, tuple[int, int, int, int]]) -> Table:
-    """What people said of each paradigm, those that were dropped for it included."""
-    rows: list[tuple[Cell, ...]] = []
-    kept = [one for suite, one in counts.items() if suite in published()]
-    for suite, (right, tied, pairs, judged) in sorted(counts.items()):
-        one = drawn.get((PEOPLE, suite))
-        numbers = tables.numbers(suite_means.mean([one], {}))[:3] if one else (None,) * 3
-        rows.append((suite, "kept" if suite in published() else "dropped", *numbers, pairs, right, tied, judged))
-    columns = ("paradigm", "data", "agreement", "low", "high", "n", "won", "tied", "judgements")
-    notes = (
-        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: pairs drawn anew.",
-        "won: by a majority; a tie is lost. A paradigm was kept if four of its five pairs were won.",
-        f"{sum(one[0] for one in kept)} of {sum(one[2] for one in kept)} pairs of the paradigms that were kept are won.",
-    )  # fmt: skip
-    return Table("What people say", columns, tuple(rows), (), notes)
-
-
 def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
     """What the numbers of runs rest on."""
     signatures = []
@@ -254,7 +257,7 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
     return (
         *signatures,
         *(f"The run of {name} is not finished: items without results are left out." for name, run in named(runs) if not run.done),
-        *([f"Different content under one name in different runs: {', '.join(other[:6])}."] if other else []),
+        *([f"Different content under one name in different runs, not correlated: {', '.join(other[:6])}."] if other else []),
         "people, and 5-gram, LSTM, TXL, GPT-2: the paper's, transcribed, on its own pairs; the models' stand beside categories "
         "with all their paradigms.",
         "Chance is 1/2 for independent draws.",
