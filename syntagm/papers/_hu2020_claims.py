@@ -83,17 +83,17 @@ def ngram_ties(found: Findings) -> Checked:
     rows = found.raw.items.filter((pl.col("model") == "ngram") & pl.col("suite").is_in(found.study.suites))
     if not len(rows):
         raise LookupError("no results of n-gram")
-    seeds = rows.group_by("corpus", "suite", "seed").agg(pl.col("value").mean().alias("score"))
-    cells = seeds.group_by("corpus", "suite").agg(
+    seeds = rows.group_by("corpus", "suite", "seed", maintain_order=True).agg(pl.col("value").mean().alias("score"))
+    cells = seeds.group_by("corpus", "suite", maintain_order=True).agg(
         pl.col("score").min().alias("least"), pl.col("score").max().alias("most")
     )
     thrown = cells.filter((pl.col("least") < 0.05) & (pl.col("most") > 0.95))
     names = ", ".join(sorted(set(thrown["suite"])))
-    means = dict(seeds.group_by("corpus").agg(pl.col("score").mean()).iter_rows())
+    means = dict(seeds.group_by("corpus", maintain_order=True).agg(pl.col("score").mean()).iter_rows())
     voted = dict(
         found.study.scores()
         .filter(pl.col("model") == "ngram")
-        .group_by("corpus")
+        .group_by("corpus", maintain_order=True)
         .agg(pl.col("score").mean())
         .iter_rows()
     )
@@ -139,7 +139,10 @@ def seed_weights(found: Findings) -> Checked:
     """Figure 1 orders GPT-2 before RNNG, whatever the seeds on each corpus"""
     scores = found.study.scores()
     corpora = (
-        scores.group_by("model", "corpus").agg(pl.col("score").mean()).group_by("model").agg(pl.col("score").mean())
+        scores.group_by("model", "corpus", maintain_order=True)
+        .agg(pl.col("score").mean())
+        .group_by("model", maintain_order=True)
+        .agg(pl.col("score").mean())
     )
     means = dict(corpora.iter_rows())
     pooled = {model: found.score(model)["value"] for model in ("gpt-2", "rnng")}

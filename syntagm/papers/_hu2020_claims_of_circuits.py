@@ -139,7 +139,7 @@ def modifiers(found: Findings) -> Checked:
 def degenerate_item(found: Findings) -> Checked:
     """Every item of mvrr can come out right"""
     rows = found.study.items.filter(pl.col("suite").is_in(["mvrr", "mvrr_mod"]) & (pl.col("model") != "ngram"))
-    shares = rows.group_by("item").agg(pl.col("value").mean().alias("share")).sort("share")
+    shares = rows.group_by("item", maintain_order=True).agg(pl.col("value").mean().alias("share")).sort("share")
     if len(shares) < 2:
         raise LookupError("no results of mvrr")
     (item, least), (other, next_one) = shares.rows()[:2]

@@ -96,7 +96,7 @@ def table4(found: Findings) -> Checked:
 
 def perplexities(found: Findings) -> Mapping[tuple[str, str], float]:
     """(model class, corpus) -> mean perplexity over seeds."""
-    means = found.study.perplexity.group_by("model", "corpus").agg(pl.col("perplexity").mean())
+    means = found.study.perplexity.group_by("model", "corpus", maintain_order=True).agg(pl.col("perplexity").mean())
     return {(name(model), corpus): value for model, corpus, value in means.iter_rows()}
 
 

@@ -43,6 +43,7 @@ def figure1(study: Study) -> Figure:
     subtitle = [
         f"mean of {_counted(len(study.suites))}{_pooled(study)}",
         "95% interval: suite scores redrawn; n: how many they are",
+        *study.remarks,
     ]
     return class_scores.draw(found, study.chance, "SG score by model class" if _pooled(study) else "SG score", subtitle)
 
@@ -56,6 +57,7 @@ def figure2(study: Study) -> Figure:
     subtitle = [
         f"a point a trained model: mean of {_counted(len(study.suites))}{lines}",
         "95% interval: items redrawn within suites",
+        *study.remarks,
     ]
     return score_against_perplexity.draw(there, corpora, "SG score against perplexity", subtitle)
 
@@ -76,6 +78,7 @@ def figure3(study: Study) -> Figure:
     subtitle = [
         "score on a suite minus the suite's mean over classes and corpora",
         "95% interval: corpora, or classes, redrawn, then suite scores within each; n: how many they are",
+        *study.remarks,
     ]
     return score_deltas.draw(table, "Score deltas by model class and by corpus", subtitle)
 
@@ -86,7 +89,7 @@ def figure4_by_class(study: Study) -> Figure:
     order = units.means(labelled(study, study.deltas()), ["model"], "delta").sort("value", descending=True)["model"]
     table = _ranked(found.rename({"model": "name"}), list(order)).with_columns(series=pl.lit(""))
     return circuit_scores.draw(
-        table, "score delta", "Score deltas by circuit and model class", _per_model(table, "corpora")
+        table, "score delta", "Score deltas by circuit and model class", [*_per_model(table, "corpora"), *study.remarks]
     )
 
 
@@ -115,6 +118,7 @@ def figure5(study: Study) -> Figure:
     subtitle = [
         "mean over models of their mean over a circuit's suites; 95% interval: corpora redrawn, then models within each;",
         "of a single model: items redrawn within suites",
+        *study.remarks,
     ]
     return circuit_scores.draw(
         ranked, "score", "SG score by circuit", subtitle, list(kinds["series"].unique(maintain_order=True))
@@ -128,6 +132,7 @@ def figure6(study: Study) -> Figure:
     subtitle = [
         f"mean of {_counted(pairs)} each{_pooled(study)}; 95% interval: suite scores redrawn",
         "at the right: with minus without",
+        *study.remarks,
     ]
     return modifiers.draw(found, "Scores without and with modifiers", subtitle)
 

@@ -81,7 +81,12 @@ class Findings:
         """Circuit -> model -> mean score (Figure 5)."""
         table = suite_scores.by_circuit(self.study.scores(), self.study.circuits)
         found: dict[str, dict[str, float]] = {}
-        rows = table.group_by("circuit", "model").agg(pl.col("score").mean()).sort("circuit", "model").iter_rows()
+        rows = (
+            table.group_by("circuit", "model", maintain_order=True)
+            .agg(pl.col("score").mean())
+            .sort("circuit", "model")
+            .iter_rows()
+        )
         for circuit, model, value in rows:
             found.setdefault(circuit, {})[model] = value
         return found
@@ -92,7 +97,10 @@ class Findings:
         table = suite_scores.by_circuit(deltas, self.study.circuits, "delta")
         found: dict[str, dict[str, float]] = {}
         for circuit, corpus, value in (
-            table.group_by("circuit", "corpus").agg(pl.col("delta").mean()).sort("circuit").iter_rows()
+            table.group_by("circuit", "corpus", maintain_order=True)
+            .agg(pl.col("delta").mean())
+            .sort("circuit")
+            .iter_rows()
         ):
             found.setdefault(circuit, {})[corpus] = value
         return found
@@ -100,7 +108,7 @@ class Findings:
     def corpus_deltas(self, without: tuple[str, ...] = ()) -> dict[str, float]:
         """Corpus -> mean delta (Figure 3, right)."""
         deltas = self.study.deltas().filter(~pl.col("model").is_in(without))
-        return dict(deltas.group_by("corpus").agg(pl.col("delta").mean()).iter_rows())
+        return dict(deltas.group_by("corpus", maintain_order=True).agg(pl.col("delta").mean()).iter_rows())
 
     def modified(self, model: str, modifier: str) -> float:
         """The mean score without or with modifiers (Figure 6)."""

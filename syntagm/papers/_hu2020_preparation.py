@@ -33,6 +33,7 @@ LABELS = {
     "transformer-xl": "Transformer-XL", "grnn": "GRNN", "jrnn": "JRNN",
 }  # fmt: skip
 WORD_BY_WORD = ("vanilla", "ordered-neurons", "rnng")
+WITHDRAWN = "GPT-2: the authors later withdrew the models trained on MD and LG"
 ASIDE = ("1gram", "ngram-no-rand")
 _BPE = "gptbpe"
 
@@ -56,7 +57,8 @@ def prepared(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
     named = [str(one) for one in items["suite"].unique(maintain_order=True)]
     circuits = {suite: circuit for suite in named if (circuit := circuit_of(suite))}
     perplexity = of_the_study(raw.perplexity).select(list(PERPLEXITY))
-    return Study(items, circuits, perplexity, WORDS, LABELS, chance(raw, named), ("gpt-2",), WORD_BY_WORD)
+    remarks = (WITHDRAWN,) if "gpt-2" in items["model"] else ()
+    return Study(items, circuits, perplexity, WORDS, LABELS, chance(raw, named), ("gpt-2",), WORD_BY_WORD, remarks)
 
 
 def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:

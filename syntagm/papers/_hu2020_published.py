@@ -85,7 +85,7 @@ def table4(study: Study) -> Table:
     printed = cited("hu2020")["table4"]
     ppl = pl.col("perplexity")
     keys = ["model", "corpus"]
-    found = study.perplexity.group_by(keys).agg(
+    found = study.perplexity.group_by(keys, maintain_order=True).agg(
         ppl.mean(), pl.len().alias("seeds"), ppl.min().alias("least"), ppl.max().alias("most")
     )
     numbers = {(name(row["model"]), row["corpus"]): row for row in found.iter_rows(named=True)}

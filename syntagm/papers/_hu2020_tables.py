@@ -37,7 +37,12 @@ def tables(study: Study) -> Iterator[tuple[str, Table]]:
 def classes(study: Study) -> Table:
     """The scores of model classes, in three ways of averaging; of models off the shelf alone, in two."""
     rows = labelled(study, study.scores())
-    items = dict(labelled(study, study.items).group_by("model").agg(pl.col("value").drop_nans().mean()).iter_rows())
+    items = dict(
+        labelled(study, study.items)
+        .group_by("model", maintain_order=True)
+        .agg(pl.col("value").drop_nans().mean())
+        .iter_rows()
+    )
     found = []
     for row in units.means(rows, ["model", "kind"], "score").sort("value", descending=True).iter_rows(named=True):
         part = rows.filter(pl.col("model") == row["model"])
@@ -69,7 +74,7 @@ def cells(study: Study) -> Table:
     scores = units.means(labelled(study, study.scores().filter(pl.col("corpus") != "")), keys, "score")
     means = units.means(labelled(study, study.deltas()), keys, "delta").select(*keys, delta="value")
     ppl = pl.col("perplexity")
-    perplexity = instances.group_by(keys).agg(
+    perplexity = instances.group_by(keys, maintain_order=True).agg(
         pl.len().alias("seeds"), ppl.mean(), ppl.min().alias("least"), ppl.max().alias("most")
     )
     joined = in_order(study, scores.join(means, on=keys, how="left").join(perplexity, on=keys, how="left"))
@@ -111,9 +116,13 @@ def suites(study: Study) -> Table:
     models = list(dict.fromkeys(scores["model"]))
     found = {
         (suite, model): value
-        for suite, model, value in scores.group_by("suite", "model").agg(pl.col("score").mean()).iter_rows()
+        for suite, model, value in scores.group_by("suite", "model", maintain_order=True)
+        .agg(pl.col("score").mean())
+        .iter_rows()
     }
-    items = dict(study.scores().group_by("suite").agg((pl.col("n") + pl.col("undefined")).max()).iter_rows())
+    items = dict(
+        study.scores().group_by("suite", maintain_order=True).agg((pl.col("n") + pl.col("undefined")).max()).iter_rows()
+    )
     trained = _trained(study)
     rows = [
         (
@@ -200,7 +209,7 @@ def _trained(study: Study) -> bool:
 
 
 def _mean_of_means(table: pl.DataFrame, by: str, column: str) -> float:
-    mean = table.group_by(by).agg(pl.col(column).mean()).select(pl.col(column).mean()).item()
+    mean = table.group_by(by, maintain_order=True).agg(pl.col(column).mean()).select(pl.col(column).mean()).item()
     return float(mean)
 
 

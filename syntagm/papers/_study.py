@@ -29,6 +29,7 @@ class Study:
         chance: what independent draws would score over the suites; nan where that isn't known.
         absent: the models that the published figures by corpus leave out.
         words_alike: the neural models that read whole words, whose perplexities can be compared.
+        remarks: lines that every figure by model has below its title.
     """
 
     items: pl.DataFrame
@@ -39,6 +40,7 @@ class Study:
     chance: float = float("nan")
     absent: tuple[str, ...] = ()
     words_alike: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def label(self, model: str) -> str:
         """What to call a model."""
