@@ -6,14 +6,16 @@ from datetime import date
 from pathlib import Path
 
 from benchmarks import DATA, ROOT, STORE
+from benchmarks.fill import fill
 from benchmarks.lstm import CORPUS, lstm
 from benchmarks.ngram import ngram
+from benchmarks.pll import pll
 from benchmarks.samples import SAMPLES
 from benchmarks.scoring import DTYPES, race
 from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 
-PARTS = [*SAMPLES, "spine", "lstm", "ngram"]
+PARTS = [*SAMPLES, "spine", "lstm", "ngram", "pll", "fill"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -52,6 +54,10 @@ def _part(name: str, asked: argparse.Namespace) -> str:
         return spine(min(PAIRS, asked.cap or PAIRS))
     if name == "ngram":
         return ngram(asked.rounds, asked.lmplz)
+    if name == "pll":
+        return pll(asked.rounds, asked.cap)
+    if name == "fill":
+        return fill(asked.rounds, asked.cap)
     if name == "lstm" and CORPUS.exists():
         return lstm(asked.rounds, asked.cap)
     if not (DATA / name).is_dir():

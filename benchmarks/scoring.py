@@ -76,15 +76,15 @@ def _score(tool: str, dtype: str, sample: Sample) -> Timing:
         task = Path(folder) / "task.json"
         asked = {"model": str(checkpoint.folder()), "dtype": dtype, "sentences": sample.sentences}
         task.write_text(json.dumps(asked), "utf-8")
-        return Timing(**_program(f"timed_{tool}.py", str(task), peer=tool != "syntagm"))
+        return Timing(**program(f"timed_{tool}.py", str(task), peer=tool != "syntagm"))
 
 
 def _rate(dtype: str) -> float:
     shape = map(str, (checkpoint.WIDTH, checkpoint.LAYERS, checkpoint.VOCABULARY))
-    return float(_program("timed_matmul.py", dtype, *shape)["rate"])
+    return float(program("timed_matmul.py", dtype, *shape)["rate"])
 
 
-def _program(name: str, *arguments: str, peer: bool = False) -> dict[str, Any]:
+def program(name: str, *arguments: str, peer: bool = False) -> dict[str, Any]:
     """The last line that one of the timed programs prints."""
     python = str(peers.python()) if peer else sys.executable
     environment = {**os.environ, **ONE_THREAD, "HF_HUB_OFFLINE": "1"}

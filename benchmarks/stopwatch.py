@@ -31,6 +31,13 @@ def task() -> tuple[str, str, list[str]]:
     return asked["model"], asked["dtype"], asked["sentences"]
 
 
+def options() -> dict[str, Any]:
+    """Whatever else stands in that file."""
+    with open(sys.argv[1], encoding="utf-8") as file:
+        asked: dict[str, Any] = json.load(file)
+    return asked
+
+
 class Counter:
     """Counts the tokens, padding included, that go through a transformers model."""
 

@@ -8,6 +8,7 @@ that gives the model's own logits; a probe at load decides, never a list of name
 import hashlib
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Any
@@ -17,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
+from syntagm.models._last_layer import at_places, last_layer
 from syntagm.models._masked_probe import probe
 from syntagm.models._memory import free, is_out_of_memory
 
@@ -55,6 +57,7 @@ class MaskedForward:
 
     Attributes:
         direct_head: is the head applied to the asked places only?
+        last: the body's last layer, if that too is computed at the asked places only; else None.
         noise: the largest difference in bits of a text between batched and single computation, measured.
         vocabulary: entries that the softmax runs over.
         symbols: token numbers below it may be asked.
@@ -69,6 +72,7 @@ class MaskedForward:
         self.wide = torch.float64 if self.dtype == torch.float64 else torch.float32
         self.limit = _limit(model)
         self.vocabulary = self.symbols = int(model.get_input_embeddings().weight.shape[0])
+        self.last = last_layer(model)
         self.direct_head, self.noise, self.widest, self.evaluated = True, 0.0, 0, 0
         # Batches share the hook while they run.
         self._alone = threading.RLock()
@@ -137,7 +141,9 @@ class MaskedForward:
         """The model's own pass, but that of the body's output only the asked places go on to the head."""
 
         def cut(_: Any, __: Any, output: Any) -> Any:
-            hidden = output[0][torch.arange(len(places), device=self.device), places][None]
+            # After a last layer that was computed at the asked places, there are no others.
+            rows, at = torch.arange(len(places), device=self.device), places if self.last is None else 0
+            hidden = output[0][rows, at][None]
             if isinstance(output, tuple):
                 return (hidden, *output[1:])
             output[next(iter(output))] = hidden
@@ -145,7 +151,8 @@ class MaskedForward:
 
         hook = self.model.base_model.register_forward_hook(cut)
         try:
-            logits: torch.Tensor = self.model(input_ids=tokens).logits
+            with at_places(self.last, places) if self.last is not None else nullcontext():
+                logits: torch.Tensor = self.model(input_ids=tokens).logits
         finally:
             hook.remove()
         return logits[0]

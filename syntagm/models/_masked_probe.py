@@ -1,7 +1,7 @@
 """Find out what a masked model can take, by asking the same alone and in company."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ _LENGTHS = (12, 9, 6)
 
 
 def probe(forward: "MaskedForward") -> None:
-    """Set `direct_head`, `vocabulary`, `symbols` and `noise`.
+    """Set `last`, `direct_head`, `vocabulary`, `symbols` and `noise`.
 
     Raises:
         ModelError: neither way of batching gives the numbers of single computation.
@@ -31,7 +31,8 @@ def probe(forward: "MaskedForward") -> None:
     forward.symbols = min(forward.symbols, forward.vocabulary)
     targets = [int(row.inputs[row.place]) for row in rows]
     single = _bits(torch.stack(alone), targets)
-    for forward.direct_head in (True, False):
+    for last, direct in _ways(forward):
+        forward.last, forward.direct_head = last, direct
         if (batched := _batched(forward, rows, targets)) is not None and _same(forward, batched, single):
             forward.noise = round_up(_furthest(batched - single, [len(text) for text in texts]))
             return
@@ -39,6 +40,11 @@ def probe(forward: "MaskedForward") -> None:
         str(forward.model.config.model_type), "batched scoring differs from scoring one row at a time",
         "the same numbers", "This architecture can't be scored exactly here.",
     )  # fmt: skip
+
+
+def _ways(forward: "MaskedForward") -> list[tuple[Any, bool]]:
+    """What may be computed at the asked places only: last layer and head, or the head, or nothing."""
+    return [*([(forward.last, True)] if forward.last is not None else []), (None, True), (None, False)]
 
 
 def _texts(forward: "MaskedForward") -> list[list["Row"]]:

@@ -53,13 +53,13 @@ def spelled(dtype: torch.dtype) -> str:
     return _SPELLED.get(dtype, str(dtype).removeprefix("torch."))
 
 
-def batch_tokens(options: Mapping[str, str], place: torch.device) -> int:
-    """The tokens of a batch: what the option `batch` says, or what suits the place.
+def batch_tokens(options: Mapping[str, str], place: torch.device, processor: int = 1536) -> int:
+    """The tokens of a batch: what the option `batch` says, or what suits the place; `processor` on one.
 
     Raises:
         UsageError: the option is no number above 0.
     """
-    choice = options.get("batch", "1536" if place.type == "cpu" else "16384")
+    choice = options.get("batch", str(processor if place.type == "cpu" else 16384))
     if not choice.isdecimal() or int(choice) < 1:
         raise UsageError("model option batch", repr(choice), "a number of tokens, at least 1")
     return int(choice)

@@ -67,7 +67,7 @@ class Masked(LanguageModel):
             raise ModelError(self.name, "a tokenizer without a mask", "that of a masked model")
         self._tokenizer, self._mask = tokenizer, int(tokenizer.mask_token_id)
         self.start = _before(tokenizer, self.name)
-        self._forward = MaskedForward(model, self._mask, batch_tokens(options, model.device))
+        self._forward = MaskedForward(model, self._mask, batch_tokens(options, model.device, 4096))
         self._places = Places(tokenizer, self.name)
         self.noise = self._forward.noise
         self.policies = {
@@ -86,6 +86,7 @@ class Masked(LanguageModel):
             "options": dict(options),
             "device": str(model.device),
             "head": "asked places" if self._forward.direct_head else "all places",
+            "last layer": "asked places" if self._forward.last is not None else "all places",
             "positions": self._forward.limit,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
