@@ -6,6 +6,10 @@ of a construction with animate and with inanimate subjects are pooled (a micro a
 items makes three comparisons, which the paper's table does not tell apart.
 
 The published pickles and the suites of `marvin2018` go by the same names, so a run on either makes these tables.
+
+Beside the two tables: accuracy by the word that is tested, with its frequency (the paper's lexical variation; by form, as
+there), the surprisal of each word of an item (figures A.1 to A.3 of its supplement, for the first item of a suite), and, where a
+unigram model is given, the scores normalised after Pauls & Klein 2012 that the paper tried.
 """
 
 import json
@@ -18,10 +22,16 @@ import polars as pl
 from syntagm import estimates
 from syntagm.analysis import score
 from syntagm.errors import RunError
+from syntagm.figures import lexical as lexical_figure
+from syntagm.figures import surprisal_by_word
+from syntagm.figures._figure import Figure
 from syntagm.papers._cited import cited
 from syntagm.result import Estimate
 from syntagm.run import Run
+from syntagm.tables import lexical as lexical_table
+from syntagm.tables import normalised
 from syntagm.tables._table import Cell, Table
+from syntagm.tables._tags import tags_of
 
 SUITES = ("marvin2018",)
 NUMBERS = ("accuracy", "low", "high", "chance", "n", "ties", "undefined")
@@ -39,16 +49,47 @@ NPI_NOTE = (
 )
 
 
-def of_runs(runs: Sequence[Run]) -> dict[str, Table]:
-    """The tables of the paper for each model, by the names of their files; of several models the names are numbered.
+# The suites of which the figures show something: one of each kind of construction, and those of figures A.1 to A.3.
+DRAWN = ("simple_agrmt", "prep_anim", "obj_rel_across_anim", "obj_rel_within_anim", "simple_reflexives")
+WORD_BY_WORD = ("simple_npi_anim", "obj_rel_across_anim", "obj_rel_within_anim")
+TESTED = "region:critical"
+
+
+def of_runs(runs: Sequence[Run], *, unigrams: str = "") -> dict[str, Table | Figure]:
+    """The tables and figures of the paper, by the names of their files; tables of several models are numbered.
+
+    Arguments:
+        unigrams: a text to count words in, or `ngram:...`, a model of order 1: adds the table `normalised`.
 
     >>> of_runs([])
     {}
     """
-    made: dict[str, Table] = {}
+    made: dict[str, Table | Figure] = {}
     for number, run in enumerate(runs, 1):
         ending = f"_{number}" if len(runs) > 1 else ""
         made |= {f"table1{ending}": table1(run), f"table2{ending}": table2(run)}
+    if runs:
+        made |= _words(runs)
+        made |= {"normalised": normalised.of_runs(runs, unigrams, tokens="treebank")} if unigrams else {}
+    return made
+
+
+def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
+    """Accuracy by the tested word, and surprisal by word, as far as the runs have what they need."""
+    made: dict[str, Table | Figure] = {}
+    having = [
+        name
+        for name in dict.fromkeys(suite.name for run in runs for suite in run.suites if MEASURE in suite.predictions)
+        if any(TESTED in tags_of(run, name) for run in runs if name in {suite.name for suite in run.suites})
+    ]
+    if having:
+        chosen = {"by": TESTED, "measure": MEASURE}
+        drawn = [name for name in DRAWN if name in having] or having[: len(DRAWN)]
+        made["by_word"] = lexical_table.of_runs(runs, suite=",".join(having), **chosen)
+        made["by_word_and_frequency"] = lexical_figure.of_runs(runs, suite=",".join(drawn), **chosen)
+    for name in WORD_BY_WORD:
+        if found := [run for run in runs if name in {suite.name for suite in run.suites} and len(run.sentences(name))]:
+            made[f"surprisal_{name}"] = surprisal_by_word.of_runs(found, name)
     return made
 
 
