@@ -14,6 +14,8 @@ from ngrams_for_tests import TOY, trained
 from syntagm.errors import ModelError, RunError, UsageError
 from syntagm.models import _arpa, ngram
 from syntagm.models._back_off import BackOff
+from syntagm.models._kenlm import KenLM
+from syntagm.models._word_scorer import Asked
 from syntagm.question import Blank
 from syntagm.training.ngram import train
 
@@ -200,6 +202,16 @@ def test_the_package_kenlm_gives_the_same(folder: Path, tmp_path: Path) -> None:
     for text in ("the author near the guards laughs .", "the zebra laughs", "laughs the", ""):
         found = [log for log, _, _ in peer.full_scores(text)]
         np.testing.assert_allclose(np.array(bits(model, text)) / -np.log2(10.0), found, rtol=0, atol=2e-6)
+    same = KenLM(tmp_path / "toy.arpa", "same", "0", Asked("blanks", False, False))
+    blanks = [
+        Blank(left, " .", ("laughs", "laugh", "zebra", "near the guards")) for left in ("the author ", "", "the zebra ")
+    ]
+    for blank, one, other in zip(blanks, model.fill(blanks), same.fill(blanks), strict=True):
+        np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=2e-6)
+        assert one.known.tolist() == other.known.tolist()
+        assert np.isnan(other.above).all()
+        for word, cost in zip(blank.words, other.bits, strict=True):
+            assert sum(bits(same, blank.left + word)[-len(word.split()) :]) == cost
 
 
 def test_a_binary_without_the_package_kenlm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
