@@ -101,10 +101,20 @@ class Run:
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
         """A row an item and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""
-        chosen = self.suites if suite is None else (self.suite(suite),)
-        tables = [self._table(name, "results.parquet") for one in chosen for name in one.shards if name in self._ledger]
+        return self._all_results if suite is None else self._results([self.suite(suite)])
+
+    @cached_property
+    def _all_results(self) -> pl.DataFrame:
+        # Looked at again and again, and small beside the sentences.
+        return self._results(self.suites)
+
+    def _results(self, suites: Sequence[SuiteRecord]) -> pl.DataFrame:
+        tables = [self._table(name, "results.parquet") for one in suites for name in one.shards if name in self._ledger]
         # A run that was stopped may go on under another spelling of the model's name (`bos=yes` for `bos=auto`).
         return pl.concat([pl.DataFrame(schema=shard.RESULTS), *tables]).with_columns(model=pl.lit(self.model))
+
+    def need_sentences(self) -> None:
+        """Raises RunError if the run has results only: no sentences, tokens and regions."""
 
     def sentences(self, suite: str) -> pl.DataFrame:
         """A row a sentence of one suite, with text, regions and tokens as lists; columns as in `shard.SENTENCES`."""
