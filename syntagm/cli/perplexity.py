@@ -55,6 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
         print(f"the text {how}", file=sys.stderr)
         model = _load(arguments, tokens=tokens)
+    if not model.left_to_right:
+        print(
+            "pseudo-perplexity: each word has both sides of the text to go by; compare it with its like only",
+            file=sys.stderr,
+        )
     with Screen() as screen:
         screen.planned(sentences, 0, len(arguments.files), "file")
         texts = corpus.texts(arguments.files)
