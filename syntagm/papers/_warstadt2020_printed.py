@@ -37,6 +37,7 @@ def printed(
     differing = sum(row[-2] == "no" for row in rows)
     notes = (
         f"{differing} of {len(rows)} printed numbers differ from what the published data give.",
+        "n and intervals: in table3, table_correlations, table_contrasts and table_people.",
         "Printed: transcribed from " + cited("warstadt2020")["source"],
         "first version: arXiv, December 2019; corrected: the paper in the data repository. Its readers found the differences "
         "(alexwarstadt/blimp, issues 2, 4 and 5).",
