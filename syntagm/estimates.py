@@ -6,7 +6,7 @@ import polars as pl
 
 from syntagm.analysis import chance, score
 from syntagm.analysis.chance import Chance
-from syntagm.errors import FormulaError
+from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
 from syntagm.run import Run, SuiteRecord
@@ -33,6 +33,7 @@ def accuracies(run: Run, rule: str = "") -> list[Estimate]:
     Arguments:
         rule: "first" prediction, "all" predictions, or the name of a measure; see `analysis.score`.
     """
+    refuse_conjunction(run, rule)
     results = run.results()
     chosen = score.verdicts(results, predictions(run), rule) if rule else results
     return score.accuracy(chosen, run.tolerance)
@@ -45,7 +46,21 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
         rule: as in `accuracies`.
         tag: any tag of the suites: "circuit", "phenomenon", "field", "linguistics_term", ...
     """
+    refuse_conjunction(run, rule)
     return _scores(run, run.results(), rule, tag)
+
+
+def conjoins(run: Run) -> bool:
+    """Are the measures of a run predictions of the same items, so that all of an item's can hold together?"""
+    return run.record.get("kind", "score") == "score"
+
+
+def refuse_conjunction(run: Run, rule: str) -> None:
+    """Raises UsageError if the rule is "all" and the measures of the run are not predictions of the same items."""
+    if rule == "all" and not conjoins(run):
+        raise UsageError(
+            "measure", "all, of a fill run, whose measures are no predictions", "one of its measures, or first"
+        )
 
 
 def chance_of(run: Run, estimate: Estimate) -> Chance:
@@ -77,6 +92,8 @@ def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
         return chance.unknown(f"no chance level: {suite.name} has no prediction {rule}")
     formulas = suite.predictions
     chosen = [formulas[rule]] if rule in formulas else [*formulas.values()][: 1 if rule == "first" else None]
+    if not all(chosen):
+        return chance.unknown("no chance level: a measure without a formula")
     try:
         return chance.known(*map(parse, chosen))
     except FormulaError as error:  # a record may come from anyone

@@ -64,8 +64,8 @@ def _rows(run: Run, suite: str, kind: str) -> pl.DataFrame:
 
 
 def _scores(run: Run) -> Iterator[tuple[object, ...]]:
-    several = {suite.name for suite in run.suites if len(suite.predictions) > 1}
-    together = [one for one in estimates.accuracies(run, "all") if one.group["suite"] in several]
+    several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and estimates.conjoins(run)}
+    together = [one for one in estimates.accuracies(run, "all") if one.group["suite"] in several] if several else []
     overall = estimates.scores(run, "all") if several else []
     for one in (*estimates.estimates(run), *together, *overall):
         yield score_row(run, one)

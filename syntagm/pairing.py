@@ -8,7 +8,7 @@ from syntagm.analysis import comparison
 from syntagm.analysis.comparison import Comparison
 from syntagm.analysis.score import verdicts
 from syntagm.errors import RunError, UsageError
-from syntagm.estimates import predictions
+from syntagm.estimates import predictions, refuse_conjunction
 from syntagm.run import Run
 
 
@@ -54,6 +54,7 @@ def paired(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, 
 
     Columns as in `comparison.FLIP_COLUMNS`. Arguments and errors as of `compare`.
     """
+    refuse_conjunction(first, rule)
     shared, left_out = _shared(first, second)
     named = {suite: names for suite, names in predictions(first).items() if suite in shared}
     if rule not in ("first", "all"):

@@ -17,6 +17,8 @@ from syntagm.blanks.estimates import contexts, estimates, pooled
 from syntagm.blanks.recording import fill
 from syntagm.blanks.run import FillRun
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
+from syntagm.estimates import chance_of
+from syntagm.estimates import estimates as estimate
 from syntagm.export import lines
 from syntagm.ledger import Silence
 from syntagm.measures._cut import Cut
@@ -206,7 +208,14 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     assert {one.group["suite"] for one in compare(run, other).suites} == {"simple", "clash"}
     assert compare(run, other, "model_weight").overall.n == 5
     assert "".join(lines(run, "results")) == (tmp_path / "a" / "results.csv").read_text()
-    assert any(line.split(",")[3] == "equal_weight" for line in lines(run, "scores"))
+    scores = [line.split(",")[:4] for line in lines(run, "scores")]
+    assert [run.model, "suite", "simple", "equal_weight"] in scores
+    assert {row[3] for row in scores[1:] if row[1] != "suite"} == {"first"}
+    [tse, equal, *_] = estimate(run)
+    assert (chance_of(run, tse).value, tse.group["measure"]) == (0.5, "tse")
+    assert chance_of(run, equal).method == "no chance level: a measure without a formula"
+    with pytest.raises(UsageError, match="one of its measures"):
+        compare(run, other, "all")
     for refused in (lambda: list(lines(run, "tokens")), lambda: report([run], tmp_path / "page.html")):
         with pytest.raises(RunError, match="a fill run has no"):
             refused()

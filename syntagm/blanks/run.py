@@ -70,15 +70,15 @@ class FillRun(Run):
 
     def sentences(self, suite: str) -> pl.DataFrame:
         """Not in a fill run: RunError."""
-        self._refuse("sentences")
+        self.refuse("sentences")
 
     def tokens(self, suite: str) -> pl.DataFrame:
         """Not in a fill run: RunError."""
-        self._refuse("tokens")
+        self.refuse("tokens")
 
     def regions(self, suite: str) -> pl.DataFrame:
         """Not in a fill run: RunError."""
-        self._refuse("regions")
+        self.refuse("regions")
 
     def _gathered(self, kind: str, schema: dict[str, pl.DataType], suite: str | None) -> pl.DataFrame:
         """The rows of one suite or of all, suite by suite; those of a suite may stand in shards of suites before it."""
@@ -93,7 +93,8 @@ class FillRun(Run):
         ]
         return pl.concat([pl.DataFrame(schema=schema), *tables])
 
-    def _refuse(self, what: str) -> NoReturn:
+    def refuse(self, what: str) -> NoReturn:
+        """Say that a fill run has not got something, as a RunError."""
         raise RunError(
             str(self.folder), f"a fill run has no {what}", "a run of `syntagm run`",
             "Of fill runs there are results: `syntagm export --as results`, `syntagm compare`.",

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from syntagm import durable
+from syntagm.blanks.run import FillRun
 from syntagm.errors import UsageError
 from syntagm.figures import surprisal_by_region
 from syntagm.figures._figure import Figure
@@ -75,10 +76,13 @@ def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> 
 
     Raises:
         UsageError: no runs, or the numbers alone need more.
-        RunError: a run is damaged, or `path` can't be written.
+        RunError: a run is damaged, or a fill run, which has no sentences; or `path` can't be written.
     """
     if not runs:
         raise UsageError("report", "no runs", "at least one run directory")
+    for run in runs:
+        if isinstance(run, FillRun):
+            run.refuse("sentences")
     columns = numbers.columns(runs)
     sections = _sections(numbers.subjects(columns), min(_FIGURES, ceiling // 2))
     context = _context(columns, sections)
