@@ -96,6 +96,11 @@ def test_the_table(undisturbed: Path, texts: Path) -> None:
     model = load(str(undisturbed / "models" / "gpt2-xs-1"), eos="yes")
     again = perplexity(model, corpus.texts([texts / "test.txt"]))
     assert float(found[1]["perplexity"]) == pytest.approx(again.perplexity, rel=1e-4)
+    made = {path.name.partition(".")[0] for path in undisturbed.glob("*.*")}
+    figures = {f"figure{name}" for name in ("1", "2", "3", "4_by_class", "4_by_corpus", "5")}
+    # No suite of the three has a modified version, so there is no figure 6.
+    assert figures | {"cells", "correlations", "regressions"} < made
+    assert "figure6" not in made
     run = open_run(undisturbed / "runs" / "gpt2-xs-1")
     assert run.done
     by_suite = {one.group["suite"]: one.value for one in accuracies(run, "first")}
@@ -188,7 +193,7 @@ def test_what_is_done_is_not_made_again(
         (["--set", "gpt2.width"], "'gpt2.width'; expected NAME=VALUE"),
         (["--seeds", "1,1"], "each once"),
         (["--seeds", "x"], "a whole number"),
-        (["--model", "demo"], "given with --corpus"),
+        (["--model", "demo"], "--model and --corpus"),
     ],
 )
 def test_another_experiment_is_refused(
@@ -200,13 +205,11 @@ def test_another_experiment_is_refused(
     assert (undisturbed / "experiment.json").read_bytes() == before
 
 
-def test_the_two_ways_to_reproduce_are_told_apart(
-    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_ways_to_reproduce_are_told_apart(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = str(texts / "test.txt")
     for others, found in (
         (["marvin2018", "--corpus", text], "marvin2018 trains no models"),
-        (["hu2020", "--model", "demo"], "no text to train on"),
+        (["hu2020"], "none of them; expected one of --model, --from-run, --from-raw, --corpus"),
         (["hu2020", "--corpus", text, "--valid", text], "--test: nothing"),
     ):
         assert main(["reproduce", *others, "-o", str(tmp_path / "out")]) == 2

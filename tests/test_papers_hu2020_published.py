@@ -286,6 +286,7 @@ def test_what_differs_from_the_printed_paper(shared: Path) -> None:
         "Pre-trained GPT-2 and GPT-2-XL outperform all others on each circuit",
         "Every item of mvrr can come out right",
         "By chance an item of mvrr comes out right in less than 25%",
+        "A model that is blind to context scores 50% on number agreement",
         "By chance an NPI item comes out right in 5 of 32 cases",
     }
     assert verdicts["The analysis is over 34 suites"] == "does not hold: 31"

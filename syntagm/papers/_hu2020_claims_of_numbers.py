@@ -1,6 +1,7 @@
 """The numbers that Hu et al. 2020 print, beside the same from their raw data: AICs, tests, perplexities, chance levels."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from zlib import crc32
 
 import polars as pl
 
@@ -8,7 +9,8 @@ from syntagm.analysis import chance as chances
 from syntagm.analysis import regression
 from syntagm.papers import _hu2020_regressions as regressions
 from syntagm.papers._hu2020_findings import DIFFERS, Check, Checked, Claim, Findings, name, verdict
-from syntagm.papers._hu2020_preparation import formulas
+from syntagm.papers._hu2020_preparation import bundled, formulas
+from syntagm.suite import Item
 
 LEVEL = 0.001
 NAMES = {
@@ -114,6 +116,33 @@ def chance_of_npi(found: Findings) -> Checked:
     return str(printed), computed, verdict(abs(one.value - printed) < 1e-9)
 
 
+def context_blind(found: Findings) -> Checked:
+    """A model that is blind to context scores 50% on number agreement"""
+    right = [
+        bool(suite.predictions[0].formula.margin(_by_itself(item)) > 0)
+        for name, suite in bundled().items()
+        if name.startswith("number_")
+        for item in suite.items
+    ]
+    share = sum(right) / len(right)
+    computed = (
+        f"{share:.0%} of {len(right)} items of our own, bits by the words of a region alone: the comparisons exclude "
+        "each other"
+    )
+    return f"{found.printed['chance']['context_blind']:.0%}", computed, verdict(abs(share - 0.5) < 0.1)
+
+
+def _by_itself(item: Item) -> Callable[[str, str], float]:
+    """Bits that depend on nothing but the words of a region."""
+
+    def bits(region: str, condition: str) -> float:
+        sentence = item.sentences[condition]
+        (place,) = (one for one in sentence.regions if one.name == region)
+        return float(crc32(sentence.text[place.start : place.end].strip().encode()) % 1000)
+
+    return bits
+
+
 def word_level_gpt2(found: Findings) -> Checked:
     """GPT-2 on words and on word pieces (section 4.5)"""
     results = set(found.raw.items.select("model", "corpus").unique().iter_rows())
@@ -132,5 +161,6 @@ CLAIMS: list[Check] = [
     table4,
     chance_of_mvrr,
     chance_of_npi,
+    context_blind,
     word_level_gpt2,
 ]

@@ -17,6 +17,7 @@ from syntagm.errors import InputError, UsageError
 from syntagm.formula import Formula
 from syntagm.papers._hu2020_raw import PERPLEXITY, Raw, circuit_of
 from syntagm.papers._study import Study
+from syntagm.suite import Suite
 
 # How many suites -> which are left out.
 SUITES = {
@@ -99,9 +100,14 @@ def chance(raw: Raw, suites: list[str]) -> float:
     return chances.mean(firsts).value if len(firsts) == len(suites) else float("nan")
 
 
-@cache
 def formulas() -> dict[str, Formula]:
     """Suite -> its first prediction, which is what the raw results are about."""
+    return {name: suite.predictions[0].formula for name, suite in bundled().items()}
+
+
+@cache
+def bundled() -> dict[str, Suite]:
+    """Our own suites of these names: the paper's predictions on items of ours."""
     from syntagm.formats._read import expand, read
 
-    return {suite.name: suite.predictions[0].formula for file in expand(["hu2020"]) for suite in read(file)}
+    return {suite.name: suite for file in expand(["hu2020"]) for suite in read(file)}

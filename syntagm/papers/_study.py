@@ -126,11 +126,9 @@ def _study(
 
 
 def _items(run: Run, model: str, corpus: str, seed: int) -> pl.DataFrame:
-    """The verdicts of first predictions; items whose id occurs twice in a suite are told apart by their order."""
+    """The verdicts of first predictions."""
     rows = score.verdicts(run.results(), estimates.predictions(run), "first")
-    occurrence = pl.int_range(pl.len()).over("suite", "item")
-    item = pl.when(occurrence > 0).then(pl.format("{} ({})", "item", occurrence + 1)).otherwise(pl.col("item"))
     return rows.select(
         pl.lit(model).alias("model"), pl.lit(corpus).alias("corpus"), pl.lit(seed, pl.Int64).alias("seed"), "suite",
-        item.alias("item"), "value",
+        "item", "value",
     )  # fmt: skip
