@@ -113,9 +113,6 @@ class Run:
         # A run that was stopped may go on under another spelling of the model's name (`bos=yes` for `bos=auto`).
         return pl.concat([pl.DataFrame(schema=shard.RESULTS), *tables]).with_columns(model=pl.lit(self.model))
 
-    def need_sentences(self) -> None:
-        """Raises RunError if the run has results only: no sentences, tokens and regions."""
-
     def sentences(self, suite: str) -> pl.DataFrame:
         """A row a sentence of one suite, with text, regions and tokens as lists; columns as in `shard.SENTENCES`."""
         names = [name for name in self.suite(suite).shards if name in self._ledger]
