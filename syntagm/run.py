@@ -8,7 +8,7 @@ results.parquet/.csv all results, when the run is done
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -101,15 +101,8 @@ class Run:
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
         """A row an item and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""
-        return self._all_results if suite is None else self._results([self.suite(suite)])
-
-    @cached_property
-    def _all_results(self) -> pl.DataFrame:
-        # Looked at again and again, and small beside the sentences.
-        return self._results(self.suites)
-
-    def _results(self, suites: Sequence[SuiteRecord]) -> pl.DataFrame:
-        tables = [self._table(name, "results.parquet") for one in suites for name in one.shards if name in self._ledger]
+        chosen = self.suites if suite is None else (self.suite(suite),)
+        tables = [self._table(name, "results.parquet") for one in chosen for name in one.shards if name in self._ledger]
         # A run that was stopped may go on under another spelling of the model's name (`bos=yes` for `bos=auto`).
         return pl.concat([pl.DataFrame(schema=shard.RESULTS), *tables]).with_columns(model=pl.lit(self.model))
 
