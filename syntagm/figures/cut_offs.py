@@ -1,0 +1,167 @@
+"""Cut-offs: a score against how much of the model's distribution is looked at, from its top and its bottom, by construction."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+
+import polars as pl
+
+from syntagm.blanks.estimates import estimates, pooled
+from syntagm.blanks.run import FillRun
+from syntagm.errors import RunError, UsageError
+from syntagm.figures._figure import Figure, Spec, colours, finish, legend, shapes, shown
+from syntagm.measures import _cut
+from syntagm.measures._cut import Cut
+from syntagm.result import Estimate
+from syntagm.run import Run
+from syntagm.tables._runs import named
+
+SCHEMA = {
+    "group": pl.String, "model": pl.String, "end": pl.String, "share": pl.Float64, "whole": pl.Boolean, "value": pl.Float64,
+    "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "undefined": pl.Int64, "method": pl.String,
+}  # fmt: skip
+MEASURES = {
+    "equal_weight": "equal weight (EW)",
+    "model_weight": "model weight (MW)",
+    "covered": "mass of counted forms",
+    "invalid": "share of invalid contexts",
+}
+WIDTH, HEIGHT = 190, 95
+TOP, BOTTOM = "top", "bottom"
+
+
+def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = (), columns: int = 4) -> Figure:
+    """The figure: for each group one panel of top cut-offs, linear, and under it one of bottom cut-offs, logarithmic.
+
+    Arguments:
+        table: columns as in `SCHEMA`. A row that is `whole` looks at everything; it stands as a dot of its own, unjoined.
+        measure: one of `MEASURES`.
+    """
+    models = list(dict.fromkeys(table["model"]))
+    groups = list(dict.fromkeys(table["group"]))
+    ends = [end for end in (TOP, BOTTOM) if (table["end"] == end).any()]
+    columns = min(columns, len(groups) or 1)
+    panels = [
+        _pair(table.filter(pl.col("group") == one), one, ends, models, measure, at, columns)
+        for at, one in enumerate(groups)
+    ]
+    spec: Spec = {"concat": panels, "columns": columns, "spacing": 22}
+    made = finish(spec, title, subtitle)
+    made |= {"title": made["title"] | {"offset": 14}} if title else {}
+    return Figure(made, table.select(list(SCHEMA)))
+
+
+def of_runs(runs: Sequence[Run], measure: str = "equal_weight") -> Figure:
+    """The cut-offs of some fill runs, by the tag `construction` of their suites, or by suite where a run has no such tag.
+
+    Raises:
+        UsageError: another measure, or no run with cut-offs.
+        RunError: one is no fill run.
+    """
+    if measure not in MEASURES:
+        raise UsageError("measure=", repr(measure), "one of " + ", ".join(MEASURES))
+    rows = []
+    for name, run in named(runs):
+        if not isinstance(run, FillRun):
+            raise RunError(str(run.folder), "a run of `syntagm run`", "a fill run", "Make one with `syntagm fill`.")
+        tagged = all("construction" in suite.tags for suite in run.suites)
+        found = pooled(run) if tagged else estimates(run)
+        rows += [
+            row
+            for one in found
+            if (row := row_of(one, one.group["construction" if tagged else "suite"], name, measure))
+        ]
+    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    if table["whole"].all():
+        raise UsageError(
+            "the runs", "no cut-offs", "some", "`syntagm fill ... --top published --bottom published` has them."
+        )
+    return draw(table, measure, MEASURES[measure].capitalize() + " at cut-offs", subtitle(measure))
+
+
+def row_of(one: Estimate, group: str, model: str, measure: str) -> tuple[object, ...] | None:
+    """The row of an estimate at a cut-off; None if it is of another measure."""
+    name, bracket, rest = one.group["measure"].partition("(")
+    if name != measure:
+        return None
+    cut = _cut.parse(name + bracket + rest, measure) if bracket else Cut()
+    end, share = (BOTTOM, cut.bottom) if cut.bottom < 1 else (TOP, cut.top)
+    return group, model, end, share, cut.whole, one.value, one.low, one.high, one.n, one.undefined, one.method
+
+
+def subtitle(measure: str) -> list[str]:
+    """What a reader must know of the axes."""
+    said = {
+        "equal_weight": "share of lemmas whose right form is the likelier one",
+        "model_weight": "share of the mass of counted forms that is on right ones",
+        "covered": "probability of the forms that count",
+        "invalid": "share of contexts in which no lemma counts",
+    }
+    return [
+        f"{said[measure]}; mean over contexts, band: 95% interval",
+        "upper panels: the likeliest entries of the vocabulary that make up the share on the axis; lower ones: the least likely",
+        "single dot at 1: nothing cut off, forms of several tokens included; at cut-offs only single tokens count",
+    ]
+
+
+def _pair(
+    rows: pl.DataFrame, name: str, ends: Sequence[str], models: Sequence[str], measure: str, at: int, columns: int
+) -> Spec:
+    told = legend([shown(one) for one in models], WIDTH * columns) if at == 0 and len(models) > 1 else None
+    parts = [
+        _panel(rows.filter(pl.col("end") == end), end, models, MEASURES[measure] if at % columns == 0 else "", told)
+        for end in ends
+    ]
+    title = {"text": shown(name.replace("_", " ")), "fontSize": 12, "limit": WIDTH + 40}
+    return {"title": title, "vconcat": parts, "spacing": 6}
+
+
+def _panel(rows: pl.DataFrame, end: str, models: Sequence[str], upright: str, told: Spec | None) -> Spec:
+    names = [shown(one) for one in models]
+    values = [_value(row) for row in rows.iter_rows(named=True) if not isnan(row["value"])]
+    across = _across(end, rows["share"].to_list())
+    up: Spec = {
+        "type": "quantitative", "title": upright, "scale": {"domain": [0, 1]},
+        "axis": {"format": ".1f", "values": [0, 0.5, 1], "titleFontSize": 11},
+    }  # fmt: skip
+    colour: Spec = {"field": "model", "type": "nominal", "scale": colours(names), "legend": told}
+    shape: Spec = {"field": "model", "type": "nominal", "scale": shapes(names), "legend": told}
+    cut = {"transform": [{"filter": {"field": "whole", "equal": False}}]}
+    band = {"x": across, "y": up | {"field": "low"}, "y2": {"field": "high"}, "color": colour}
+    dot = {"x": across, "y": up | {"field": "value"}, "color": colour, "shape": shape, "description": {"field": "said"}}
+    line = {name: dot[name] for name in ("x", "y", "color")}
+    return {
+        "width": WIDTH, "height": HEIGHT, "data": {"values": values},
+        "layer": [
+            cut | {"mark": {"type": "area", "opacity": 0.18, "aria": False}, "encoding": band},
+            cut | {"mark": {"type": "line", "strokeWidth": 1.5, "aria": False,
+                            "strokeDash": [4, 3] if end == BOTTOM else [1, 0]}, "encoding": line},
+            {"mark": {"type": "point", "filled": True, "size": 24, "opacity": 0.9}, "encoding": dot},
+        ],
+    }  # fmt: skip
+
+
+def _across(end: str, shares: Sequence[float]) -> Spec:
+    made: Spec = {"field": "share", "type": "quantitative", "title": f"{end} cut-off"}
+    if end == TOP:
+        axis = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f", "titleFontSize": 11}
+        return made | {"scale": {"domain": [0, 1]}, "axis": axis}
+    ticks = sorted(set(shares), reverse=True)
+    low, high = (min(ticks) / 1.5, 1.0) if ticks else (0.1, 1.0)
+    axis = {"values": [1, *(one for one in ticks if _power(one))], "format": "~g", "titleFontSize": 11, "grid": True}
+    return made | {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": axis}
+
+
+def _power(share: float) -> bool:
+    """Is it a power of ten? Labels of others would overlap."""
+    return f"{share:e}".startswith("1.000000e")
+
+
+def _value(row: Mapping[str, object]) -> dict[str, object]:
+    low, high = (None if isnan(float(str(row[key]))) else row[key] for key in ("low", "high"))
+    where = "nothing cut off" if row["whole"] else f"{row['end']} {float(str(row['share'])):g}"
+    spread = "" if low is None else f" [{low:.3f}, {high:.3f}]"
+    said = f"{row['model']}, {row['group']}, {where}: {row['value']:.3f}{spread}, n={row['n']}"
+    return {
+        "model": shown(str(row["model"])), "share": row["share"], "whole": row["whole"], "value": row["value"],
+        "low": row["value"] if low is None else low, "high": row["value"] if high is None else high, "said": shown(said),
+    }  # fmt: skip
