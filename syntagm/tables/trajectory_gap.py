@@ -1,0 +1,55 @@
+"""Trajectory gap: how far two series of checkpoints are apart, as the area between their curves, with intervals."""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+from syntagm.analysis import trajectory
+from syntagm.errors import UsageError
+from syntagm.run import Run
+from syntagm.tables._table import Cell, Table
+from syntagm.tables.trajectory import about, curves_of, whole
+from syntagm.trajectories import METHOD, Curve
+
+COLUMNS = ("A", "B", "group", "suites", "n", "from", "to", "area", "B - A", "low", "high")
+NOTES = (
+    "B - A: the mean difference of the two curves over the span that both have, straight between places: the area between them "
+    "by its width. area: in score times doublings (score times units if scale=linear); empty: no span in common.",
+    f"low, high: of B - A, 95% {METHOD}, so paired; about other items, not other trainings.",
+)
+
+
+def of_runs(
+    runs: Sequence[Run], x: str = "", series: str = "", by: str = "", measure: str = "first", scale: str = "log"
+) -> Table:
+    """A row a pair of series and group of suites; options as of the table `trajectory`.
+
+    Raises:
+        UsageError: one series only.
+    """
+    found, curves = curves_of(runs, x, series, by, measure, scale)
+    names = list(dict.fromkeys(one.series for one in curves))
+    if len(names) < 2:
+        raise UsageError("trajectory_gap", f"one series, {names[0]}", "two or more", "Name them: series=a,a,b,b")
+    of = {(one.series, one.group): one for one in curves}
+    groups = dict.fromkeys(one.group for one in curves)
+    rows = tuple(
+        _row(of[a, group], of[b, group], scale == "linear") for a, b in combinations(names, 2) for group in groups
+    )
+    return Table("Differences between trajectories", COLUMNS, rows, notes=(*about(found, scale), *NOTES))
+
+
+def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
+    found = trajectory.between((a.at, a.values), (b.at, b.values), linear)
+    drawn = [
+        trajectory.between((a.at, one), (b.at, other), linear).mean for one, other in zip(a.draws, b.draws, strict=True)
+    ]
+    numbers = (found.low, found.high, found.area, found.mean, *trajectory.interval(drawn))
+    return (
+        a.series,
+        b.series,
+        a.group,
+        a.suites,
+        min(*a.n, *b.n),
+        *(None if math.isnan(one) else one for one in numbers),
+    )
