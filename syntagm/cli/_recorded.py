@@ -1,4 +1,4 @@
-"""The steps of an evaluation that commands share: find the suites, take the folder, load the model, run."""
+"""The steps of an evaluation that commands share: find the suites, take the folder, load the model, run or fill."""
 
 import argparse
 import shlex
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from syntagm.cli import _model
 
 if TYPE_CHECKING:
+    from syntagm.blanks.run import FillRun
     from syntagm.formats._many import SuiteFiles
     from syntagm.run import Run
 
@@ -49,3 +50,40 @@ def recorded(options: argparse.Namespace, files: "SuiteFiles", place: Path) -> "
         where = getattr(options, "cache", None) or default_path()
         cache = None if options.no_cache else AnswerCache(where, screen.warned)
         return recording.run(model, files, place, align=align, cache=cache, progress=screen, command=command)
+
+
+def filled(
+    options: argparse.Namespace,
+    files: "SuiteFiles",
+    place: Path,
+    named: str,
+    top: Sequence[float],
+    bottom: Sequence[float],
+) -> "FillRun":
+    """Fill the blanks of the suites with the model of the command line into `place`, or go on with the run that is there.
+
+    Arguments:
+        named: the word list, bundled or a file.
+        top, bottom: cut-offs, as `blanks.recording.fill` takes them.
+
+    Raises:
+        RunError: the folder can't be had; said before the model is loaded.
+        UsageError, InputError, ModelError: the word list or the model can't be had.
+        Interrupted: the user asked to stop.
+    """
+    from syntagm import word_list
+    from syntagm.blanks import recording
+    from syntagm.cli._screen import Screen
+    from syntagm.ledger import claim
+
+    words = word_list.read(named)
+    with claim(place):
+        pass
+    model = _model.load(options)
+    command, chosen = shlex.join(["syntagm", *sys.argv[1:]]), vars(options)
+    eligible, shared = chosen.get("eligible", "all"), chosen.get("blank") == "shared"
+    limits = {"top": top, "bottom": bottom}
+    with Screen("context") as screen:
+        return recording.fill(
+            model, files, words, place, eligible=eligible, shared=shared, progress=screen, command=command, **limits
+        )

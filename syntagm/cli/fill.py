@@ -14,7 +14,6 @@ Stop it with Ctrl-C, or kill it: the same command line continues. Given again af
 
 import argparse
 import math
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,32 +69,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fill the blanks, print the table."""
-    from syntagm import word_list
-    from syntagm.blanks import recording
-    from syntagm.cli._recorded import suites
-    from syntagm.cli._screen import Screen
-    from syntagm.ledger import claim
+    from syntagm.cli._recorded import filled, suites
     from syntagm.measures._cut import PUBLISHED_BOTTOM, PUBLISHED_TOP
 
-    limits = {"top": _limits("--top", options.top, PUBLISHED_TOP)}
-    limits["bottom"] = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
-    files, words = suites(options, options.suite), word_list.read(options.words)
-    # Refused before the model is loaded, if the folder can't be had.
-    with claim(options.output):
-        pass
-    model = _model.load(options)
-    with Screen("context") as screen:
-        done = recording.fill(
-            model,
-            files,
-            words,
-            options.output,
-            eligible=options.eligible,
-            shared=options.blank == "shared",
-            progress=screen,
-            command=shlex.join(["syntagm", *sys.argv[1:]]),
-            **limits,
-        )
+    top = _limits("--top", options.top, PUBLISHED_TOP)
+    bottom = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
+    done = filled(options, suites(options, options.suite), options.output, options.words, top, bottom)
     show(done)
     return 0
 

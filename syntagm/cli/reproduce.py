@@ -6,10 +6,10 @@
     syntagm reproduce hu2020 --from-run runs/gpt2 runs/lstm -o out
     syntagm reproduce hu2020 --from-raw syntactic-generalization/data/raw -o out --set suites=33
 
---model runs the paper's suites into DIR/run, as `syntagm run` does: stop it, and the same command line continues. --from-run
-takes runs that are there, --from-raw what the authors published. Each table is written as DIR/NAME.csv, .md and .tex and
-printed, published numbers beside ours; each figure as DIR/NAME.svg, .png, .pdf and .vl.json, its numbers as DIR/NAME.csv.
-Exit code 1: a run is not finished.
+--model runs the paper's suites into DIR/run, as `syntagm run` (or `syntagm fill`) does: stop it, and the same command line
+continues. --from-run takes runs that are there, --from-raw what the authors published. Each table is written as DIR/NAME.csv,
+.md and .tex and printed, published numbers beside ours; each figure as DIR/NAME.svg, .png, .pdf and .vl.json, its numbers as
+DIR/NAME.csv. Exit code 1: a run is not finished.
 
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --plan
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1
@@ -114,9 +114,12 @@ def _runs(options: argparse.Namespace, paper: ModuleType) -> "list[Run]":
 
     if options.from_run:
         return [open_run(place) for place in options.from_run]
-    from syntagm.cli._recorded import recorded, suites
+    from syntagm.cli._recorded import filled, recorded, suites
 
-    return [recorded(options, suites(options, options.suite or paper.SUITES), options.output / "run")]
+    files, place = suites(options, options.suite or paper.SUITES), options.output / "run"
+    if hasattr(paper, "WORDS"):
+        return [filled(options, files, place, paper.WORDS, paper.TOP, paper.BOTTOM)]
+    return [recorded(options, files, place)]
 
 
 def _choices(offered: Any, pairs: Sequence[str]) -> dict[str, str]:
