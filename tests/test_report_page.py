@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import re
+import time
 from dataclasses import replace
 from html.parser import HTMLParser
 from math import log2
@@ -21,6 +22,7 @@ from syntagm.analysis import comparison
 from syntagm.errors import UsageError
 from syntagm.report.page import CEILING, report
 from syntagm.run import Run, open_run
+from syntagm.suite import Suite
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 
@@ -111,6 +113,14 @@ def test_models_are_compared_on_the_suites_they_share(tmp_path: Path) -> None:
     assert (row["only_a"], row["only_b"]) == (str(expected.only_a), str(expected.only_b))
     assert "0 of 1 suite separate them" in page.text
     assert "Models compared" not in written(tmp_path, toy).text
+
+
+def test_models_are_compared_by_the_same_prediction_or_not_at_all(tmp_path: Path) -> None:
+    toy, other = (toy_run(tmp_path / model, agreement(), model=model) for model in ("toy", "random"))
+    # The second model was asked the second prediction only, which is then its first.
+    [suite] = other.suites
+    other.suites = (replace(suite, predictions={"full_sentence": suite.predictions["full_sentence"]}),)
+    assert "Models compared" not in written(tmp_path, toy, other).text
 
 
 def test_models_without_a_suite_in_common_are_not_compared(tmp_path: Path) -> None:
@@ -247,19 +257,38 @@ def test_a_small_ceiling_leaves_items_then_figures_out_and_says_so(tmp_path: Pat
     assert not (tmp_path / "none.html").exists()
 
 
-@pytest.mark.slow
-def test_67_suites_of_1000_pairs_stay_under_the_ceiling(tmp_path: Path) -> None:
+def many_pairs(suites: int, items: int) -> list[Suite]:
+    """Suites of pairs of ten words drawn with a seed."""
     words = ["the", "dog", "dogs", "cat", "cats", "bark", "barks", "at", "near", "sleep", "sleeps", "no", "ever"]
     random = Random(5)
 
     def text() -> str:
         return " ".join(random.choices(words, k=10))
 
-    suites = [pairs(f"paradigm{number:02}", *((text(), text()) for _ in range(1000))) for number in range(67)]
-    path = report([toy_run(tmp_path / "run", *suites)], tmp_path / "report.html")
+    tags = [{"field": ("syntax", "semantics")[number % 2]} for number in range(suites)]
+    return [
+        pairs(f"paradigm{number:02}", *((text(), text()) for _ in range(items)), tags=tags[number])
+        for number in range(suites)
+    ]
+
+
+@pytest.mark.slow
+def test_67_suites_of_1000_pairs_stay_under_the_ceiling(tmp_path: Path) -> None:
+    path = report([toy_run(tmp_path / "run", *many_pairs(67, 1000))], tmp_path / "report.html")
     content = path.read_text("utf-8")
     assert path.stat().st_size < CEILING
     assert content.count("50 of 1,000 items, token by token") == 67
+
+
+@pytest.mark.slow
+def test_six_models_on_67_suites_of_1000_pairs_take_less_than_half_a_minute(tmp_path: Path) -> None:
+    suites = many_pairs(67, 1000)
+    runs = [toy_run(tmp_path / str(seed), *suites, model=f"random:?seed={seed}") for seed in range(1, 7)]
+    began = time.process_time()
+    path = report(runs, tmp_path / "report.html")
+    assert time.process_time() - began < 30
+    assert path.stat().st_size < CEILING
+    assert "Models compared" in path.read_text("utf-8")
 
 
 def test_no_runs_are_refused(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from itertools import combinations
 
 import polars as pl
 
-from syntagm import estimates
 from syntagm.analysis import comparison, score, separation
 from syntagm.analysis.separation import LEVEL, Separation
 from syntagm.report.numbers import Column, Subject
@@ -48,7 +47,7 @@ def versus(columns: Sequence[Column], subjects: Sequence[Subject]) -> list[Versu
     """Every pair of columns that share a suite; with more than `MOST` columns, each with the first."""
     if len(columns) < 2:
         return []
-    tables = [score.verdicts(column.run.results(), estimates.predictions(column.run), "first") for column in columns]
+    tables = [score.verdicts(column.run.results(), _first(column, subjects), "first") for column in columns]
     places = combinations(range(len(columns)), 2)
     found: list[Versus] = []
     for i, j in places if len(columns) <= MOST else ((0, j) for j in range(1, len(columns))):
@@ -60,11 +59,21 @@ def versus(columns: Sequence[Column], subjects: Sequence[Subject]) -> list[Versu
     return found
 
 
+def _first(column: Column, subjects: Sequence[Subject]) -> dict[str, Sequence[str]]:
+    """The first prediction of each suite, where the model was asked it: another would be another comparison."""
+    return {
+        subject.name: (subject.first,)
+        for subject in subjects
+        if any(one is column for one in subject.columns) and subject.first in column.run.suite(subject.name).predictions
+    }
+
+
 def _shared(a: Column, b: Column, subjects: Sequence[Subject]) -> dict[str, Subject]:
     return {
         subject.name: subject
         for subject in subjects
-        if subject.first and all(any(one is column for one in subject.columns) for column in (a, b))
+        if all(any(one is column for one in subject.columns) for column in (a, b))
+        and all(subject.name in _first(column, [subject]) for column in (a, b))
     }
 
 
