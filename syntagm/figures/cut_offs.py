@@ -25,11 +25,11 @@ MEASURES = {
     "covered": "mass of counted forms",
     "invalid": "share of invalid contexts",
 }
-WIDTH, HEIGHT = 190, 95
+WIDTH, HEIGHTS = 180, {"top": 110, "bottom": 60}
 TOP, BOTTOM = "top", "bottom"
 
 
-def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = (), columns: int = 4) -> Figure:
+def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
     """The figure: for each group one panel of top cut-offs, linear, and under it one of bottom cut-offs, logarithmic.
 
     Arguments:
@@ -39,7 +39,8 @@ def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[
     models = list(dict.fromkeys(table["model"]))
     groups = list(dict.fromkeys(table["group"]))
     ends = [end for end in (TOP, BOTTOM) if (table["end"] == end).any()]
-    columns = min(columns, len(groups) or 1)
+    # As few empty places in the last line of panels as can be.
+    columns = min((5, 4, 3), key=lambda many: -len(groups) % many) if len(groups) > 3 else max(len(groups), 1)
     panels = [
         _pair(table.filter(pl.col("group") == one), one, ends, models, measure, at, columns)
         for at, one in enumerate(groups)
@@ -75,7 +76,7 @@ def of_runs(runs: Sequence[Run], measure: str = "equal_weight") -> Figure:
         raise UsageError(
             "the runs", "no cut-offs", "some", "`syntagm fill ... --top published --bottom published` has them."
         )
-    return draw(table, measure, MEASURES[measure].capitalize() + " at cut-offs", subtitle(measure))
+    return draw(table, measure, title(measure), subtitle(measure))
 
 
 def row_of(one: Estimate, group: str, model: str, measure: str) -> tuple[object, ...] | None:
@@ -88,6 +89,11 @@ def row_of(one: Estimate, group: str, model: str, measure: str) -> tuple[object,
     return group, model, end, share, cut.whole, one.value, one.low, one.high, one.n, one.undefined, one.method
 
 
+def title(measure: str) -> str:
+    """What stands over the figure of a measure."""
+    return MEASURES[measure][0].upper() + MEASURES[measure][1:] + " at cut-offs"
+
+
 def subtitle(measure: str) -> list[str]:
     """What a reader must know of the axes."""
     said = {
@@ -96,10 +102,11 @@ def subtitle(measure: str) -> list[str]:
         "covered": "probability of the forms that count",
         "invalid": "share of contexts in which no lemma counts",
     }
+    pale = "the paler a dot, the fewer contexts are valid; " if measure in ("equal_weight", "model_weight") else ""
     return [
         f"{said[measure]}; mean over contexts, band: 95% interval",
         "upper panels: the likeliest entries of the vocabulary that make up the share on the axis; lower ones: the least likely",
-        "single dot at 1: nothing cut off, forms of several tokens included; at cut-offs only single tokens count",
+        f"{pale}dot at 1: nothing cut off, forms of several tokens included",
     ]
 
 
@@ -107,11 +114,14 @@ def _pair(
     rows: pl.DataFrame, name: str, ends: Sequence[str], models: Sequence[str], measure: str, at: int, columns: int
 ) -> Spec:
     told = legend([shown(one) for one in models], WIDTH * columns) if at == 0 and len(models) > 1 else None
+    first = at % columns == 0
     parts = [
-        _panel(rows.filter(pl.col("end") == end), end, models, MEASURES[measure] if at % columns == 0 else "", told)
+        _panel(
+            rows.filter(pl.col("end") == end), end, models, MEASURES[measure] if first and end == ends[0] else "", told
+        )
         for end in ends
     ]
-    title = {"text": shown(name.replace("_", " ")), "fontSize": 12, "limit": WIDTH + 40}
+    title = {"text": shown(name.replace("_", " ")), "fontSize": 12, "limit": WIDTH + 30}
     return {"title": title, "vconcat": parts, "spacing": 6}
 
 
@@ -128,14 +138,16 @@ def _panel(rows: pl.DataFrame, end: str, models: Sequence[str], upright: str, to
     cut = {"transform": [{"filter": {"field": "whole", "equal": False}}]}
     band = {"x": across, "y": up | {"field": "low"}, "y2": {"field": "high"}, "color": colour}
     dot = {"x": across, "y": up | {"field": "value"}, "color": colour, "shape": shape, "description": {"field": "said"}}
+    pale = {"field": "valid", "type": "quantitative", "scale": {"domain": [0, 1], "range": [0.25, 1]}, "legend": None}
+    dot |= {"opacity": pale}
     line = {name: dot[name] for name in ("x", "y", "color")}
     return {
-        "width": WIDTH, "height": HEIGHT, "data": {"values": values},
+        "width": WIDTH, "height": HEIGHTS[end], "data": {"values": values},
         "layer": [
             cut | {"mark": {"type": "area", "opacity": 0.18, "aria": False}, "encoding": band},
             cut | {"mark": {"type": "line", "strokeWidth": 1.5, "aria": False,
                             "strokeDash": [4, 3] if end == BOTTOM else [1, 0]}, "encoding": line},
-            {"mark": {"type": "point", "filled": True, "size": 24, "opacity": 0.9}, "encoding": dot},
+            {"mark": {"type": "point", "filled": True, "size": 26}, "encoding": dot},
         ],
     }  # fmt: skip
 
@@ -147,7 +159,8 @@ def _across(end: str, shares: Sequence[float]) -> Spec:
         return made | {"scale": {"domain": [0, 1]}, "axis": axis}
     ticks = sorted(set(shares), reverse=True)
     low, high = (min(ticks) / 1.5, 1.0) if ticks else (0.1, 1.0)
-    axis = {"values": [1, *(one for one in ticks if _power(one))], "format": "~g", "titleFontSize": 11, "grid": True}
+    powers = [one for one in ticks if _power(one)]
+    axis = {"values": powers[:: 1 if len(powers) < 4 else 2], "format": ".0e", "titleFontSize": 11}
     return made | {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": axis}
 
 
@@ -161,7 +174,9 @@ def _value(row: Mapping[str, object]) -> dict[str, object]:
     where = "nothing cut off" if row["whole"] else f"{row['end']} {float(str(row['share'])):g}"
     spread = "" if low is None else f" [{low:.3f}, {high:.3f}]"
     said = f"{row['model']}, {row['group']}, {where}: {row['value']:.3f}{spread}, n={row['n']}"
+    defined, undefined = (int(str(row[key])) for key in ("n", "undefined"))
     return {
         "model": shown(str(row["model"])), "share": row["share"], "whole": row["whole"], "value": row["value"],
-        "low": row["value"] if low is None else low, "high": row["value"] if high is None else high, "said": shown(said),
+        "low": row["value"] if low is None else low, "high": row["value"] if high is None else high,
+        "valid": defined / max(defined + undefined, 1), "said": shown(said),
     }  # fmt: skip

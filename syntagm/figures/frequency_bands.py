@@ -17,7 +17,7 @@ SCHEMA = {
     "n": pl.Int64, "method": pl.String,
 }  # fmt: skip
 WIDTH, HEIGHT = 270, 190
-ALL = "all labels, equally"
+ALL = "all labels, each counting the same"
 TAG = "band"
 
 
@@ -57,7 +57,7 @@ def of_runs(runs: Sequence[Run]) -> Figure:
 
 SUBTITLE = (
     "share of contexts in which the right form is the likelier one, mean over lemmas; bar: 95% interval over lemmas",
-    "band: digits of the lemma's frequency in a corpus, 0 for none; small numbers: lemmas that the model can be asked for",
+    "band: digits of the lemma's frequency in a corpus, 0 for none; upright numbers: lemmas that the model can be asked for",
 )  # fmt: skip
 
 
@@ -88,18 +88,19 @@ def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequenc
     }  # fmt: skip
     upright: Spec = {
         "type": "quantitative", "title": "accuracy" if at == 0 else "", "scale": {"domain": [0, 1]},
-        "axis": {"format": ".1f", "values": [0, 0.25, 0.5, 0.75, 1]},
+        "axis": {"format": ".2f", "values": [0, 0.25, 0.5, 0.75, 1]},
     }  # fmt: skip
     colour: Spec = {"field": "model", "type": "nominal", "scale": colours(names), "legend": told}
     shape: Spec = {"field": "model", "type": "nominal", "scale": shapes(names), "legend": told}
     place: Spec = {"x": across, "xOffset": {"field": "model", "type": "nominal", "scale": {"domain": names}}}
     interval = place | {"y": upright | {"field": "low"}, "y2": {"field": "high"}, "color": colour}
     dot = place | {"y": upright | {"field": "value"}, "color": colour, "shape": shape, "description": {"field": "said"}}
-    count = place | {"y": upright | {"field": "value"}, "text": {"field": "n"}}
-    small = {"type": "text", "dy": -11, "fontSize": 9, "color": INK, "opacity": 0.75, "aria": False}
+    # Counts stand above the panel, upright, where nothing is in their way.
+    count = place | {"y": {"value": -5}, "text": {"field": "n"}}
+    small = {"type": "text", "angle": 270, "align": "left", "fontSize": 9, "color": INK, "opacity": 0.8, "aria": False}
     values = [_value(row) for row in rows.iter_rows(named=True)]
     return {
-        "title": {"text": shown(label if label == ALL else f"contexts that want: {label}"), "fontSize": 12},
+        "title": {"text": shown(label if label == ALL else f"contexts that want: {label}"), "fontSize": 12, "offset": 6},
         "width": WIDTH, "height": HEIGHT, "data": {"values": values},
         "layer": [
             {"transform": [{"filter": {"field": "low", "valid": True}}],

@@ -71,7 +71,8 @@ def confound(runs: Runs) -> Table | None:
     )  # fmt: skip
     said = (
         "equal_weight: mean over lemmas of the share of contexts in which the right form wins; model_weight: share of the "
-        "group's mass on right forms, all contexts together. n: lemmas; intervals: 95 %, bootstrap over lemmas (10,000 draws, seed 1).",
+        "group's mass on right forms, all contexts together. n: lemmas; intervals: 95 %, "
+        "bootstrap over lemmas (10,000 draws, seed 1).",
         f"Label {EACH}: each label counts the same, so that what a model gives base forms after any subject cancels out. "
         "Difference: from the lemmas that are neither; within bands: the same among lemmas of the same frequency band, weighed "
         "as the group is spread over the bands.",

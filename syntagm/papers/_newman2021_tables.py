@@ -72,6 +72,8 @@ def _three(one: Estimate | None) -> tuple[Cell, ...]:
 def _eligible(run: FillRun, suites: Sequence[str]) -> str:
     """The fewest and the most rows of the list that count in a context."""
     counts = pl.concat([run.contexts(name).select("eligible") for name in suites])["eligible"].to_list()
+    if not counts:
+        return ""
     low, high = min(counts), max(counts)
     return f"{low:,}" if low == high else f"{low:,}-{high:,}"
 

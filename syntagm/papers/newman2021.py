@@ -67,8 +67,7 @@ def _at_cut_offs(numbers: Sequence[Estimate], measure: str) -> Iterator[Figure]:
     rows = [cut_offs.row_of(one, one.group["row"], one.group["model"], measure) for one in numbers]
     table = pl.DataFrame([row for row in rows if row], schema=cut_offs.SCHEMA, orient="row")
     if not table["whole"].all():
-        title = cut_offs.MEASURES[measure].capitalize() + " at cut-offs"
-        yield cut_offs.draw(table, measure, title, cut_offs.subtitle(measure))
+        yield cut_offs.draw(table, measure, cut_offs.title(measure), cut_offs.subtitle(measure))
 
 
 def _by_frequency(runs: confound.Runs) -> Figure | None:
