@@ -44,12 +44,7 @@ def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
     drawn = [
         trajectory.between((a.at, one), (b.at, other), linear).mean for one, other in zip(a.draws, b.draws, strict=True)
     ]
-    numbers = (found.low, found.high, found.area, found.mean, *trajectory.interval(drawn))
-    return (
-        a.series,
-        b.series,
-        a.group,
-        a.suites,
-        min(*a.n, *b.n),
-        *(None if math.isnan(one) else one for one in numbers),
-    )
+    span = (None if math.isnan(at) else whole(at) for at in (found.low, found.high))
+    numbers = (found.area, found.mean, *trajectory.interval(drawn))
+    known = (None if math.isnan(one) else one for one in numbers)
+    return (a.series, b.series, a.group, a.suites, min(*a.n, *b.n), *span, *known)

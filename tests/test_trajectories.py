@@ -1,0 +1,246 @@
+"""Curves over checkpoints: crossings, areas and places by pencil, and what tables and figures say of odd series."""
+
+import json
+import math
+from math import inf, nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from toy_runs import agreement, toy_run
+
+from syntagm.analysis.trajectory import between, crossing, interval, mean_height
+from syntagm.cli import main
+from syntagm.errors import InputError, RunError, UsageError
+from syntagm.figures import surprisal_by_word
+from syntagm.figures import trajectory as figure
+from syntagm.figures._columns import columns
+from syntagm.run import Run
+from syntagm.tables import trajectory as table
+from syntagm.tables import trajectory_gap
+from syntagm.tables._places import places
+from syntagm.tables._table import Table
+from syntagm.trajectories import Point, curves
+
+Row = dict[str, object]
+
+
+def rows(made: Table) -> list[Row]:
+    return [dict(zip(made.columns, row, strict=True)) for row in made.rows]
+
+
+def test_crossings_by_pencil() -> None:
+    # By logarithm a third of the way from 1 to 8 is 2; linearly 1 + 7 / 3.
+    assert crossing([1, 8], [0.3, 0.6], 0.4).at == pytest.approx(2)
+    assert crossing([1, 8], [0.3, 0.6], 0.4, linear=True).at == pytest.approx(1 + 7 / 3)
+    dips = crossing([1, 2, 4, 8, 16], [0.1, 0.6, 0.2, 0.6, 0.3], 0.5)
+    assert (dips.times, dips.kept, dips.before) == (2, False, False)
+    assert dips.at == pytest.approx(2**0.8)  # 0.4 / 0.5 of the first doubling
+    assert crossing([0, 10], [0.0, 1.0], 0.25, linear=True).at == 2.5
+
+
+def test_a_level_that_is_met_exactly_is_reached() -> None:
+    assert crossing([1, 2], [0.2, 0.5], 0.5).at == 2
+    assert crossing([1, 2], [0.5, 0.2], 0.5).before
+
+
+def test_undefined_places_are_passed_by() -> None:
+    assert crossing([1, 2, 4], [0.2, nan, 0.8], 0.5).at == pytest.approx(2)
+    assert math.isnan(crossing([1, 2], [nan, nan], 0.5).at)
+    assert math.isnan(crossing([1, 2], [0.1, 0.9], nan).at)
+    assert math.isnan(crossing([], [], 0.5).at)
+
+
+def test_places_must_ascend_and_have_a_logarithm() -> None:
+    with pytest.raises(InputError, match="ascending"):
+        crossing([2, 1], [0, 1], 0.5)
+    with pytest.raises(InputError, match="logarithmic"):
+        crossing([0, 1], [0, 1], 0.5)
+
+
+def test_areas_by_pencil() -> None:
+    assert mean_height([0, 10, 20], [0.0, 1.0, 1.0], linear=True) == pytest.approx((5 + 10) / 20)
+    assert math.isnan(mean_height([3], [0.5]))
+    crossed = between(([1, 4], [0.0, 1.0]), ([1, 4], [1.0, 0.0]))
+    assert crossed.mean == pytest.approx(0)  # what one is ahead first, the other is later
+    apart = between(([1, 2], [0.1, 0.2]), ([4, 8], [0.3, 0.4]))
+    assert math.isnan(apart.mean)
+    steps = between(([0, 4], [0.2, 0.2]), ([1, 2, 3], [0.2, 0.6, 0.2]), linear=True)
+    # From 1 to 3 a triangle of height 0.4 above 0.2.
+    assert (steps.area, steps.mean, steps.low, steps.high) == pytest.approx((0.4, 0.2, 1, 3))
+
+
+def test_intervals_of_numbers_that_may_be_infinite() -> None:
+    # Of 103 numbers the 3rd (2.6 rounded up) and the 101st (100.4 rounded up), which is the 98th of those from 0.
+    assert interval([-inf] * 3 + [float(k) for k in range(100)]) == (-inf, 97.0)
+    assert all(math.isnan(end) for end in interval([1.0, nan]))
+    assert all(math.isnan(end) for end in interval([]))
+
+
+@pytest.fixture
+def checkpoints(tmp_path: Path) -> list[Run]:
+    """Three checkpoints, with 1, 2 and 3 of three items right: the toy model on texts that get longer."""
+    texts = {"step100": "the dog barks\n", "step200": "the dog barks\nthe cat barks\n"}
+    texts["step400"] = texts["step200"] + "the bird barks\n"
+    made = []
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+        made.append(toy_run(tmp_path / name, agreement(), model=f"toy:{tmp_path / name}.txt"))
+    return made
+
+
+def test_the_table_of_a_series_by_pencil(checkpoints: list[Run]) -> None:
+    # "barks" was seen after the noun or not: 1 of 3, 2 of 3, 3 of 3 right; a noun never seen ties and fails.
+    [row] = rows(table.of_runs(checkpoints, level="0.5"))
+    assert (row["from"], row["to"], row["runs"], row["n"], row["suites"]) == (100, 400, 3, 3, 1)
+    assert (row["score at the start"], row["score at the end"]) == pytest.approx((1 / 3, 1))
+    assert row["slope"] == pytest.approx(1 / 3)
+    assert row["se"] == pytest.approx(0, abs=1e-9)
+    # Half way between 1/3 and 2/3, by logarithm.
+    assert row["reached at"] == pytest.approx(100 * 2**0.5)
+    assert (row["times"], row["kept"]) == (1, "yes")
+    assert row["mean height"] == pytest.approx(2 / 3)
+    # All dogs: the level is reached before; all birds: at 200 * sqrt(2).
+    assert (row["reached low"], row["reached high"]) == ("before", pytest.approx(200 * 2**0.5))
+    assert row["series"] == "toy:.txt"
+
+
+def test_chance_as_a_level_and_levels_never_reached(checkpoints: list[Run]) -> None:
+    [row] = rows(table.of_runs(checkpoints, level="chance"))
+    assert row["level"] == 0.5
+    [row] = rows(table.of_runs(checkpoints[:2], level="0.9"))
+    assert (row["reached at"], row["times"], row["kept"]) == ("never", 0, "no")
+    [row] = rows(table.of_runs(checkpoints))
+    assert (row["level"], row["reached at"]) == (None, None)
+    with pytest.raises(UsageError, match="level="):
+        table.of_runs(checkpoints, level="people")
+
+
+def test_two_series_and_seeds_at_one_place(checkpoints: list[Run]) -> None:
+    a, b, c = checkpoints
+    # Series one: 1/3 at 1, 1 at 2. Series two: at 1 the mean of 1/3 and 1, at 2 a score of 2/3: flat.
+    made = trajectory_gap.of_runs([a, c, a, c, b], x="1,2,1,1,2", series="one,one,two,two,two")
+    [row] = rows(made)
+    assert (row["A"], row["B"], row["from"], row["to"]) == ("one", "two", 1, 2)
+    # One: mean height 2/3; two: 2/3 and 2/3.
+    assert row["B - A"] == pytest.approx(0, abs=1e-12)
+    two = rows(table.of_runs([a, c, b], x="1,1,2"))[0]
+    assert (two["runs"], two["score at the start"], two["slope"]) == (3, pytest.approx(2 / 3), pytest.approx(0))
+    with pytest.raises(UsageError, match="one series"):
+        trajectory_gap.of_runs(checkpoints)
+
+
+def test_draws_are_the_same_at_all_places(checkpoints: list[Run]) -> None:
+    a, _, c = checkpoints
+    points = [Point("a", a, "s", 1.0), Point("again", a, "s", 2.0), Point("c", c, "s", 3.0)]
+    [curve] = curves(points)
+    assert (curve.draws[:, 0] == curve.draws[:, 1]).all()
+    # At the last place every item is right.
+    assert (curve.low[-1], curve.high[-1]) == (1.0, 1.0)
+    assert curve.chance == 0.5
+    assert np.isclose(curve.draws[:, 0] * 3 % 1, 0).sum() + np.isclose(curve.draws[:, 0] * 3 % 1, 1).sum() >= 2000
+
+
+def test_places_from_names_records_and_options(checkpoints: list[Run], tmp_path: Path) -> None:
+    assert [one.at for one in places(checkpoints).points] == [100, 200, 400]
+    assert places(checkpoints).title == "training steps"
+    assert [one.at for one in places(checkpoints, "1e6,2e6,4_000_000").points] == [1e6, 2e6, 4e6]
+    assert [one.at for one in places(checkpoints, "step200=2,step100=1,step400=8").points] == [1, 2, 8]
+    assert [one.series for one in places(checkpoints, "1,2,3", "a,a,b").points] == ["a", "a", "b"]
+    for found in ("1,2", "1,x,3", "step100=1", "1,2,inf", "-1,2,3"):
+        with pytest.raises(UsageError, match="x="):
+            places(checkpoints, found)
+    with pytest.raises(UsageError, match="x=words: not known of step100"):
+        places(checkpoints, "words")
+    with pytest.raises(UsageError, match="series="):
+        places(checkpoints, series="a,b")
+
+
+def test_places_of_a_controlled_experiment_and_of_names_with_amounts(tmp_path: Path) -> None:
+    (tmp_path / "perplexity").mkdir()
+    (tmp_path / "perplexity" / "lstm-xs.json").write_text(json.dumps({"training_words": 1000, "family": "lstm"}))
+    small = toy_run(tmp_path / "runs" / "lstm-xs", agreement())
+    found = places([small])
+    assert [(one.at, one.series) for one in found.points] == [(1000, "lstm")]
+    assert found.title == "words of training text"
+    amounts = [toy_run(tmp_path / name, agreement(nouns=("dog",))) for name in ("model-chck_10M", "model-chck_1.5B")]
+    found = places(amounts, "words")
+    assert [(one.at, one.series) for one in found.points] == [(10e6, "model"), (1.5e9, "model")]
+    assert found.source == "read off the names"
+
+
+def test_the_place_0_needs_a_linear_scale(checkpoints: list[Run]) -> None:
+    with pytest.raises(UsageError, match="0 on a logarithmic scale"):
+        table.of_runs(checkpoints, x="0,1,2")
+    [row] = rows(table.of_runs(checkpoints, x="0,1,2", scale="linear", level="0.5"))
+    assert (row["reached at"], row["slope"]) == (pytest.approx(0.5), None)
+    with pytest.raises(UsageError, match="scale="):
+        table.of_runs(checkpoints, scale="square")
+
+
+def test_one_checkpoint_one_item_and_suites_that_differ(tmp_path: Path, checkpoints: list[Run]) -> None:
+    [row] = rows(table.of_runs(checkpoints[:1], level="0.5"))
+    assert (row["slope"], row["mean height"], row["reached at"]) == (None, None, "never")
+    alone = toy_run(tmp_path / "alone_step1", agreement("one", ("dog",)))
+    [row] = rows(table.of_runs([alone], level="0.5"))
+    # One item has no interval, and so nothing that rests on redrawn items.
+    assert (row["n"], row["low"], row["reached at"], row["reached low"]) == (1, None, "before", None)
+    with pytest.raises(RunError, match="no suite that all runs have"):
+        table.of_runs([checkpoints[0], alone], x="1,2")
+    both = toy_run(tmp_path / "both", agreement(), agreement("one", ("dog",)))
+    made = table.of_runs([checkpoints[0], both], x="1,2")
+    assert any("Left out, not in all runs with the same content: one." in note for note in made.notes)
+
+
+def test_groups_and_measures_that_are_not_there(checkpoints: list[Run]) -> None:
+    assert [row["group"] for row in rows(table.of_runs(checkpoints, by="circuit"))] == ["Agreement"]
+    assert [row["group"] for row in rows(table.of_runs(checkpoints, by="suite"))] == ["agreement"]
+    for options in ({"by": "colour"}, {"measure": "colour"}):
+        with pytest.raises(UsageError, match="colour"):
+            table.of_runs(checkpoints, **options)
+
+
+def test_the_figure_draws_what_the_table_says(checkpoints: list[Run], tmp_path: Path) -> None:
+    made = figure.of_runs(checkpoints, level="0.5")
+    assert made.table.select("group", "at", "n").rows() == [("Agreement", at, 3) for at in (100.0, 200.0, 400.0)]
+    assert made.table["value"].to_list() == pytest.approx([1 / 3, 2 / 3, 1])
+    ring = made.spec["concat"][0]["layer"][-1]["data"]["values"]
+    assert ring[0]["at"] == pytest.approx(100 * 2**0.5)
+    line = [
+        "figure",
+        "trajectory",
+        *(str(run.folder) for run in checkpoints),
+        "level=chance",
+        "-o",
+        str(tmp_path / "f"),
+    ]
+    assert main([*line, "--format", "svg"]) == 0
+    assert "training steps" in (tmp_path / "f.svg").read_text()
+
+
+def test_words_in_columns() -> None:
+    assert columns([["a", "b"], ["a", "x", "y", "b"]]) == [[0, 3], [0, 1, 2, 3]]
+    assert columns([["a", "b", "c"], ["a", "c"], ["a", "d", "c"]]) == [[0, 1, 2], [0, 2], [0, 1, 2]]
+    assert columns([["a"], []]) == [[0], []]
+    assert columns([["x", "x"], ["x"]]) == [[0, 1], [0]]
+
+
+def test_surprisal_by_word_by_pencil(tmp_path: Path) -> None:
+    run = toy_run(tmp_path / "run", agreement(), model="toy:?eos=yes")
+    found = surprisal_by_word.table(run, "agreement", "2", ["bad"])
+    assert found.select("word", "column", "tokens").rows() == [
+        ("The", 0, 1),
+        ("cat", 1, 1),
+        ("bark", 2, 1),
+        ("(end)", 3, 1),
+    ]
+    tokens = run.tokens("agreement").filter(
+        (run.tokens("agreement")["item"] == "2") & (run.tokens("agreement")["condition"] == "bad")
+    )
+    assert found["bits"].to_list() == tokens["bits"].to_list()
+    both = surprisal_by_word.of_runs([run], item="1")
+    assert both.table.filter(both.table["column"] == 2)["word"].to_list() == ["barks", "bark"]
+    with pytest.raises(UsageError, match="item=9"):
+        surprisal_by_word.of_runs([run], item="9")
+    with pytest.raises(UsageError, match="conditions="):
+        surprisal_by_word.of_runs([run], conditions="ugly")
