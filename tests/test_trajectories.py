@@ -145,6 +145,8 @@ def test_places_from_names_records_and_options(checkpoints: list[Run], tmp_path:
     assert [one.at for one in places(checkpoints).points] == [100, 200, 400]
     assert places(checkpoints).title == "training steps"
     assert [one.at for one in places(checkpoints, "1e6,2e6,4_000_000").points] == [1e6, 2e6, 4e6]
+    assert places(checkpoints, "1,2,3").title == "x"
+    assert places(checkpoints, "tokens:1,2,3").title == "tokens of training"
     assert [one.at for one in places(checkpoints, "step200=2,step100=1,step400=8").points] == [1, 2, 8]
     assert [one.series for one in places(checkpoints, "1,2,3", "a,a,b").points] == ["a", "a", "b"]
     for found in ("1,2", "1,x,3", "step100=1", "1,2,inf", "-1,2,3"):

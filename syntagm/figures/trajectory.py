@@ -65,7 +65,7 @@ def draw(
     subtitle = [
         f"band: 95% interval, items drawn anew ({DRAWS:,} draws), not trainings; dot: mean of the runs at a place"
     ]
-    subtitle += [f"dashed: {level}; ring: where a curve first reaches it"] if level else []
+    subtitle += [f"dashed: {level}; ring: where a curve first reaches it from below"] if level else []
     spec: Spec = {"concat": panels, "columns": min(COLUMNS, max(1, len(panels))), "spacing": 22}
     made = finish(spec, "Scores along checkpoints", [*subtitle, *notes])
     return Figure(made | {"title": made["title"] | {"offset": 14}}, table)

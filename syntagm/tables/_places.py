@@ -70,7 +70,9 @@ class _Found:
 
 
 def _given(runs: Sequence[Run], x: str) -> _Found:
-    parts = [one.strip() for one in x.split(",")]
+    unit, colon, rest = x.partition(":")
+    title, listed = (TITLES[unit], rest) if colon and unit in UNITS else ("x", x)
+    parts = [one.strip() for one in listed.split(",")]
     pairs = dict(one.rsplit("=", 1) for one in parts if "=" in one)
     if pairs:
         parts = [pairs.get(run.folder.name, pairs.get(run.model, "")) for run in runs]
@@ -81,7 +83,7 @@ def _given(runs: Sequence[Run], x: str) -> _Found:
     if len(numbers) != len(runs) or not all(0 <= one < float("inf") for one in numbers):
         expected = f"{len(runs)} numbers, NAME=NUMBER for each run, or one of " + ", ".join(UNITS)
         raise UsageError("x=", repr(x), expected)
-    return _Found([(at, _without_digits(run)) for at, run in zip(numbers, runs, strict=True)], "x", "as given")
+    return _Found([(at, _without_digits(run)) for at, run in zip(numbers, runs, strict=True)], title, "as given")
 
 
 def _found(runs: Sequence[Run], x: str) -> _Found:
