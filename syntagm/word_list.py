@@ -6,6 +6,9 @@ CSV in UTF-8 with a header: the column `lemma`, two or more columns `form:LABEL`
     be,is,are,1
     walk,walks,walk,2
 
+Columns `also:LABEL` hold further words, with blanks between them, that say the label of a context and are never asked: `herself`
+beside the row `himself,themselves`, since a form stands once.
+
 The verb list of Newman et al. 2021 is read as published: columns `idx,sing,plur,freq`, with or without the header. Its
 rows are numbered, whatever stands under `idx` (the released code files them under it, and `_` keeps the last row only).
 Its faults are handled by name, and each is reported: wrong forms are put right, rows that are no verb in the present tense
@@ -22,7 +25,7 @@ from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
 
-FORM = "form:"
+FORM, ALSO = "form:", "also:"
 FAULTS = ("mend", "keep")
 _LEXICON = Path(__file__).resolve().parent / "materials" / "lexicon"
 _PUBLISHED = ("idx", "sing", "plur", "freq")
@@ -49,11 +52,16 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class WordRow:
-    """One lemma: a form for each label of the list, and what else is known of it."""
+    """One lemma: a form for each label of the list, and what else is known of it.
+
+    Arguments:
+        also: label -> words that have it and are never asked.
+    """
 
     lemma: str
     forms: tuple[str, ...]
     tags: Mapping[str, str] = field(default_factory=dict)
+    also: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,26 +117,31 @@ class WordList:
         return self.labels[next(iter(found))] if len(found) == 1 else None
 
     def places(self) -> dict[str, set[int]]:
-        """Each form -> the numbers of the labels under which it stands."""
+        """Each form, and each word that a row has also -> the numbers of the labels under which it stands."""
         found: dict[str, set[int]] = {}
         for row in self.rows:
             for number, form in enumerate(row.forms):
-                found.setdefault(form, set()).add(number)
+                for word in (form, *row.also.get(self.labels[number], ())):
+                    found.setdefault(word, set()).add(number)
         return found
 
     @property
     def hash(self) -> str:
-        """Of labels, lemmas and forms: what numbers depend on."""
-        content = json.dumps([self.labels, [[row.lemma, row.forms] for row in self.rows]])
+        """Of labels, lemmas, forms and further words: what numbers depend on."""
+        further = [[number, dict(row.also)] for number, row in enumerate(self.rows) if row.also]
+        content = json.dumps([self.labels, [[row.lemma, row.forms] for row in self.rows], *further])
         return hashlib.sha256(content.encode()).hexdigest()
 
     def csv(self) -> str:
         """The list as a file that `read` reads."""
         tags = list(dict.fromkeys(name for row in self.rows for name in row.tags))
+        also = [label for label in self.labels if any(row.also.get(label) for row in self.rows)]
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["lemma", *(FORM + label for label in self.labels), *tags])
-        writer.writerows([row.lemma, *row.forms, *(row.tags.get(name, "") for name in tags)] for row in self.rows)
+        writer.writerow(["lemma", *(FORM + label for label in self.labels), *(ALSO + label for label in also), *tags])
+        for row in self.rows:
+            further = (" ".join(row.also.get(label, ())) for label in also)
+            writer.writerow([row.lemma, *row.forms, *further, *(row.tags.get(name, "") for name in tags)])
         return text.getvalue()
 
 
@@ -183,13 +196,17 @@ def _own(name: str, rows: Sequence[tuple[int, list[str]]], place: str = "", repe
     if header[:1] != ["lemma"] or len(labels) < 2 or len(set(header)) < len(header):
         found = ",".join(header)[:200]
         raise InputError(place, f"the header {found!r}", "lemma,form:LABEL,form:LABEL,... and any other columns")
+    if odd := [cell for cell in header if cell.startswith(ALSO) and cell.removeprefix(ALSO) not in labels]:
+        raise InputError(place, f"the column {odd[0]!r}", "one of " + ", ".join(ALSO + label for label in labels))
     made = []
     for line, cells in rows[1:]:
         if len(cells) != len(header):
             raise InputError(f"{place}, line {line}", f"{len(cells)} cells", f"{len(header)}, as in the header")
         named = {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
         forms = tuple(named.pop(FORM + label) for label in labels)
-        made.append(WordRow(named.pop("lemma"), forms, named))
+        also = {label: tuple(named.pop(ALSO + label, "").split()) for label in labels}
+        further = {label: words for label, words in also.items() if words}
+        made.append(WordRow(named.pop("lemma"), forms, named, further))
     return WordList(name, labels, tuple(made), repeats=repeats)
 
 

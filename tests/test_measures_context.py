@@ -6,9 +6,19 @@ import pytest
 
 from syntagm.formats._many import read_all
 from syntagm.formula import parse
-from syntagm.measures._context import NO_LABEL, Comparison, Context, Labels, chosen, comparisons, contexts, knows
+from syntagm.measures._context import (
+    NO_LABEL,
+    ONE_KNOWN,
+    Comparison,
+    Context,
+    Labels,
+    chosen,
+    comparisons,
+    contexts,
+    knows,
+)
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.word_list import WordList, WordRow
+from syntagm.word_list import WordList, WordRow, read
 
 VERBS = WordList("verbs", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("bark", ("barks", "bark"))))
 PRONOUNS = WordList("reflexives", ("he", "she", "they"), (WordRow("self", ("himself", "herself", "themselves")),))
@@ -232,3 +242,32 @@ def test_the_tag_says_nothing_where_the_list_knows_no_word_of_the_suite() -> Non
     assert list(contexts(suite.items[0], WHOLE, Labels(VERBS), False)) == [NO_LABEL]
     both = Suite("both", (*suite.items, pair("The dog barks.", "The dog bark.")), suite.predictions)
     assert knows(both, WHOLE, Labels(VERBS))
+
+
+def test_one_known_word_says_nothing_where_the_list_never_knows_both() -> None:
+    """`some` is in the list of polarity items, but `no ... some` is about licensors."""
+    items = pair("No dog has ever barked.", "Some dog has ever barked."), pair("The dog has ever.", "The dog has once.")
+    prediction = (Prediction("p", parse("(*;%good%) < (*;%bad%)")),)
+    alone, beside = Suite("alone", items[:1], prediction), Suite("beside", items, prediction)
+    assert [knows(suite, WHOLE, Labels(NPIS)) for suite in (alone, beside)] == [False, True]
+    assert list(contexts(items[0], WHOLE, Labels(NPIS), False)) == [ONE_KNOWN]
+    [found] = contexts(items[0], WHOLE, Labels(NPIS), True)
+    assert isinstance(found, Context)
+    assert (found.label, found.capital) == ("licensed", True)
+
+
+def test_no_bundled_suite_is_read_by_a_list_that_it_is_not_about() -> None:
+    """The suites of which a list makes contexts, of all; each of them is about what the list is about."""
+    suites = [suite for name in ("marvin2018", "blimp_like") for suite in read_all(f"{name}?n=12")]
+    expected = {
+        "reflexives": {"reflexive_sent_comp", "reflexives_across", "simple_reflexives"},
+        "reflexive_gender": {"principle_A_c_command"},
+        "npis": set(),
+    }
+    for name, about in expected.items():
+        labels = Labels(read(name))
+        assert {suite.name for suite in suites if knows(suite, chosen(suite, labels), labels)} == about
+    labels = Labels(read("verbs"))
+    verbs = {suite.name for suite in suites if knows(suite, chosen(suite, labels), labels)}
+    tagged = {suite.name for suite in suites if suite.tags.get("phenomenon") == "subject-verb agreement"}
+    assert verbs == tagged | {"distractor_agreement_relative_clause"}

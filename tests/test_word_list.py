@@ -35,6 +35,20 @@ def test_our_own_lists(tmp_path: Path) -> None:
     assert read(written(tmp_path, found.csv(), "list.csv")) == found
 
 
+def test_further_words_say_a_label_and_are_no_forms(tmp_path: Path) -> None:
+    header = "lemma,form:singular,form:plural,also:singular,person\n"
+    text = header + "self,himself,themselves,herself itself,3\nme,myself,ourselves,,1\n"
+    found = read(written(tmp_path, text))
+    assert found.rows[0].also == {"singular": ("herself", "itself")}
+    assert [found.label(word) for word in ("herself", "itself", "themselves")] == ["singular", "singular", "plural"]
+    assert found.csv() == text
+    without = read(written(tmp_path, text.replace("herself itself", ""), "without.csv"))
+    assert without.hash != found.hash
+    assert without.label("herself") is None
+    with pytest.raises(InputError, match="also:dual"):
+        read(written(tmp_path, text.replace("also:singular", "also:dual"), "odd.csv"))
+
+
 def test_tags_do_not_change_what_numbers_depend_on(tmp_path: Path) -> None:
     other = read(written(tmp_path, OURS.replace(",2,yes", ",9,no"), "other.csv"))
     same = read(written(tmp_path, OURS))

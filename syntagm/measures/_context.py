@@ -20,6 +20,7 @@ from syntagm.word_list import WordList
 
 NO_COMPARISON = "no prediction compares one region of two sentences"
 NO_LABEL = "no label: the words are not in the word list, and the item has no tag `number` that could be asked"
+ONE_KNOWN = "no label: only one of the two words is in the word list"
 _WORD = re.compile(r"\S+")
 _MARKS = string.punctuation + "…“”‘’«»¿¡、。"
 _NUMBERS = {
@@ -58,6 +59,9 @@ class Comparison:
 class Labels:
     """Which label a word of a context has; by the list, or else by the tag `number` of its item.
 
+    The list has the last word on what a blank is about: where it knows both words of no pair of a suite, it says nothing of
+    the suite, even if it knows one of the words. `Some` beside `No` is no polarity item, and `grew` beside `hurt` no number.
+
     Arguments:
         shared: are blanks the words that sentences share, rather than those in which they differ?
     """
@@ -67,8 +71,11 @@ class Labels:
         self._places: Mapping[str, Set[int]] = words.places()
         self._rows = {form: row.forms for row in words.rows for form in row.forms}
 
-    def find(self, good: str, bad: str, tag: str | None) -> str | None:
+    def find(self, good: str, bad: str, tag: str | None, known: bool = True) -> str | None:
         """The label of the good word, or None if neither the list nor the tag knows it.
+
+        Arguments:
+            known: may the tag say it, or the list by one word only? Otherwise it must know both.
 
         Raises:
             ValueError: both words have it.
@@ -81,6 +88,8 @@ class Labels:
         own, other = (self._places.get(word, frozenset()) for word in (good, bad))
         if len(own) == 1 and own == other:
             raise ValueError(self.labels[next(iter(own))])
+        if not known and not (own and other):
+            return None
         if len(own) == 1:
             return self.labels[next(iter(own))]
         if not own and len(other) == 1 and len(self.labels) == 2:
@@ -88,8 +97,12 @@ class Labels:
         return next((label for label in self.labels if tag is not None and _number(label) == _number(tag)), None)
 
     def has(self, word: str) -> bool:
-        """Is the word a form of the list?"""
+        """Does the list say the label of the word?"""
         return word in self._places
+
+    def asked(self, word: str) -> bool:
+        """Is the word a form of the list?"""
+        return word in self._rows
 
     def other(self, word: str) -> tuple[int, str]:
         """The number of the label of a word of the list, and the other form of its row; of a list of two labels."""
@@ -114,23 +127,22 @@ def chosen(suite: Suite, labels: Labels) -> tuple[Comparison, ...]:
 
 
 def knows(suite: Suite, compared: Sequence[Comparison], labels: Labels) -> bool:
-    """Does the list know a word of any context of the suite?
+    """Does the list know both words of any context of the suite?
 
-    If not, the blanks are about something else, and then the tag `number` of an item says nothing of them.
+    If not, the blanks are about something else, and then neither one word nor the tag `number` of an item says their label.
     """
     return any(isinstance(made, Context) for item in suite.items for made in contexts(item, compared, labels, False))
 
 
-def contexts(
-    item: Item, compared: Sequence[Comparison], labels: Labels, tagged: bool = True
-) -> Iterator[Context | str]:
+def contexts(item: Item, compared: Sequence[Comparison], labels: Labels, known: bool = True) -> Iterator[Context | str]:
     """The context of each comparison, or the reason why there is none.
 
     Arguments:
-        tagged: may the tag `number` of the item say the label of words that are not in the list?
+        known: does the list know both words of some pair of the suite? If so, one word suffices elsewhere, and the tag `number`
+            of the item may say the label of words that are not in the list.
     """
     # A tag speaks of the item: of two contexts it could be true of one only.
-    tag = item.tags.get("number") if tagged and len(compared) == 1 else None
+    tag = item.tags.get("number") if known and len(compared) == 1 else None
     for one in compared:
         good, bad = item.sentences.get(one.good), item.sentences.get(one.bad)
         if good is None or bad is None:
@@ -138,10 +150,10 @@ def contexts(
         elif labels.shared:
             yield from _shared(good, bad, one.region, labels)
         else:
-            yield _context(good, bad, one.region, labels, tag)
+            yield _context(good, bad, one.region, labels, tag, known)
 
 
-def _context(good: Sentence, bad: Sentence, region: str, labels: Labels, tag: str | None) -> Context | str:
+def _context(good: Sentence, bad: Sentence, region: str, labels: Labels, tag: str | None, known: bool) -> Context | str:
     spans = _difference(good.text, bad.text)
     if isinstance(spans, str):
         return spans
@@ -150,13 +162,13 @@ def _context(good: Sentence, bad: Sentence, region: str, labels: Labels, tag: st
         return "the word that differs is not in the region that is compared"
     word, other = good.text[start:end], bad.text[other_start:other_end]
     capital = _capital(good.text, start, labels)
-    known, unknown = (_lower(text) if capital else text for text in (word, other))
+    right, wrong = (_lower(text) if capital else text for text in (word, other))
     try:
-        label = labels.find(known, unknown, tag)
+        label = labels.find(right, wrong, tag, known)
     except ValueError as error:
         return f"both words are {error} in the word list"
     if label is None:
-        return NO_LABEL
+        return ONE_KNOWN if labels.has(right) or labels.has(wrong) else NO_LABEL
     return Context(good.text[:start], good.text[end:], word, other, label, capital)
 
 
@@ -189,7 +201,7 @@ def _listed(sentence: Sentence, region: str, labels: Labels) -> dict[str, tuple[
             capital = _capital(sentence.text, start, labels)
             word = _lower(sentence.text[start:end]) if capital else sentence.text[start:end]
             repeated |= {word} & found.keys()
-            if labels.has(word):
+            if labels.asked(word):
                 found[word] = start, end, capital
     return {word: place for word, place in found.items() if word not in repeated}
 
