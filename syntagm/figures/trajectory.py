@@ -98,8 +98,8 @@ def _across(places: Sequence[float], title: str, linear: bool) -> Spec:
 def _ticks(places: Sequence[float]) -> list[float]:
     """At most five of the places, and none too near another to be read.
 
-    >>> _ticks([1, 2, 4, 8, 16, 32])
-    [1, 4, 16, 32]
+    >>> _ticks([1, 2, 4, 8, 16, 32, 64])
+    [1, 4, 16, 64]
     """
     from math import log
 
