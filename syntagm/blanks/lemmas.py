@@ -6,17 +6,14 @@ A lemma's own numbers are sums over contexts, so intervals come from drawing lem
     model_weight    the probability of right forms, summed over lemmas and contexts, divided by that of all forms
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
-from syntagm.analysis import interval, redrawn
+from syntagm.analysis import lemma_groups
 from syntagm.blanks.run import FillRun
 from syntagm.errors import UsageError
 from syntagm.result import Estimate
-
-METHOD = interval.METHOD.replace("items", "lemmas")
 
 
 def table(run: FillRun, suites: Sequence[str] = ()) -> pl.DataFrame:
@@ -56,19 +53,10 @@ def by_tag(run: FillRun, tag: str, suites: Sequence[str] = ()) -> list[Estimate]
         raise UsageError(f"word list {run.words.name}", f"no tag {tag!r}", ", ".join(known) or "a list with tags")
     summed = rows.group_by(tag, "row", maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
     values = sorted(summed[tag].unique().to_list())
-    return [one for value in values for one in _weights(run, tag, value, summed.filter(pl.col(tag) == value))]
-
-
-def _weights(run: FillRun, tag: str, value: str, rows: pl.DataFrame) -> Iterator[Estimate]:
-    won = (rows["won"] / rows["contexts"]).to_numpy()
-    right = rows["right"].to_numpy()
-    every = right + rows["wrong"].to_numpy()
-    drawn = redrawn.means(np.column_stack([won, right, every]), f"{tag}={value}")
-    numbers = {
-        "equal_weight": (float(won.mean()), drawn[:, 0]),
-        "model_weight": (float(right.sum() / every.sum()) if every.sum() > 0 else np.nan, drawn[:, 1] / drawn[:, 2]),
-    }
-    for name, (number, draws) in numbers.items():
-        group = {"model": run.model, tag: value, "measure": name}
-        method = interval.remark(METHOD, {value: len(rows)})
-        yield Estimate(group, number, *interval.interval(draws), len(rows), method)
+    return [
+        lemma_groups.share(
+            summed.filter(pl.col(tag) == value), measure, {"model": run.model, tag: value, "measure": measure}
+        )
+        for value in values
+        for measure in lemma_groups.MEASURES
+    ]

@@ -1,7 +1,7 @@
 """Cut-offs: a score against how much of the model's distribution is looked at, from its top and its bottom, by construction."""
 
 from collections.abc import Mapping, Sequence
-from math import isnan
+from math import ceil, isnan
 
 import polars as pl
 
@@ -41,9 +41,9 @@ def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[
     ends = [end for end in (TOP, BOTTOM) if (table["end"] == end).any()]
     # As few empty places in the last line of panels as can be.
     columns = min((5, 4, 3), key=lambda many: -len(groups) % many) if len(groups) > 3 else max(len(groups), 1)
+    uprights = {end: _upright(table.filter(pl.col("end") == end), measure) for end in ends}
     panels = [
-        _pair(table.filter(pl.col("group") == one), one, ends, models, measure, at, columns)
-        for at, one in enumerate(groups)
+        _pair(table.filter(pl.col("group") == one), one, uprights, models, at, columns) for at, one in enumerate(groups)
     ]
     spec: Spec = {"concat": panels, "columns": columns, "spacing": 22}
     made = finish(spec, title, subtitle)
@@ -111,28 +111,23 @@ def subtitle(measure: str) -> list[str]:
 
 
 def _pair(
-    rows: pl.DataFrame, name: str, ends: Sequence[str], models: Sequence[str], measure: str, at: int, columns: int
+    rows: pl.DataFrame, name: str, uprights: Mapping[str, Spec], models: Sequence[str], at: int, columns: int
 ) -> Spec:
     told = legend([shown(one) for one in models], WIDTH * columns) if at == 0 and len(models) > 1 else None
-    first = at % columns == 0
+    # The axis is named once a line of panels.
+    named = next(iter(uprights)) if at % columns == 0 else ""
     parts = [
-        _panel(
-            rows.filter(pl.col("end") == end), end, models, MEASURES[measure] if first and end == ends[0] else "", told
-        )
-        for end in ends
+        _panel(rows.filter(pl.col("end") == end), end, models, up | ({} if end == named else {"title": ""}), told)
+        for end, up in uprights.items()
     ]
     title = {"text": shown(name.replace("_", " ")), "fontSize": 12, "limit": WIDTH + 30}
     return {"title": title, "vconcat": parts, "spacing": 6}
 
 
-def _panel(rows: pl.DataFrame, end: str, models: Sequence[str], upright: str, told: Spec | None) -> Spec:
+def _panel(rows: pl.DataFrame, end: str, models: Sequence[str], up: Spec, told: Spec | None) -> Spec:
     names = [shown(one) for one in models]
     values = [_value(row) for row in rows.iter_rows(named=True) if not isnan(row["value"])]
     across = _across(end, rows["share"].to_list())
-    up: Spec = {
-        "type": "quantitative", "title": upright, "scale": {"domain": [0, 1]},
-        "axis": {"format": ".1f", "values": [0, 0.5, 1], "titleFontSize": 11},
-    }  # fmt: skip
     colour: Spec = {"field": "model", "type": "nominal", "scale": colours(names), "legend": told}
     shape: Spec = {"field": "model", "type": "nominal", "scale": shapes(names), "legend": told}
     cut = {"transform": [{"filter": {"field": "whole", "equal": False}}]}
@@ -150,6 +145,14 @@ def _panel(rows: pl.DataFrame, end: str, models: Sequence[str], upright: str, to
             {"mark": {"type": "point", "filled": True, "size": 26}, "encoding": dot},
         ],
     }  # fmt: skip
+
+
+def _upright(rows: pl.DataFrame, measure: str) -> Spec:
+    """The channel of the numbers, the same in all panels of an end: up to 1, or for a mass to the highest there is."""
+    finite = [one for one in (*rows["value"], *rows["high"]) if not isnan(one)]
+    top = min(1.0, ceil(max(finite, default=1.0) * 20 + 1e-9) / 20) if measure == "covered" else 1.0
+    axis = {"format": ".1f" if top == 1 else ".3~f", "values": [0, top / 2, top], "titleFontSize": 11}
+    return {"type": "quantitative", "title": MEASURES[measure], "scale": {"domain": [0, top]}, "axis": axis}
 
 
 def _across(end: str, shares: Sequence[float]) -> Spec:
