@@ -75,10 +75,27 @@ def test_separations_equal_the_comparison_and_adjust_over_the_tested_suites() ->
     assert (empty.difference.n, empty.difference.undefined) == (0, 2)
     full = comparison.compare(table, (0.0, 0.0))
     for one, other in zip([apart, alike], full[:2], strict=True):
-        assert (one.a, one.b, one.only_a, one.only_b, one.p) == (other.a, other.b, other.only_a, other.only_b, other.p)
+        mine = (one.a.value, one.b.value, one.only_a, one.only_b, one.p)
+        assert mine == (other.a, other.b, other.only_a, other.only_b, other.p)
         assert (one.difference.value, one.difference.low, one.difference.high) == (
             other.difference.value, other.difference.low, other.difference.high,
         )  # fmt: skip
+
+
+def test_each_score_has_its_own_interval() -> None:
+    table = pairs(one=[(0.0, 1.0), (1.0, 1.0)] * 10, two=[(1.0, 0.0)] * 4)
+    one, two = separation.by_suite(table)
+    # Ten of twenty: the standard error is sqrt(.25 / 20) = .112; .5 - 1.96 * .112 = .28, and one item is .05.
+    assert (one.a.value, one.a.n) == (0.5, 20)
+    assert one.a.low == pytest.approx(0.28, abs=0.05)
+    assert one.a.high == pytest.approx(0.72, abs=0.05)
+    assert (one.b.value, one.b.low, one.b.high) == (1.0, 1.0, 1.0)
+    assert (two.a.value, two.b.value, two.b.n) == (1.0, 0.0, 4)
+    a, b = separation.scores(table)
+    assert (a.value, b.value, a.n) == ((0.5 + 1) / 2, (1 + 0) / 2, 24)
+    # The second suite has no spread, so the interval is half as wide as that of the first, from .5 + 1 over 2 downwards.
+    assert a.low == pytest.approx((one.a.low + 1) / 2)
+    assert b.value - a.value == separation.over_suites(table).value
 
 
 def test_the_mean_over_suites_is_undefined_if_a_suite_has_no_item() -> None:

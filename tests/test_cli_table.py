@@ -70,7 +70,10 @@ def test_comparison_and_flips(runs: list[str], capsys: pytest.CaptureFixture[str
     for row in rows[:2]:
         assert float(row["B - A"]) == pytest.approx(float(row["score B"]) - float(row["score A"]))
         assert float(row["p Holm"]) >= float(row["p Benjamini-Hochberg"]) >= float(row["p"])
+        for side in ("A", "B"):
+            assert float(row[f"low {side}"]) <= float(row[f"score {side}"]) <= float(row[f"high {side}"])
     assert (rows[2]["n"], rows[2]["p"]) == ("5", "")
+    assert float(rows[2]["low A"]) < float(rows[2]["score A"]) < float(rows[2]["high A"])
     flipped = printed(capsys, "flips", *runs)
     assert len(flipped) == sum(int(row["only A"]) + int(row["only B"]) for row in rows[:2])
     assert main(["table", "comparison", runs[0]]) == 2
@@ -108,6 +111,8 @@ def test_no_table_shows_a_mean_without_n_and_an_interval(name: str) -> None:
     columns = getattr(folder.find("tables", name), "COLUMNS", ())
     if {"score", "score A", "mean"} & set(columns):
         assert {"n", "low", "high"} <= set(columns)
+    for side in ("A", "B"):
+        assert f"score {side}" not in columns or {f"low {side}", f"high {side}"} <= set(columns)
 
 
 def test_files_and_what_is_not_replaced(runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

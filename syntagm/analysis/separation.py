@@ -25,15 +25,15 @@ class Separation:
     """Model b against model a on one suite.
 
     Arguments:
-        a, b: their accuracies on the items that are defined under both.
+        a, b: their accuracies on the items that are defined under both; the left-out ones count as undefined.
         difference: b - a, with the left-out items as undefined.
         only_a, only_b: on how many items the prediction holds under one model only.
         p, holm, benjamini_hochberg: of McNemar's exact test, as it is and adjusted over the suites; nan without items.
     """
 
     suite: str
-    a: float
-    b: float
+    a: Estimate
+    b: Estimate
     difference: Estimate
     only_a: int
     only_b: int
@@ -51,7 +51,7 @@ def by_suite(pairs: pl.DataFrame) -> list[Separation]:
     >>> columns = ["suite", "item", "measure", "value_a", "value_b", "margin_a", "margin_b"]
     >>> rows = [("s", str(k), "first", float(k > 5), 1.0, 0.0, 1.0) for k in range(8)]
     >>> [one] = by_suite(pl.DataFrame(rows, schema=columns, orient="row"))
-    >>> one.a, one.b, one.only_b, one.p  # 6 flips, all to b: 2 / 2**6
+    >>> one.a.value, one.b.value, one.only_b, one.p  # 6 flips, all to b: 2 / 2**6
     (0.25, 1.0, 6, 0.03125)
     """
     sides = _sides(pairs)
@@ -62,9 +62,7 @@ def by_suite(pairs: pl.DataFrame) -> list[Separation]:
     return [
         Separation(
             one.suite,
-            _mean(one.a),
-            _mean(one.b),
-            _difference({"suite": one.suite}, [one], interval.METHOD),
+            *(_estimate({"suite": one.suite}, [one], interval.METHOD, column) for column in ("a", "b", "difference")),
             *flips[place],
             *(numbers.get(place, np.nan) for numbers in adjusted),
         )
@@ -74,8 +72,17 @@ def by_suite(pairs: pl.DataFrame) -> list[Separation]:
 
 def over_suites(pairs: pl.DataFrame) -> Estimate:
     """The unweighted mean of the differences of the suites, b - a; items are redrawn within suites, paired."""
+    return _over_suites(pairs, "difference")
+
+
+def scores(pairs: pl.DataFrame) -> tuple[Estimate, Estimate]:
+    """The unweighted means of the accuracies of a and of b over the suites, on the items that are defined under both."""
+    return _over_suites(pairs, "a"), _over_suites(pairs, "b")
+
+
+def _over_suites(pairs: pl.DataFrame, column: str) -> Estimate:
     sides = _sides(pairs)
-    return _difference({}, sides, interval.method_over_suites(len(sides)))
+    return _estimate({}, sides, interval.method_over_suites(len(sides)), column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,10 @@ class _Side:
     a: NDArray[np.float64]
     b: NDArray[np.float64]
     left_out: int
+
+    @property
+    def difference(self) -> NDArray[np.float64]:
+        return self.b - self.a
 
 
 def _sides(pairs: pl.DataFrame) -> list[_Side]:
@@ -103,10 +114,12 @@ def _mean(values: NDArray[np.float64]) -> float:
     return float(values.mean()) if len(values) else np.nan
 
 
-def _difference(group: Mapping[str, str], sides: Sequence[_Side], method: str) -> Estimate:
-    values = {one.suite: one.b - one.a for one in sides}
+def _estimate(group: Mapping[str, str], sides: Sequence[_Side], method: str, column: str) -> Estimate:
+    """The mean over suites of the mean of `a`, `b` or the `difference`, item by item."""
+    values: dict[str, NDArray[np.float64]] = {one.suite: getattr(one, column) for one in sides}
     sizes = {suite: len(one) for suite, one in values.items()}
     value = float(np.mean([_mean(one) for one in values.values()]))
     ends = interval.interval(interval.mean_over_suites(values))
     left_out = sum(one.left_out for one in sides)
-    return Estimate(group, value, *ends, sum(sizes.values()), interval.remark(f"{method}, paired", sizes), 0, left_out)
+    said = interval.remark(f"{method}, paired" if column == "difference" else method, sizes)
+    return Estimate(group, value, *ends, sum(sizes.values()), said, 0, left_out)

@@ -11,8 +11,8 @@ from syntagm.report.numbers import Column, Line, Subject
 from syntagm.report.versus import Versus
 
 VERSUS_COLUMNS = (
-    *("a", "b", "suite", "n", "accuracy_a", "accuracy_b", "difference", "low", "high", "only_a", "only_b", "undefined"),
-    *("p", "p_holm", "p_benjamini_hochberg", "method"),
+    *("a", "b", "suite", "n", "accuracy_a", "low_a", "high_a", "accuracy_b", "low_b", "high_b"),
+    *("difference", "low", "high", "only_a", "only_b", "undefined", "p", "p_holm", "p_benjamini_hochberg", "method"),
 )
 # What may stand in a URL without an escape, so that the links stay small; nothing that ends an attribute.
 _SAFE = "/:;,@!$*()?=+|[]"
@@ -43,9 +43,10 @@ def compared(pairs: Sequence[Versus]) -> Markup:
     """Every comparison of two models on a suite."""
     rows = [
         (
-            *(pair.a.name, pair.b.name, subject.title, one.difference.n, one.a, one.b),
-            *(one.difference.value, one.difference.low, one.difference.high, one.only_a, one.only_b),
-            *(one.difference.undefined, one.p, one.holm, one.benjamini_hochberg, one.difference.method),
+            *(pair.a.name, pair.b.name, subject.title, one.difference.n),
+            *(number for part in (one.a, one.b, one.difference) for number in (part.value, part.low, part.high)),
+            *(one.only_a, one.only_b, one.difference.undefined, one.p, one.holm, one.benjamini_hochberg),
+            one.difference.method,
         )
         for pair in pairs
         for subject, one in pair.suites

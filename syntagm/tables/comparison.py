@@ -8,17 +8,20 @@ import polars as pl
 from syntagm import pairing
 from syntagm.analysis import separation
 from syntagm.errors import UsageError
+from syntagm.result import Estimate
 from syntagm.run import Run
 from syntagm.tables._runs import named
 from syntagm.tables._table import Cell, Table
 
 COLUMNS = (
-    *("A", "B", "suite", "n", "score A", "score B", "B - A", "low", "high", "only A", "only B", "undefined"),
+    *("A", "B", "suite", "n", "score A", "low A", "high A", "score B", "low B", "high B", "B - A", "low", "high"),
+    *("only A", "only B", "undefined"),
     *("p", "p Holm", "p Benjamini-Hochberg"),
 )
 NOTES = (
-    "Differences are paired: the same items under both models, those undefined under either left out. 95% intervals, "
-    "percentile bootstrap over items (10,000 draws, seed 1).",
+    "Scores and differences rest on the items that are defined under both models; low, high: 95% intervals, percentile "
+    "bootstrap over items (10,000 draws, seed 1), that of the difference paired: judge the difference by it, not by whether "
+    "the intervals of the scores overlap.",
     "only A, only B: items whose prediction holds under one model only. p: McNemar's exact test, two-sided; adjusted over "
     "the suites of a pair of models by Holm (any false finding) and by Benjamini and Hochberg (share of false findings).",
 )
@@ -49,16 +52,18 @@ def of_runs(runs: Sequence[Run], measure: str = "first") -> Table:
 def _rows(pairs: pl.DataFrame) -> Iterator[tuple[Cell, ...]]:
     found = separation.by_suite(pairs)
     for one in found:
-        ends = (one.difference.value, one.difference.low, one.difference.high)
-        numbers = (one.a, one.b, *ends)
         counts = (one.only_a, one.only_b, one.difference.undefined)
         p = (one.p, one.holm, one.benjamini_hochberg)
-        yield (one.suite, one.difference.n, *map(_known, numbers), *counts, *map(_known, p))
+        yield (one.suite, one.difference.n, *_numbers(one.a, one.b, one.difference), *counts, *map(_known, p))
     mean = separation.over_suites(pairs)
-    scores = [sum(values) / len(found) for values in ([one.a for one in found], [one.b for one in found])]
     flips = (sum(one.only_a for one in found), sum(one.only_b for one in found), mean.undefined)
-    means = (*scores, mean.value, mean.low, mean.high)
-    yield (f"mean of {len(found)}", mean.n, *map(_known, means), *flips, None, None, None)
+    yield (f"mean of {len(found)}", mean.n, *_numbers(*separation.scores(pairs), mean), *flips, None, None, None)
+
+
+def _numbers(*found: Estimate) -> Iterator[Cell]:
+    """Value and interval of each."""
+    for one in found:
+        yield from map(_known, (one.value, one.low, one.high))
 
 
 def _known(value: float) -> float | None:
