@@ -1,0 +1,248 @@
+"""Newman et al. 2021 from fill runs: numbers by pencil, what is refused, what is left out, and the command."""
+
+import csv
+from pathlib import Path
+
+import altair
+import polars as pl
+import pytest
+from fill_for_tests import Drawn
+from toy_runs import pairs, toy_run
+
+from syntagm.analysis import lemma_groups
+from syntagm.blanks.recording import fill
+from syntagm.blanks.run import FillRun
+from syntagm.cli import main
+from syntagm.errors import RunError, UsageError
+from syntagm.figures import cut_offs, frequency_bands
+from syntagm.figures._figure import Figure
+from syntagm.figures._save import svg
+from syntagm.papers import newman2021
+from syntagm.run import open_run
+from syntagm.suite import Suite
+from syntagm.tables._table import Table
+from syntagm.word_list import WordList, WordRow
+
+LABELS = ("singular", "plural")
+FORMS = {"be": ("is", "are"), "bark": ("barks", "bark"), "cut": ("cuts", "cut"), "sing": ("sings", "sing")}
+TAGS = {
+    "be": {"band": "3", "noun": "", "past": ""},
+    "bark": {"band": "1", "noun": "yes", "past": ""},
+    "cut": {"band": "1", "noun": "yes", "past": "yes"},
+    "sing": {"band": "1", "noun": "", "past": ""},
+}
+VERBS = WordList("four", LABELS, tuple(WordRow(lemma, forms, TAGS[lemma]) for lemma, forms in FORMS.items()))
+BARE = WordList("bare", LABELS, tuple(WordRow(lemma, forms) for lemma, forms in FORMS.items()))
+# Probabilities of is, are, barks, bark, cuts, cut, sings, sing by the last word of the left side; the rest is for "the".
+GIVEN = {
+    "dog": (0.20, 0.10, 0.05, 0.10, 0.02, 0.08, 0.06, 0.04),
+    "dogs": (0.10, 0.30, 0.05, 0.10, 0.02, 0.08, 0.03, 0.02),
+}
+
+
+class Known(Drawn):
+    """A model whose probabilities are written down."""
+
+    def _probabilities(self, left: str, right: str) -> "object":  # type: ignore[override]
+        import numpy as np
+
+        given = GIVEN[left.split()[-1]]
+        return np.array([*given, 1 - sum(given)])
+
+
+VOCABULARY = [*(form for forms in FORMS.values() for form in forms), "the"]
+SHORT = pairs(
+    "short", ("The dog barks.", "The dog bark."), ("The dogs bark.", "The dogs barks."),
+    tags={"construction": "Short VP coordination"},
+)  # fmt: skip
+LONG = pairs("long", ("A dog sings.", "A dog sing."), tags={"construction": "Long VP coordination"})
+OTHER = pairs("other", ("Some dogs are old.", "Some dogs is old."))
+
+
+def filled(
+    folder: Path, *suites: Suite, words: WordList = VERBS, both_sides: bool = False, **options: object
+) -> FillRun:
+    return fill(Known(VOCABULARY, not both_sides), suites, words, folder, **options)  # type: ignore[arg-type]
+
+
+def made(folder: Path, **options: object) -> dict[str, Table | Figure]:
+    return newman2021.of_runs([filled(folder, OTHER, SHORT, LONG, **options)])  # type: ignore[arg-type]
+
+
+def table(found: Table | Figure) -> list[dict[str, object]]:
+    assert isinstance(found, Table)
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
+
+def test_table_2_by_pencil(tmp_path: Path) -> None:
+    first, second = table(made(tmp_path)["table2"])
+    assert (first["construction"], second["construction"]) == ("VP coordination", "other")
+    # After "dog", is and sings win, barks and cuts lose: EW 2/4; MW .33 of .65. After "dogs": are, bark, cut; MW .5 of .7.
+    assert first["EW"] == pytest.approx((2 / 4 + 3 / 4 + 2 / 4) / 3)
+    assert first["MW"] == pytest.approx((0.33 / 0.65 + 0.5 / 0.7 + 0.33 / 0.65) / 3)
+    assert first["MW - EW"] == pytest.approx(first["MW"] - first["EW"])  # type: ignore[operator]
+    # barks loses after "The dog", bark wins after "The dogs", sings wins after "A dog".
+    assert first["TSE"] == pytest.approx(2 / 3)
+    assert (first["contexts"], first["items"], first["eligible lemmas"]) == (3, 3, "4")
+    assert first["EW low"] <= first["EW"] <= first["EW high"]  # type: ignore[operator]
+    assert (first["BERT-large cased"], first["GPT2-XL"]) == ("0.91 / 0.89 / 0.90", "0.89 / 0.87 / 0.97")
+    # One context: a number without an interval, and nothing published beside it.
+    assert second["EW"] == 0.75
+    assert (second["EW low"], second["TSE low"], second["GPT2-XL"]) == (None, None, None)
+
+
+def test_cited_numbers_stand_once_a_row(tmp_path: Path) -> None:
+    runs = [filled(tmp_path / name, SHORT, words=words) for name, words in (("a", VERBS), ("b", BARE))]
+    found = table(newman2021.of_runs(runs)["table2"])
+    assert [row["model"] for row in found] == ["drawn:9 (a)", "drawn:9 (b)"]
+    assert [row["GPT2-XL"] is None for row in found] == [False, True]
+
+
+def test_the_confound_by_pencil(tmp_path: Path) -> None:
+    found = {(row["label"], row["measure"], row["lemmas that are"]): row for row in table(made(tmp_path)["confound"])}
+    noun, past, neither = "base is also a noun, no past tense", "base is also a past tense", "neither"
+    # After "dog": of be and sing both win, bark and cut don't. After "dogs": be wins, sing doesn't; bark and cut do.
+    scores = {key: row["score"] for key, row in found.items() if key[1] == "equal_weight"}
+    assert [scores["singular", "equal_weight", one] for one in (neither, noun, past)] == [1, 0, 0]
+    assert [scores["plural", "equal_weight", one] for one in (neither, noun, past)] == [0.5, 1, 1]
+    # Each label the same: be 1, sing 1/2; bark and cut 1/2.
+    assert [scores["all, equally", "equal_weight", one] for one in (neither, noun, past)] == [0.75, 0.5, 0.5]
+    singular = found["singular", "equal_weight", noun]
+    assert (singular["n"], singular["difference"]) == (1, -1)
+    # Within bands: bark beside sing only, 0 - 1; with one lemma on each side there is nothing to redraw.
+    assert (singular["within bands"], singular["within low"]) == (-1, None)
+    # Two singular contexts alike: .05 right and .10 wrong; of be and sing .26 of .40.
+    assert found["singular", "model_weight", noun]["score"] == pytest.approx(0.05 / 0.15)
+    assert found["singular", "model_weight", neither]["score"] == pytest.approx(0.26 / 0.40)
+
+
+def test_differences_within_bands_weigh_by_the_first_group() -> None:
+    columns = {"contexts": [1] * 3, "band": ["1", "1", "2"]}
+    one = pl.DataFrame(columns | {"won": [1.0, 0.0, 1.0]})
+    other = pl.DataFrame(columns | {"won": [0.0, 0.0, 0.0]})
+    found = lemma_groups.difference(one, other, "equal_weight", {"of": "x"}, "band")
+    # 2/3 (1/2 - 0) + 1/3 (1 - 0); the lemma that is alone adds no spread.
+    assert found.value == pytest.approx(2 / 3)
+    assert (found.low, found.high) == (pytest.approx(1 / 3), pytest.approx(1))
+    alone = lemma_groups.difference(one, other.with_columns(band=pl.lit("9")), "equal_weight", {"of": "x"}, "band")
+    assert alone.n == 0
+    assert alone.value != alone.value
+
+
+def test_right_contexts_are_for_models_that_see_them(tmp_path: Path) -> None:
+    assert "right_contexts" not in made(tmp_path / "left")
+    found = table(made(tmp_path / "both", both_sides=True)["right_contexts"])
+    assert [(row["right of the blank"], row["contexts"], row["of them"]) for row in found] == [
+        (".", 3, "2 singular, 1 plural"),
+        ("old.", 1, "0 singular, 1 plural"),
+    ]
+    assert found[1]["EW"] == 0.75
+
+
+def test_lists_without_tags_are_looked_up_among_the_verbs_and_that_is_said(tmp_path: Path) -> None:
+    found = made(tmp_path, words=BARE)["confound"]
+    assert isinstance(found, Table)
+    # be, bark, cut and sing are all in the bundled list.
+    assert any("list bare says nothing of its lemmas; 4 of 4" in note for note in found.notes)
+    pronouns = WordList("own", ("he", "they"), (WordRow("self", ("is", "are")),))
+    assert not {"confound", "figure_frequency"} & set(made(tmp_path / "own", words=pronouns))
+
+
+def test_figures_at_cut_offs(tmp_path: Path) -> None:
+    found = made(tmp_path, top=(0.1, 0.9), bottom=(0.01, 0.5))
+    assert [name for name, one in found.items() if isinstance(one, Figure)] == [*newman2021.FIGURES, "figure_frequency"]
+    figure = found["figure4_invalid"]
+    assert isinstance(figure, Figure)
+    # After "dog" the likeliest word is "the", .35, so at the top .1 nothing counts; at the bottom .01 nothing either.
+    shares = {
+        (row["end"], row["share"]): row["value"] for row in figure.table.filter(group="other").iter_rows(named=True)
+    }
+    assert shares[("bottom", 0.01)] == 1
+    assert (shares["top", 1.0], shares["top", 0.9]) == (0, 0)
+    for one in found.values():
+        if isinstance(one, Figure):
+            altair.Chart.from_dict(dict(one.spec), validate=True)
+    drawn = svg(figure)
+    assert drawn.count(", n=") == figure.table.filter(pl.col("value").is_not_nan()).height
+    assert "Share of invalid contexts at cut-offs" in drawn
+    equal = found["figure2_equal_weight"]
+    assert isinstance(equal, Figure)
+    # What is undefined has a row and no dot.
+    lacking = equal.table.filter(pl.col("value").is_nan())
+    assert lacking.height
+    assert svg(equal).count(", n=") == equal.table.height - lacking.height
+
+
+def test_no_cut_offs_no_figures(tmp_path: Path) -> None:
+    found = made(tmp_path)
+    assert not set(newman2021.FIGURES) & set(found)
+    with pytest.raises(UsageError, match="no cut-offs"):
+        cut_offs.of_runs([filled(tmp_path, OTHER, SHORT, LONG)])
+    with pytest.raises(UsageError, match="equal_weight, model_weight"):
+        cut_offs.of_runs([], "tse")
+
+
+def test_frequency_bands_by_pencil(tmp_path: Path) -> None:
+    figure = frequency_bands.of_runs([filled(tmp_path, OTHER, SHORT, LONG)])
+    values = {(row["label"], row["band"]): (row["value"], row["n"]) for row in figure.table.iter_rows(named=True)}
+    assert values["singular", 1] == (pytest.approx(1 / 3), 3)
+    assert values["plural", 1] == (pytest.approx(2 / 3), 3)
+    assert values[frequency_bands.ALL, 1] == (pytest.approx(1 / 2), 3)
+    assert values[frequency_bands.ALL, 3] == (1, 1)
+    assert svg(figure).count(", n=") == figure.table.height
+    with pytest.raises(UsageError, match="no column band"):
+        frequency_bands.of_runs([filled(tmp_path / "bare", SHORT, words=BARE)])
+
+
+def test_only_single_tokens_and_words_that_are_not_eligible(tmp_path: Path) -> None:
+    words = WordList("some", LABELS, (*VERBS.rows, WordRow("thunder", ("the_the", "the_is"))))
+    [whole] = table(newman2021.of_runs([filled(tmp_path / "all", SHORT, words=words)])["table2"])
+    [single] = table(
+        newman2021.of_runs([filled(tmp_path / "one", SHORT, words=words, eligible="single-token")])["table2"]
+    )
+    assert (whole["eligible lemmas"], single["eligible lemmas"]) == ("5", "4")
+    # After "dog", the_the has .35 * .35 and the_is .35 * .20: right is likelier.
+    assert whole["EW"] == pytest.approx((3 / 5 + 3 / 5) / 2)
+    asked = table(newman2021.of_runs([filled(tmp_path / "all", SHORT, words=words)])["eligible"])[0]
+    assert (asked["eligible, least"], asked["single tokens"], asked["lemmas"], asked["sees"]) == (5, 4, 5, "left")
+
+
+def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    suite = pairs(
+        "mixed", ("The dog barks.", "The dog bark."), ("It rains.", "They rain."), ("The dog bark.", "The dog barks.")
+    )
+    [asked] = table(newman2021.of_runs([filled(tmp_path, suite)])["eligible"])
+    assert (asked["contexts"], asked["items"], asked["left out"], asked["label conflicts"]) == (1, 2, 1, 1)
+    assert asked["why left out"] == "more than one word differs (1)"
+
+
+def test_other_runs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"expected a fill run"):
+        newman2021.of_runs([toy_run(tmp_path / "score", SHORT)])
+    with pytest.raises(RunError, match=r"expected a fill run"):
+        cut_offs.of_runs([toy_run(tmp_path / "score", SHORT)])
+
+
+def test_rows_of_the_bundled_suites() -> None:
+    """All suites that `--model` runs have a row of the paper's table."""
+    from syntagm.formats._many import read_all
+    from syntagm.papers._cited import cited
+
+    known = {tag for line in cited("newman2021")["table2"] for tag in line["constructions"]}
+    suites = [suite for name in newman2021.SUITES for suite in read_all(f"{name}?n=1")]
+    assert len(suites) == 15
+    assert all(suite.tags["construction"] in known for suite in suites)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["reproduce", "newman2021", "--model", "toy", "-o", str(tmp_path), "-n", "2"]
+    assert main([*line, "--suite", "marvin2018/simple_agrmt", "marvin2018/vp_coord"]) == 0
+    shown = capsys.readouterr().out
+    assert "## Table 2: model weight, equal weight and TSE by construction" in shown
+    with (tmp_path / "table2.csv").open() as file:
+        assert [row["construction"] for row in csv.DictReader(file)] == ["Simple", "VP coordination"]
+    for name in newman2021.FIGURES:
+        assert (tmp_path / f"{name}.svg").exists()
+    again = newman2021.of_runs([open_run(tmp_path / "run")])["table2"]
+    assert isinstance(again, Table)
+    assert again.csv() == (tmp_path / "table2.csv").read_text()
