@@ -1,5 +1,6 @@
 """Power, clusters, normalised scores, lexical items: by pencil, and what tables say of odd runs."""
 
+import itertools
 import math
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from syntagm.analysis.comparison import mcnemar
 from syntagm.analysis.lexical import with_frequency
 from syntagm.analysis.unigram import counted
 from syntagm.errors import InputError, UsageError
+from syntagm.figures import lexical as lexical_figure
 from syntagm.formula import parse
 from syntagm.normalised import read_unigrams, results, whole
 from syntagm.result import Estimate
@@ -262,6 +264,24 @@ def test_lexical_items_and_their_frequency(run: Run, tmp_path: Path) -> None:
     assert "fewer than three words" in table.notes[-1]
     with pytest.raises(UsageError, match="noun"):
         lexical.of_runs([run], by="lemma")
+
+
+def test_labels_of_words_do_not_lie_on_each_other(run: Run, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("dog dog cat cat bird bird\n")
+    drawn = lexical_figure.of_runs([run, run], by="noun", unigrams=str(text))
+    values = drawn.spec["concat"][0]["data"]["values"]
+    # Three words under two models: six dots of one frequency, three labels.
+    heights = sorted(value["at"] * lexical_figure.HEIGHT for value in values if "at" in value)
+    assert (len(values), len(heights)) == (6, 3)
+    assert min(high - low for low, high in itertools.pairwise(heights)) >= 12
+    assert drawn.table["frequency"].to_list() == [2.0] * 6
+
+
+def test_words_without_any_frequency_have_rows(run: Run) -> None:
+    drawn = lexical_figure.of_runs([run], by="region:2", measure="full_sentence")
+    assert drawn.table.select("word", "value", "n", "ties").rows() == [("barks", 0.5, 4, 1)]
+    assert lexical_figure.of_runs([run], by="noun").table["frequency"].null_count() >= 1
 
 
 def test_words_of_a_region_stand_for_a_tag(run: Run) -> None:

@@ -121,9 +121,13 @@ def _rows(found: Sequence[Words], models: dict[str, str]) -> Spec:
 
 
 def _place(values: list[dict[str, object]], domain: tuple[float, float]) -> None:
-    """Give each label a height at which it touches no other label, as near to its dot as can be; in units of accuracy."""
+    """Give each label a height at which it touches no other label, as near to its dot as can be; in units of accuracy.
+
+    Of several models a word is told once, at its highest dot.
+    """
     taken: list[tuple[float, float, float]] = []
-    for value in values:
+    highest = {value["word"]: value for value in sorted(values, key=lambda value: float(str(value["value"])))}
+    for value in sorted(highest.values(), key=lambda value: float(str(value["value"])), reverse=True):
         across = log10(float(str(value["frequency"])) / domain[0]) / log10(domain[1] / domain[0]) * WIDTH
         ends = across + 7, across + 9 + 6 * len(str(value["word"]))
         upright = float(str(value["value"])) * HEIGHT
@@ -176,5 +180,9 @@ def _layers(across: Spec, names: Sequence[str], told: Spec | None) -> list[Spec]
             "mark": {"type": "point", "filled": True, "size": 55, "opacity": 0.95},
             "encoding": place | {"color": colour, "shape": shape, "description": {"field": "said"}},
         },
-        {"mark": label, "encoding": place | {"y": upright | {"field": "at"}, "text": {"field": "word"}}},
+        {
+            "transform": [{"filter": {"field": "at", "valid": True}}],
+            "mark": label,
+            "encoding": place | {"y": upright | {"field": "at"}, "text": {"field": "word"}},
+        },
     ]

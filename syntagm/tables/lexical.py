@@ -129,4 +129,4 @@ def said(one: Words) -> str:
     without = f", {len(one.missing)} without" if one.missing else ""
     if math.isnan(value):
         return f"undefined, all {n} words alike{without}"
-    return f"{value:+.2f}, n = {n} words{without}, p = {one.association.p:.2f}"
+    return f"{value:+.2f}, n={n} words{without}, p={one.association.p:.2f}"
