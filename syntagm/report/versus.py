@@ -80,5 +80,5 @@ def _shared(a: Column, b: Column, subjects: Sequence[Subject]) -> dict[str, Subj
 def _versus(number: int, a: Column, b: Column, shared: dict[str, Subject], pairs: pl.DataFrame) -> Versus:
     found = [(shared[one.suite], one) for one in separation.by_suite(pairs)]
     # Those that can't be compared come last.
-    found.sort(key=lambda pair: -abs(pair[1].b - pair[1].a) if pair[1].difference.n else 1.0)
+    found.sort(key=lambda pair: -abs(pair[1].difference.value) if pair[1].difference.n else 1.0)
     return Versus(number, a, b, separation.over_suites(pairs), tuple(found))
