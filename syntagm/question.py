@@ -41,7 +41,8 @@ class Surprisals:
     known: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        if not self.starts.shape == self.bits.shape == self.known.shape == (len(self.starts),):
+        shape = self.starts.shape
+        if len(shape) != 1 or self.bits.shape != shape or self.known.shape != shape:
             raise ValueError(
                 f"shapes differ: starts {self.starts.shape}, bits {self.bits.shape}, known {self.known.shape}"
             )

@@ -12,7 +12,7 @@ import pytest
 from ngrams_for_tests import TOY, trained
 
 from syntagm.errors import ModelError, RunError, UsageError
-from syntagm.models import _arpa, ngram
+from syntagm.models import _arpa, _words, ngram
 from syntagm.models._back_off import BackOff
 from syntagm.models._kenlm import KenLM
 from syntagm.models._word_scorer import Asked
@@ -87,8 +87,27 @@ def test_special_symbols_in_a_text_are_refused(folder: Path) -> None:
     for symbol in ("<s>", "</s>"):
         with pytest.raises(ModelError, match="special symbol"):
             bits(ngram.load(str(folder)), f"the {symbol} author")
+        with pytest.raises(ModelError, match="special symbol"):
+            bits(ngram.load(str(folder), case="lower"), f"the {symbol.upper()} author")
+        for blank in (Blank(f"the {symbol} ", "", ("author",)), Blank("the ", "", ("author", symbol))):
+            with pytest.raises(ModelError, match="special symbol"):
+                list(ngram.load(str(folder)).fill([blank]))
     [answer] = ngram.load(str(folder)).score(["the <unk>"])
     assert answer.known.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("eos", ["yes", "no"])
+def test_texts_together_are_each_as_alone(folder: Path, eos: str) -> None:
+    model = ngram.load(str(folder), eos=eos)
+    texts = ["the author laughs", "", "  the\tauthor ", "the  door", "zebra <s>x a</s>", " "]
+    for text, answer in zip(texts, model.score(texts), strict=True):
+        [alone] = model.score([text])
+        words, starts = _words.words(text)
+        assert answer.starts.tolist() == starts.tolist() + [len(text)] * (eos == "yes")
+        assert answer.bits.tolist() == alone.bits.tolist()
+        assert answer.known.tolist() == [word in ("the", "author", "laughs", "door") for word in words] + [True] * (
+            eos == "yes"
+        )
 
 
 def test_blanks(folder: Path) -> None:

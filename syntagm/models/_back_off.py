@@ -8,7 +8,7 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.models._ngrams import Ngrams
+from syntagm.models._ngrams import END, START, Ngrams
 from syntagm.models._vocabulary import Vocabulary
 from syntagm.models._word_scorer import Asked, WordScorer
 
@@ -16,8 +16,6 @@ SCORER = "ngram 1"
 _KEPT = 32
 _NEW = -1
 _ROOM = 500_000
-# What stands between sentences in a list of words: the end of one and the start of the next. No word is a number.
-_BORDER = (0, 1)
 
 
 class BackOff(WordScorer):
@@ -45,40 +43,32 @@ class BackOff(WordScorer):
             "hash": digest,
         }
 
-    def _logs(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        words: list[str | int] = [_BORDER[1]]
-        for sentence in sentences:
-            words += sentence
-            words += _BORDER
+    def _logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         text, known = self._ids(words)
-        predicted = text != self.ngrams.start
-        return self.ngrams.logs(text)[predicted], known[predicted]
+        return self.ngrams.logs(text), known
 
-    def _ids(self, words: Sequence[str | int]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """The numbers of words and borders, and which are known."""
+    def _ids(self, words: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """The numbers of words and of start and end symbols, and which are known."""
         ids = np.fromiter(map(self._numbers.get, words, repeat(_NEW)), np.int32, len(words))
         for place in np.flatnonzero(ids == _NEW).tolist():
-            ids[place] = self._unknown(str(words[place]))
+            ids[place] = self._unknown(words[place])
         known = ids >= 0
         return np.where(known, ids, _NEW - 1 - ids), known
 
     def _unknown(self, word: str) -> int:
         """The number that stands for an unknown word, below `_NEW`; kept, so that it is found like others from then on."""
         if word not in self._numbers:
-            self._refuse_special(word)
             if len(self._numbers) >= self._room:
                 self._numbers = self._known()
             self._numbers[word] = _NEW - 1 - self.vocabulary.ids([word])[0]
         return self._numbers[word]
 
-    def _known(self) -> dict[str | int, int]:
-        found: dict[str | int, int] = dict(zip(_BORDER, (0, self.ngrams.start), strict=True))
-        return found | {
-            word: number for number, word in enumerate(self.vocabulary.words) if self.vocabulary.known(word)
-        }
+    def _known(self) -> dict[str, int]:
+        known = {word: number for number, word in enumerate(self.vocabulary.words) if self.vocabulary.known(word)}
+        return known | {END: 0, START: self.ngrams.start}
 
     def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        ids, known = self._ids([_BORDER[1], *before, *words])
+        ids, known = self._ids([START, *before, *words])
         begin = len(before) + 1
         history, asked = ids[:begin][-self._memory :], ids[begin:]
         logs, ranked, sums = self._distribution(tuple(history.tolist()))

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
+from syntagm.models._ngrams import START
 from syntagm.models._word_scorer import Asked, WordScorer
 
 SCORER = "kenlm 1"
@@ -35,16 +37,14 @@ class KenLM(WordScorer):
         self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.policies]).encode()).hexdigest()
         self.record = {"order": self._model.order, "hash": digest, "kenlm": metadata.version("kenlm")}
 
-    def _logs(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        logs: list[float] = []
-        known: list[bool] = []
-        for words in sentences:
-            for word in words:
-                self._refuse_special(word)
-            for log, _, unknown in self._model.full_scores(" ".join(words), bos=True, eos=True):
-                logs.append(log)
-                known.append(not unknown)
-        return np.array(logs, np.float64), np.array(known, bool)
+    def _logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        logs, known = np.full(len(words), np.nan), np.ones(len(words), bool)
+        borders = [place for place, word in enumerate(words) if word == START]
+        for begin, end in pairwise([*borders, len(words)]):
+            sentence = " ".join(words[begin + 1 : end - 1])
+            for place, (log, _, unknown) in enumerate(self._model.full_scores(sentence, bos=True, eos=True), begin + 1):
+                logs[place], known[place] = log, not unknown
+        return logs, known
 
     def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         import kenlm
@@ -52,12 +52,10 @@ class KenLM(WordScorer):
         state, following = kenlm.State(), kenlm.State()
         self._model.BeginSentenceWrite(state)
         for word in before:
-            self._refuse_special(word)
             self._model.BaseScore(state, word, following)
             state, following = following, state
         logs, known = np.empty(len(words)), np.empty(len(words), bool)
         for index, word in enumerate(words):
-            self._refuse_special(word)
             found = self._model.BaseFullScore(state, word, following)
             logs[index], known[index] = found.log_prob, not found.oov
         # The file does not say which words it has, so nothing is known of their ranks.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+_ROUGHLY = 1_024
 END, UNKNOWN, START = "</s>", "<unk>", "<s>"
 
 
@@ -70,18 +71,20 @@ class Ngrams:
     def _ending(self, text: NDArray[np.int32]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """For each order from 2, the places of a text where n-grams end, and their numbers."""
         places = np.flatnonzero(text != self.start)
-        at = text[places].astype(np.int64)
+        at = text.take(places).astype(np.int64)
         for index in range(self.order - 1):
             # Where a sentence has no words left this asks for a start symbol inside an n-gram, which no model has.
-            wanted = at * len(self.words) + text[places - (index + 1)]
+            wanted = at * len(self.words) + text.take(places - (index + 1))
             if not index:
-                # Searched in order, neighbours are found in the processor's cache: three times as fast. So it stays.
-                ranked = np.argsort(wanted)
-                wanted, places = wanted[ranked], places[ranked]
+                # Searched in order, neighbours are found in the processor's cache: three times as fast. So it stays, and
+                # for the next order, too, where the third word decides between equals, if only roughly.
+                third = text.take(places - 2, mode="wrap") * np.int64(_ROUGHLY) // len(self.words)
+                ranked = np.argsort(wanted * _ROUGHLY + third)
+                wanted, places = wanted.take(ranked), places.take(ranked)
             keys = self.keys(index)
             at = np.searchsorted(keys, wanted)
-            there = keys.take(at, mode="clip") == wanted if len(keys) else np.zeros(len(at), bool)
-            places, at = places[there], at[there]
+            there = np.flatnonzero(keys.take(at, mode="clip") == wanted) if len(keys) else np.empty(0, np.intp)
+            places, at = places.take(there), at.take(there)
             yield places, at
 
     def longer(self, index: int, suffixes: NDArray[np.int32], firsts: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -112,18 +115,19 @@ class Ngrams:
         return self._keys[index]
 
     def logs(self, text: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Log10 p of the word at each place of `text` given those before it in its sentence; shape (text,).
+        """Log10 p of the word at each place of `text` given those before it in its sentence, nan at start symbols; shape (text,).
 
-        The same word after the same history has the very same number wherever it stands. At start symbols it means nothing.
+        The same word after the same history has the very same number wherever it stands.
         """
-        logs = self.probabilities[0][text].astype(np.float64)
-        weights = self.backoffs[0][text] if self.backoffs else logs
+        logs = self.probabilities[0].take(text).astype(np.float64)
+        weights = self.backoffs[0].take(text) if self.backoffs else logs
         for index, (places, at) in enumerate(self._ending(text), 1):
             logs[1:] += weights[:-1]
-            logs[places] = self.probabilities[index][at]
+            logs[places] = self.probabilities[index].take(at)
             if index < len(self.backoffs):
                 weights = np.zeros(len(text), np.float32)
-                weights[places] = self.backoffs[index][at]
+                weights[places] = self.backoffs[index].take(at)
+        logs[text == self.start] = np.nan
         return logs
 
     def distribution(self, history: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -53,8 +53,12 @@ class WordScorer(LanguageModel):
         }
 
     @abstractmethod
-    def _logs(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Log10 p of each word of all sentences, one after the other, each followed by the end symbol; is it known?"""
+    def _logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Log10 p of each word given those before it in its sentence, nan at start symbols; is it known?
+
+        Arguments:
+            words: of all sentences, one after the other, each between the start symbol and the end symbol.
+        """
 
     @abstractmethod
     def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -78,45 +82,64 @@ class WordScorer(LanguageModel):
                 done(len(portion))
 
     def _portion(self, texts: Sequence[str]) -> Iterator[Surprisals]:
-        divided = [_words.split(text, self._asked.tokens) for text in texts]
-        logs, known = self._logs([self._spelled(words) for words in divided] if self._asked.lower else divided)
-        if not np.isfinite(logs).all():
-            self._refuse_impossible(texts, divided, logs)
+        self._refuse_special_in(texts)
+        words = self._divided(texts)
+        logs, known = self._logs(self._spelled(words))
+        borders = np.flatnonzero(np.isnan(logs))
+        if np.isinf(logs).any():
+            self._refuse_impossible(texts, words, logs, borders)
         # 0.0: none of -0.
-        bits, starts = logs * BITS + 0.0, _single(divided)
-        end = 0
-        for text, words in zip(texts, divided, strict=True):
-            begin, end = end, end + len(words) + 1
-            last = end if self._asked.eos else end - 1
-            if " ".join(words) == text:
+        bits, starts = logs * BITS + 0.0, _single(words, borders)
+        ends = np.append(borders[1:], len(words)) - 1
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        # Where words are divided at white space alone, the length says whether single blanks stand between them.
+        single, sure = starts[ends] == lengths, self._asked.tokens == "blanks"
+        for text, begin, end, one in zip(texts, (borders + 1).tolist(), ends.tolist(), single.tolist(), strict=True):
+            last = end + 1 if self._asked.eos else end
+            if one and (sure or " ".join(words[begin:end]) == text):
                 found = starts[begin:last]
             else:
-                found = _words.words(text, self._asked.tokens)[1]
-                found = np.append(found, np.int32(len(text))) if self._asked.eos else found
+                found = self._placed(text, words[begin:end])
             yield Surprisals(text, found, bits[begin:last], known[begin:last])
 
-    def _spelled(self, words: list[str]) -> list[str]:
+    def _placed(self, text: str, words: Sequence[str]) -> NDArray[np.int32]:
+        """Where the words of a text start, and the end symbol, if it is listed."""
+        starts = _words.placed(text, words)
+        return np.append(starts, np.int32(len(text))) if self._asked.eos else starts
+
+    def _divided(self, texts: Sequence[str]) -> list[str]:
+        """The words of all texts, those of each between the start symbol and the end symbol."""
+        if self._asked.tokens == "blanks":
+            # One string is divided faster than its parts.
+            return f"{START} {f' {END} {START} '.join(texts)} {END}".split()
+        return [word for text in texts for word in (START, *_words.split(text, self._asked.tokens), END)]
+
+    def _spelled(self, words: Sequence[str]) -> Sequence[str]:
         return [word.lower() for word in words] if self._asked.lower else words
 
     def _refuse_impossible(
-        self, texts: Sequence[str], divided: Sequence[Sequence[str]], logs: NDArray[np.float64]
+        self, texts: Sequence[str], words: Sequence[str], logs: NDArray[np.float64], borders: NDArray[np.int64]
     ) -> None:
-        at = int(np.flatnonzero(~np.isfinite(logs))[0])
-        for text, words in zip(texts, divided, strict=True):
-            if at <= len(words):
-                raise ModelError(
-                    self.name, f"the word {[*words, END][at]!r} of {text!r} has probability 0",
-                    "a model that gives every word some", "Is there an <unk> in the file?",
-                )  # fmt: skip
-            at -= len(words) + 1
+        at = int(np.flatnonzero(np.isinf(logs))[0])
+        text = texts[int(np.searchsorted(borders, at)) - 1]
+        raise ModelError(
+            self.name, f"the word {words[at]!r} of {text!r} has probability 0",
+            "a model that gives every word some", "Is there an <unk> in the file?",
+        )  # fmt: skip
 
-    def _refuse_special(self, word: str) -> None:
-        """Refuse a start or end symbol spelled out in a text."""
-        if word in (START, END):
-            raise ModelError(
-                self.name, f"the special symbol {word!r} inside a text", "plain text",
-                "Start and end symbols are set by the model and eos=, never by the text.",
-            )  # fmt: skip
+    def _refuse_special_in(self, texts: Sequence[str]) -> None:
+        for text in texts:
+            if "<" in text:
+                self._refuse_special(_words.split(text, self._asked.tokens))
+
+    def _refuse_special(self, words: Sequence[str]) -> None:
+        """Refuse start and end symbols spelled out in a text."""
+        for word in self._spelled(words):
+            if word in (START, END):
+                raise ModelError(
+                    self.name, f"the special symbol {word!r} inside a text", "plain text",
+                    "Start and end symbols are set by the model and eos=, never by the text.",
+                )  # fmt: skip
 
     def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """The surprisal of each candidate of any number of words, given what stands before it; see `LanguageModel.fill`.
@@ -126,7 +149,7 @@ class WordScorer(LanguageModel):
         """
         divided = [divide(blank, self._asked.tokens, self.name) for blank in blanks]
         lists = {id(one.candidates): one.candidates for one in divided}
-        keys = [(tuple(self._spelled(list(one.before[-self._memory :]))), id(one.candidates)) for one in divided]
+        keys = [(tuple(self._spelled(one.before[-self._memory :])), id(one.candidates)) for one in divided]
         return once(keys, in_portions(1, lambda some: [self._filled(key[0], lists[key[1]]) for key in some]), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
@@ -136,7 +159,8 @@ class WordScorer(LanguageModel):
     def _filled(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Fill:
         bits, above, below = np.full((3, len(candidates)), np.nan)
         known = np.zeros(len(candidates), bool)
-        spelled = [self._spelled(list(words)) for words in candidates]
+        spelled = [self._spelled(words) for words in candidates]
+        self._refuse_special([*before, *chain.from_iterable(spelled)])
         one = [index for index, words in enumerate(spelled) if len(words) == 1]
         (logs, above[one], below[one]), known[one] = self._after(before, [spelled[index][0] for index in one])
         bits[one] = logs * BITS + 0.0
@@ -147,22 +171,26 @@ class WordScorer(LanguageModel):
 
     def _several(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Iterator[tuple[float, bool]]:
         """Bits of candidates of several words, and whether all their words are known."""
-        logs, known = self._logs([[*before, *words] for words in candidates]) if candidates else (np.empty(0), None)
-        end = 0
+        if not candidates:
+            return
+        logs, known = self._logs([word for words in candidates for word in (START, *before, *words, END)])
+        end = -1
         for words in candidates:
-            begin, end = end + len(before), end + len(before) + len(words) + 1
-            assert known is not None
-            yield float((logs[begin : end - 1] * BITS + 0.0).sum()), bool(known[begin : end - 1].all())
+            begin = end + 2 + len(before)
+            end = begin + len(words)
+            yield float((logs[begin:end] * BITS + 0.0).sum()), bool(known[begin:end].all())
 
 
-def _single(divided: Sequence[Sequence[str]]) -> NDArray[np.int32]:
-    """Where words and end symbol start in sentences with single blanks between words: sentence by sentence, in one array."""
-    sizes = np.array([len(words) for words in divided], np.int64)
-    lengths = np.zeros(sizes.sum() + len(sizes), np.int64)
-    words = np.arange(sizes.sum()) + np.repeat(np.arange(len(sizes)), sizes)
-    lengths[words] = np.fromiter(map(len, chain.from_iterable(divided)), np.int64) + 1
-    before = np.cumsum(lengths) - lengths
-    first = np.cumsum(sizes + 1) - sizes - 1
+def _single(words: Sequence[str], borders: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Where words and end symbols start in their sentences, if single blanks stand between words.
+
+    Arguments:
+        words: of all sentences, each between its start symbol, one of `borders`, and its end symbol.
+    """
+    lengths = np.fromiter(map(len, words), np.int64, len(words)) + 1
+    after = np.cumsum(lengths)
     # The blank before a word belongs to the word.
-    starts: NDArray[np.int32] = np.maximum(before - np.repeat(before[first], sizes + 1) - 1, 0).astype(np.int32)
+    before = after - lengths - 1
+    sizes = np.diff(borders, append=len(words))
+    starts: NDArray[np.int32] = np.maximum(before - np.repeat(after[borders], sizes), 0).astype(np.int32)
     return starts

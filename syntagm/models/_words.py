@@ -6,7 +6,7 @@ first or last of its line, so each piece is asked for once.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
@@ -43,12 +43,17 @@ def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int3
     (['He', 'said', '``', 'yes', "''", '.'], [0, 2, 8, 10, 13, 14])
     """
     found = split(text, tokens)
+    return found, placed(text, found)
+
+
+def placed(text: str, found: Sequence[str]) -> NDArray[np.int32]:
+    """Where each of the words that `split` found in a text starts; as `words`."""
     starts = np.zeros(len(found), np.int32)
     end = 0
     for index, word in enumerate(found):
         starts[index] = end if index else 0
         end = _end(text, word, end)
-    return found, starts
+    return starts
 
 
 def split(text: str, tokens: str = "blanks") -> list[str]:
