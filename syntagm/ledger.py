@@ -150,14 +150,29 @@ def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any
             str(folder), found, f"a run of {fresh['model']['name']} ({fresh['model']['fingerprint'][:8]})", cure
         )
     if standing["options"] != fresh["options"]:
-        raise RunError(str(folder), f"a run with {standing['options']}", f"a run with {fresh['options']}", cure)
+        found, wanted = (
+            _unlike(one["options"], other["options"]) for one, other in [(standing, fresh), (fresh, standing)]
+        )
+        raise RunError(str(folder), f"a run with {found}", f"a run with {wanted}", cure)
     here = {suite["name"]: suite["hash"] for suite in standing["suites"]}
     there = {suite["name"]: suite["hash"] for suite in fresh["suites"]}
     if list(here.items()) != list(there.items()):
         odd = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
-        raise RunError(
-            str(folder), "a run on other suites", "the same, in the same order", f"Different: {odd[:5]}. {cure}"
-        )
+        differs = f"Different: {', '.join(odd[:5])}." if odd else "Their order is another."
+        raise RunError(str(folder), "a run on other suites", "the same, in the same order", f"{differs} {cure}")
+
+
+def _unlike(options: Mapping[str, Any], others: Mapping[str, Any]) -> str:
+    """The options that differ from others, nested ones by their path: `eligible=all, words.rows=3`."""
+    found = _flat(options).items() - _flat(others).items()
+    return ", ".join(f"{name}={json.loads(value)}" for name, value in sorted(found)) or "fewer options"
+
+
+def _flat(options: Mapping[str, Any], path: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for name, value in options.items():
+        flat |= _flat(value, f"{path}{name}.") if isinstance(value, Mapping) else {path + name: json.dumps(value)}
+    return flat
 
 
 def refuse_malformed(suite: Suite) -> None:

@@ -74,7 +74,7 @@ class WordList:
         repeats: may a form stand twice? Only in a list that is kept as published: the mass of the form counts twice then.
 
     Raises:
-        InputError: fewer than two labels; a row without a form for each; a form that stands twice.
+        InputError: fewer than two labels; a row without a lemma, or a form for each label; a form that stands twice.
 
     >>> words = WordList("two", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("walk", ("walks", "walk"))))
     >>> words.label("walk"), words.label("swims")
@@ -94,8 +94,13 @@ class WordList:
         if not self.rows:
             raise InputError(place, "no rows", "at least one")
         for number, row in enumerate(self.rows, 1):
-            if len(row.forms) != len(self.labels) or not all(form and form == form.strip() for form in row.forms):
-                raise InputError(f"{place}, row {number}", f"the forms {list(row.forms)}", "one for each label")
+            if not _is_form(row.lemma):
+                raise InputError(f"{place}, row {number}", f"the lemma {row.lemma[:200]!r}", "a name for the row")
+            if len(row.forms) != len(self.labels) or not all(map(_is_form, row.forms)):
+                raise InputError(
+                    f"{place}, row {number}", f"the forms {str(list(row.forms))[:200]}", "one for each label",
+                    "White space around a form, line breaks and other control characters are none.",
+                )  # fmt: skip
         if not self.repeats:
             self._refuse_repeats(place)
 
@@ -171,12 +176,17 @@ def read(name: str | Path, repeats: bool = False) -> WordList:
     rows = _rows(Path(path))
     if not rows:
         raise InputError(path, "an empty file", "a word list")
-    first = tuple(rows[0][1])
-    if first == _PUBLISHED or ("lemma" not in first and len(first) == len(_PUBLISHED)):
+    first = tuple(cell.strip() for cell in rows[0][1])
+    # Without its header the published list begins with a number or `_`; a header of other words is another list's.
+    if first == _PUBLISHED or (len(first) == len(_PUBLISHED) and (first[0] == "_" or first[0].isdecimal())):
         return _published(Path(path).stem, rows[1:] if first == _PUBLISHED else rows, faults == "keep")
     if faults:
         raise UsageError(f"word list {name}", "faults=, and a list that is not the published one", "no option")
     return _own(Path(path).stem, rows, path, repeats)
+
+
+def _is_form(form: str) -> bool:
+    return bool(form) and form == form.strip() and not any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in form)
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:

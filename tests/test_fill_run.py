@@ -26,7 +26,6 @@ from syntagm.models._model import LanguageModel
 from syntagm.models._name import load
 from syntagm.pairing import compare
 from syntagm.recording import run as score
-from syntagm.report.page import report
 from syntagm.run import open_run
 from syntagm.suite import Item, Sentence, Suite
 from syntagm.word_list import WordList, WordRow
@@ -216,9 +215,8 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     assert chance_of(run, equal).method == "no chance level: a measure without a formula"
     with pytest.raises(UsageError, match="one of its measures"):
         compare(run, other, "all")
-    for refused in (lambda: list(lines(run, "tokens")), lambda: report([run], tmp_path / "page.html")):
-        with pytest.raises(RunError, match="a fill run has no"):
-            refused()
+    with pytest.raises(RunError, match="a fill run has no"):
+        list(lines(run, "tokens"))
 
 
 def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None:
@@ -228,15 +226,28 @@ def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None
     filled(tmp_path, model=model)
     assert model.asked == []
     assert (tmp_path / "results.csv").read_bytes() == before
-    with pytest.raises(RunError, match="eligible"):
+    with pytest.raises(RunError, match=r"a run with eligible=all; expected a run with eligible=single-token[.] Choose"):
         filled(tmp_path, eligible="single-token")
     with pytest.raises(RunError, match="a run on other suites"):
         filled(tmp_path, SIMPLE)
     with pytest.raises(RunError, match="of the kind fill; expected one of the kind score"):
         score(load("toy"), [SIMPLE], tmp_path)
     others = dataclasses.replace(WORDS, rows=WORDS.rows[:3])
-    with pytest.raises(RunError, match="'rows': 3"):
+    with pytest.raises(RunError, match=r"expected a run with words.hash=.*, words.rows=3[.]"):
         fill(Drawn(VOCABULARY), (SIMPLE, CLASH), others, tmp_path)
+    with pytest.raises(RunError, match=r"in the same order[.] Their order is another"):
+        filled(tmp_path, CLASH, SIMPLE)
+
+
+def test_tags_may_change_and_forms_may_not(tmp_path: Path) -> None:
+    filled(tmp_path)
+    tagged = dataclasses.replace(WORDS, rows=tuple(dataclasses.replace(row, tags={"band": "1"}) for row in WORDS.rows))
+    run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), tagged, tmp_path)
+    assert {row.tags["band"] for row in run.words.rows} == {"1"}
+    path = tmp_path / "words.csv"
+    path.write_text(path.read_text().replace(WORDS.rows[0].forms[0], "others"))
+    with pytest.raises(RunError, match=r"words.csv: a list with the hash .*; expected the one that was asked"):
+        assert open_run(tmp_path).words.rows  # type: ignore[attr-defined]
 
 
 def test_a_damaged_shard_is_moved_aside_and_computed_again(tmp_path: Path) -> None:

@@ -73,8 +73,9 @@ def fill(
         finished = ledger.verified(folder, [one.name for one in made.shards], _tables.KINDS, progress)
         sizes = {one.name: one.last - one.first for one in made.shards}
         progress.planned(sum(sizes.values()), sum(sizes[name] for name in finished), len(made.suites))
+        # Tags change no number, so the latest hold, as those of suites do.
+        durable.write(folder / "words.csv", words.csv().encode())
         if len(finished) < len(made.shards) or record["status"] != "done":
-            durable.write(folder / "words.csv", words.csv().encode())
             with ledger.interruptible(folder, record):
                 tse = Tse(record["options"]["tolerance"], eligible)
                 work = _Work(folder, model, words, shared, cuts, tse, progress)

@@ -35,8 +35,19 @@ class FillRun(Run):
 
     @cached_property
     def words(self) -> WordList:
-        """The word list, with its tags."""
-        return replace(read(self.folder / "words.csv", repeats=True), name=self.record["options"]["words"]["name"])
+        """The word list, with its tags.
+
+        Raises:
+            RunError: words.csv is not the list that was asked.
+        """
+        path, asked = self.folder / "words.csv", self.record["options"]["words"]
+        found = read(path, repeats=True)
+        if found.hash != asked["hash"]:
+            raise RunError(
+                str(path), f"a list with the hash {found.hash[:8]}", f"the one that was asked, {asked['hash'][:8]}",
+                "The command that made the run writes it again.",
+            )  # fmt: skip
+        return replace(found, name=asked["name"])
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
         """A row an item or context and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""
