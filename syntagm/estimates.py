@@ -35,7 +35,7 @@ def accuracies(run: Run, rule: str = "") -> list[Estimate]:
     """
     refuse_conjunction(run, rule)
     results = run.results()
-    chosen = score.verdicts(results, predictions(run), rule) if rule else results
+    chosen = score.verdicts(results, predictions(run, rule), rule) if rule else results
     return score.accuracy(chosen, run.tolerance)
 
 
@@ -52,7 +52,7 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
 
 def conjoins(run: Run) -> bool:
     """Are the measures of a run predictions of the same items, so that all of an item's can hold together?"""
-    return run.record.get("kind", "score") == "score"
+    return bool(run.record.get("kind", "score") == "score")
 
 
 def refuse_conjunction(run: Run, rule: str) -> None:
@@ -77,7 +77,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
         [
             chance_of_suite(suite, group["rule"])
             for suite in run.suites
-            if _follows(suite, group["rule"]) and all(suite.tags.get(key) == value for key, value in labels.items())
+            if suite.taken(group["rule"]) and all(suite.tags.get(key) == value for key, value in labels.items())
         ]
     )
 
@@ -88,10 +88,9 @@ def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
     Arguments:
         rule: "first", "all", or the name of a prediction.
     """
-    if not _follows(suite, rule):
+    if not (taken := suite.taken(rule)):
         return chance.unknown(f"no chance level: {suite.name} has no prediction {rule}")
-    formulas = suite.predictions
-    chosen = [formulas[rule]] if rule in formulas else [*formulas.values()][: 1 if rule == "first" else None]
+    chosen = [suite.predictions[name] for name in taken]
     if not all(chosen):
         return chance.unknown("no chance level: a measure without a formula")
     try:
@@ -100,16 +99,11 @@ def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
         return chance.unknown(f"no chance level: {error}")
 
 
-def predictions(run: Run) -> dict[str, Sequence[str]]:
-    """Suite -> the names of its predictions, in order."""
-    return {suite.name: tuple(suite.predictions) for suite in run.suites}
-
-
-def _follows(suite: SuiteRecord, rule: str) -> bool:
-    """Has the suite a verdict under this rule?"""
-    return rule in suite.predictions or (bool(suite.predictions) and rule in ("first", "all"))
+def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
+    """Suite -> the names of its predictions, in order; with a rule, of those that it takes, see `SuiteRecord.taken`."""
+    return {suite.name: suite.taken(rule) for suite in run.suites}
 
 
 def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:
     labels = {suite.name: suite.tags[tag] for suite in run.suites if tag in suite.tags} if tag else None
-    return score.score(results, predictions(run), run.tolerance, rule, tag, labels)
+    return score.score(results, predictions(run, rule), run.tolerance, rule, tag, labels)

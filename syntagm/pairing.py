@@ -56,15 +56,21 @@ def paired(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, 
     """
     refuse_conjunction(first, rule)
     shared, left_out = _shared(first, second)
-    named = {suite: names for suite, names in predictions(first).items() if suite in shared}
-    if rule not in ("first", "all"):
-        lacking = [suite for suite, names in named.items() if rule not in names]
-        if len(lacking) == len(named):
-            known = dict.fromkeys(name for names in named.values() for name in names)
-            raise UsageError(
-                "--measure", f"no suite has a measure {rule!r}", "one of " + ", ".join([*known, "first", "all"])
-            )
-        left_out += [f"suite {suite}: it has no measure {rule}" for suite in lacking]
+    here, there = (predictions(run, rule) for run in (first, second))
+    # Both by the same predictions, or not at all: a model that sees both sides is not asked about parts of sentences.
+    named = {suite: here[suite] for suite in shared if here[suite] and here[suite] == there[suite]}
+    lacking = [suite for suite in shared if suite not in named]
+    if not named and rule not in ("first", "all"):
+        known = dict.fromkeys(name for suite in shared for name in predictions(first)[suite])
+        raise UsageError(
+            "--measure", f"no suite has a measure {rule!r}", "one of " + ", ".join([*known, "first", "all"])
+        )
+    for suite in lacking:
+        without = [run.model for run, side in ((first, here), (second, there)) if not side[suite]]
+        if len(without) == 1:
+            left_out.append(f"suite {suite}: measure {rule} was not computed for {without[0]}")
+        elif rule not in ("first", "all"):
+            left_out.append(f"suite {suite}: it has no measure {rule}")
     pairs = comparison.pair(*(verdicts(run.results(), named, rule) for run in (first, second)))
     if pairs.is_empty():
         raise RunError(str(first.folder), f"no results on the suites it shares with {second.folder}", "at least one")

@@ -106,12 +106,18 @@ def _say_left_out(record: Mapping[str, Any], progress: Progress) -> None:
             f"not computed, in {len(found)} of {len(record['suites'])} suites: {shown}. They are about parts of a sentence, "
             f"and {record['model']['name']} sees both sides of them (regions=yes computes them all the same)"
         )
+    if firsts := [suite["name"] for suite in record["suites"] if suite.get("first_left_out")]:
+        shown = ", ".join(firsts[:5]) + (" ..." if len(firsts) > 5 else "")
+        progress.warned(
+            f"{len(firsts)} of {len(record['suites'])} suites are in no score: their first prediction is not computed ({shown})"
+        )
 
 
 def _suite_record(suite: Suite, digest: str, parts: Sequence[Shard], left_out: tuple[str, ...]) -> SuiteRecord:
     formulas = {one.name: one.formula.text for one in suite.predictions if one.name not in left_out}
     made = ledger.suite_record(suite, digest, formulas, sum(part.sentences for part in parts))
-    return replace(made, shards=tuple(part.name for part in parts), left_out=left_out)
+    first = bool(suite.predictions) and suite.predictions[0].name in left_out
+    return replace(made, shards=tuple(part.name for part in parts), left_out=left_out, first_left_out=first)
 
 
 def _compute(

@@ -41,6 +41,7 @@ class SuiteRecord:
         region_labels: region name -> what to call it before readers.
         shards: the names of its shards, in order.
         left_out: the names of predictions that were not computed; see `evaluate.left_out`.
+        first_left_out: is the suite's first prediction one of them?
     """
 
     name: str
@@ -54,6 +55,19 @@ class SuiteRecord:
     sentences: int
     shards: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+    first_left_out: bool = False
+
+    def taken(self, rule: str) -> tuple[str, ...]:
+        """The predictions that a rule takes; none if one of them was not computed: others would be another verdict.
+
+        Arguments:
+            rule: "first", "all", the name of a prediction, or "" for all that were computed; see `analysis.score`.
+        """
+        if rule == "first":
+            return () if self.first_left_out else tuple(self.predictions)[:1]
+        if rule == "all":
+            return () if self.left_out else tuple(self.predictions)
+        return tuple(name for name in self.predictions if rule in ("", name))
 
 
 class Run:

@@ -111,9 +111,8 @@ def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
 def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for suite in run.suites:
-        known = bool(suite.predictions) and (measure in ("first", "all") or measure in suite.predictions)
         label = {"": "all suites", "suite": suite.name}.get(by) or suite.tags.get(by, "")
-        if suite.name in shared and known and label:
+        if suite.name in shared and suite.taken(measure) and label:
             groups.setdefault(label, []).append(suite.name)
     return groups
 
@@ -123,7 +122,7 @@ def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> d
     tables = []
     for point in points:
         named: Mapping[str, Sequence[str]] = {
-            name: one for name, one in estimates.predictions(point.run).items() if name in suites
+            name: one for name, one in estimates.predictions(point.run, measure).items() if name in suites
         }
         found = score.verdicts(point.run.results(), named, measure)
         # An item's id may occur twice in a suite; the occurrences are then told apart by their order.

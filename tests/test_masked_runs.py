@@ -1,6 +1,7 @@
 """Runs of a model that sees both sides: whole sentences are compared, parts only if asked for, and what is absent is said."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ from masked_for_tests import masked
 import syntagm as sg
 from syntagm.errors import UsageError
 from syntagm.estimates import accuracies, scores
+from syntagm.pairing import compare
 from syntagm.recording import Silence, run
 from syntagm.report.page import report
 
@@ -70,3 +72,27 @@ def test_a_left_to_right_model_loses_nothing(tmp_path: Path) -> None:
     assert hearing.heard == []
     assert all(suite.left_out == () for suite in found.suites)
     assert set(found.results()["measure"]) == {"full_sentence", "one_prefix", "two_prefix"}
+
+
+def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_comparison(tmp_path: Path) -> None:
+    suites = {suite.name: suite for suite in sg.read_suites("blimp_like?n=2")}
+    mixed, whole = suites["only_npi_scope"], suites["adjunct_island"]
+    mixed = replace(mixed, predictions=mixed.predictions[::-1])
+    assert [one.name for one in mixed.predictions] == ["two_prefix", "full_sentence"]
+    hearing = Hearing()
+    seen = run(masked("distilbert"), [mixed, whole], tmp_path / "m", progress=hearing)
+    assert hearing.heard[1] == "1 of 2 suites are in no score: their first prediction is not computed (only_npi_scope)"
+    # Of two suites with two items each, one is left; its other prediction keeps its own number.
+    [score] = scores(seen)
+    assert (score.n, score.method.split(";")[0]) == (2, "mean of 1 suite")
+    assert [one.group["suite"] for one in accuracies(seen, "all")] == ["adjunct_island"]
+    assert accuracies(seen, "full_sentence")[0].n == 2
+    toy = run(sg.load_model("toy"), [mixed, whole], tmp_path / "toy")
+    [over] = scores(toy)
+    assert over.n == 4
+    for pair in ((seen, toy), (toy, seen)):
+        found = compare(*pair)
+        assert [one.group["suite"] for one in found.suites] == ["adjunct_island"]
+        assert found.left_out == [f"suite only_npi_scope: measure first was not computed for {seen.model}"]
+    assert "only_npi_scope" in report([seen, toy], tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "only_npi_scope" in report([seen], tmp_path / "r.html").read_text(encoding="utf-8")

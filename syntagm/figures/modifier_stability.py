@@ -48,10 +48,11 @@ def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> 
 def _rows(table: pl.DataFrame, model: str) -> list[dict[str, object]]:
     found = table.filter(pl.col("model") == model).rows(named=True)
     values = {row["modifier"]: row["value"] for row in found}
-    change = values.get(MODIFIED, nan) - values.get(PLAIN, nan)
+    change = _dots.signed(values.get(MODIFIED, nan) - values.get(PLAIN, nan))
     return [
         {
-            **row, "name": model, "series": row["modifier"], "note": f"{change:+.3f}" if row["modifier"] == MODIFIED else "",
+            **row, "name": model, "series": row["modifier"],
+            "note": f"{change} (n = {row['n']:,})" if row["modifier"] == MODIFIED else "",
             "said": _dots.said({**row, "name": model, "series": row["modifier"]}),
         }
         for row in found
@@ -69,7 +70,7 @@ def of_runs(runs: Sequence[Run]) -> Figure:
         raise RunError(str(runs[0].folder) if runs else "", "no suite with its modified version", "those of hu2020")
     subtitle = [
         "mean of the suites' accuracies; 95% interval: items redrawn within suites",
-        "at the right: with minus without",
+        "at the right: with minus without; n: items with modifiers",
     ]
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), "Scores without and with modifiers", subtitle)
 
@@ -78,5 +79,7 @@ def _of_run(run: Run) -> list[tuple[object, ...]]:
     there = {suite.name for suite in run.suites}
     pairs = {plain: other for plain, other in PAIRS.items() if {plain, other} <= there}
     labels = dict.fromkeys(pairs, PLAIN) | dict.fromkeys(pairs.values(), MODIFIED)
-    found = score.score(run.results(), estimates.predictions(run), run.tolerance, tag="modifier", labels=labels)
+    found = score.score(
+        run.results(), estimates.predictions(run, "first"), run.tolerance, tag="modifier", labels=labels
+    )
     return [(one.group["modifier"], one.value, one.low, one.high, one.n, one.method) for one in found]

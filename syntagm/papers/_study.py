@@ -127,7 +127,7 @@ def _study(
 
 def _items(run: Run, model: str, corpus: str, seed: int) -> pl.DataFrame:
     """The verdicts of first predictions."""
-    rows = score.verdicts(run.results(), estimates.predictions(run), "first")
+    rows = score.verdicts(run.results(), estimates.predictions(run, "first"), "first")
     return rows.select(
         pl.lit(model).alias("model"), pl.lit(corpus).alias("corpus"), pl.lit(seed, pl.Int64).alias("seed"), "suite",
         "item", "value",

@@ -200,7 +200,7 @@ def _circuits(found: Sequence[tuple[Mapping[str, object], Run]]) -> list[str]:
 
 def _scores(run: Run, circuits: Sequence[str], suites: Sequence[str]) -> tuple[Cell, ...]:
     """The SG score with its interval, and the scores of circuits and suites; None for what was not run."""
-    table, predictions = run.results(), estimates.predictions(run)
+    table, predictions = run.results(), estimates.predictions(run, "first")
     counted = {name: several for name, several in predictions.items() if name not in ASIDE}
     labels = {suite.name: suite.tags["circuit"] for suite in run.suites if "circuit" in suite.tags}
     overall = score.score(table, counted, run.tolerance)

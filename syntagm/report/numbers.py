@@ -86,7 +86,7 @@ class Subject:
     @property
     def first(self) -> str:
         """The first prediction, "" without any."""
-        return next(iter(self.record.predictions), "")
+        return next(iter(self.record.taken("first")), "")
 
     def chance(self, measure: str) -> Chance:
         """What chance gives by one of the measures."""
@@ -130,7 +130,7 @@ def subjects(columns: Sequence[Column]) -> list[Subject]:
     for number, ((name, _), having) in enumerate(found.items(), 1):
         # Of the model for which the most was computed: others may have no number for some of its predictions.
         record = max((column.run.suite(name) for column in having), key=lambda suite: len(suite.predictions))
-        measures = (*record.predictions, *(("all",) if len(record.predictions) > 1 else ()))
+        measures = (*record.predictions, *(("all",) if len(record.taken("all")) > 1 else ()))
         result.append(Subject(number, record, tuple(having), names.count(name) - 1, measures))
     return result
 
@@ -140,7 +140,7 @@ def overall(columns: Sequence[Column]) -> list[Line]:
     records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
     named = [name for record in records for name in record.predictions]
     shared = [name for name in dict.fromkeys(named) if named.count(name) > 1 and not name.isdigit()]
-    rules = ["first", *(["all"] if any(len(record.predictions) > 1 for record in records) else [])]
+    rules = ["first", *(["all"] if any(len(record.taken("all")) > 1 for record in records) else [])]
     rules += shared if len(set(named)) > 1 and len(shared) else []
     cells = {rule: [next(iter(estimates.scores(column.run, rule)), None) for column in columns] for rule in rules}
     return [
@@ -155,7 +155,7 @@ def _line(label: str, suites: int, columns: Sequence[Column], cells: Sequence[Es
 
 
 def _count(column: Column, rule: str) -> int:
-    return sum(bool(suite.predictions) and (rule in RULES or rule in suite.predictions) for suite in column.run.suites)
+    return sum(bool(suite.taken(rule)) for suite in column.run.suites)
 
 
 def groups(columns: Sequence[Column]) -> dict[str, list[Line]]:

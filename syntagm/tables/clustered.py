@@ -49,7 +49,9 @@ def _rows(
     for one in run.suites:
         if suite and one.name != suite:
             continue
-        results = score.verdicts(run.results(one.name), {one.name: estimates.predictions(run)[one.name]}, measure)
+        results = score.verdicts(
+            run.results(one.name), {one.name: estimates.predictions(run, measure)[one.name]}, measure
+        )
         table = labelled(run, one.name, results, by)
         if table is not None and len(table):
             yield (called[one.name, one.hash], measure, model, *_numbers(table, one.name, run.tolerance))

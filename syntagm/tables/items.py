@@ -45,7 +45,7 @@ def of_runs(runs: Sequence[Run], suite: str = "", measure: str = "first") -> Tab
 
 def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     results = run.results(suite)
-    found = score.verdicts(results, {suite: estimates.predictions(run)[suite]}, measure)
+    found = score.verdicts(results, {suite: estimates.predictions(run, measure)[suite]}, measure)
     # An item's id may occur twice in a suite; the occurrences are told apart by their order.
     occurrence = pl.int_range(pl.len()).over("item")
     return found.select("item", "value", "margin", occurrence=occurrence)

@@ -90,7 +90,7 @@ def _of_run(
         if wanted and record.name not in wanted:
             continue
         name = record.name
-        results = score.verdicts(run.results(name), {name: estimates.predictions(run)[name]}, measure)
+        results = score.verdicts(run.results(name), {name: estimates.predictions(run, measure)[name]}, measure)
         rows = labelled(run, name, results, by) if len(results) else None
         if rows is not None:
             found = lexical.by_label(rows, run.tolerance, name)

@@ -67,10 +67,7 @@ def _named(run: Run, one: Estimate) -> str:
 
 
 def _counted(run: Run, measure: str) -> str:
-    count = sum(
-        bool(suite.predictions) and (measure in ("first", "all") or measure in suite.predictions)
-        for suite in run.suites
-    )
+    count = sum(bool(suite.taken(measure)) for suite in run.suites)
     return f"{count} suite" + ("" if count == 1 else "s")
 
 
