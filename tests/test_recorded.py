@@ -119,3 +119,24 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_options_that_it_does_not_have(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="dtype"):
         load(tmp_path, HEADER + DOG, "?dtype=f32")
+
+
+def test_a_masked_model_sees_both_sides_when_it_is_replayed_too(tmp_path: Path) -> None:
+    header = HEADER.replace("\n", ",model\n")
+    rows = DOG.replace("1\n", "1,NAME\n")
+    for name, sides, regions in (
+        ("masked:bert@1?masking=token", "both", "no"),
+        ("masked:bert@1?masking=token&regions=yes", "both", "yes"),
+        ("recorded:a.csv@1?regions=no&sides=both", "both", "no"),
+        ("gpt2", None, None),
+    ):
+        model = load(tmp_path, header + rows.replace("NAME", name))
+        assert (model.policies.get("sides"), model.policies.get("regions")) == (sides, regions)
+        assert model.left_to_right == (sides is None)
+    # In the name, so that the tokens of a replay say it again.
+    assert load(tmp_path, header + rows.replace("NAME", "masked:b?masking=token")).name.endswith(
+        "?regions=no&sides=both"
+    )
+    assert not load(tmp_path, HEADER + DOG, "?sides=both").left_to_right
+    with pytest.raises(UsageError, match="sides"):
+        load(tmp_path, HEADER + DOG, "?sides=right")

@@ -5,14 +5,16 @@
 `index` begins anew at 0. The tokens of a sentence, joined, are its text.
 
 Options: `bos=no` if the first token of a sentence was not scored (its bits are `nan` and count 0 in sums); `model=NAME`
-if the file holds several models.
+if the file holds several models. `sides=both` if the model saw both sides of a token, as masked ones do: then predictions about
+parts of sentences are left out, unless `regions=yes`. Where the column `model` names a masked model of this package, both are
+known from there.
 """
 
 import csv
 import hashlib
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +32,13 @@ class Recorded(LanguageModel):
 
     worth_caching = False
 
-    def __init__(self, answers: dict[str, Surprisals], name: str, fingerprint: str, bos: bool) -> None:
+    def __init__(
+        self, answers: dict[str, Surprisals], name: str, fingerprint: str, bos: bool, seen: Mapping[str, str]
+    ) -> None:
         self._answers, self.name, self.fingerprint = answers, name, fingerprint
         self.start = "as recorded" if bos else None
-        self.policies = {"bos": "yes" if bos else "no"}
+        self.policies = {"bos": "yes" if bos else "no", **seen}
+        self.left_to_right = not seen
         self.record = {"sentences": len(answers)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -58,7 +63,7 @@ def load(path: str, **options: str) -> Recorded:
     Raises:
         ModelError: the file can't be read, or says two things of one text.
     """
-    refuse_others("recorded", options, ["bos", "model"])
+    refuse_others("recorded", options, ["bos", "model", "sides", "regions"])
     bos = choose(options, "bos", ["yes", "no"], "yes") == "yes"
     try:
         content = Path(path).read_bytes()
@@ -72,10 +77,27 @@ def load(path: str, **options: str) -> Recorded:
             "If nothing stood before them, say so: add ?bos=no to the name.",
         )  # fmt: skip
     digest = hashlib.sha256(content).hexdigest()
+    seen = _seen(options, _model(content.decode("utf-8"), options))
+    options = {**options, **seen}
     name = canonical("recorded", f"{Path(path).name}@{digest[:8]}", options)
     return Recorded(
-        answers, name, hashlib.sha256(f"recorded 1|{sorted(options.items())}|{digest}".encode()).hexdigest(), bos
+        answers, name, hashlib.sha256(f"recorded 1|{sorted(options.items())}|{digest}".encode()).hexdigest(), bos, seen
     )
+
+
+def _model(text: str, options: Mapping[str, str]) -> str:
+    """The name of the recorded model, "" if the file doesn't say."""
+    return options.get("model") or next(csv.DictReader(io.StringIO(text, newline="")), {}).get("model") or ""
+
+
+def _seen(options: Mapping[str, str], model: str) -> dict[str, str]:
+    """Policies of a model that saw both sides of a token, by the options or by its name; none of any other model."""
+    address, _, query = model.partition("?")
+    said = query.split("&")
+    masked = address.startswith("masked:") or "sides=both" in said
+    sides = choose(options, "sides", ["left", "both"], "both" if masked else "left")
+    regions = choose(options, "regions", ["no", "yes"], "yes" if "regions=yes" in said else "no")
+    return {"sides": sides, "regions": regions} if sides == "both" else {}
 
 
 def _answers(path: str, rows: Iterator[tuple[int, dict[str, str]]]) -> dict[str, Surprisals]:
