@@ -152,6 +152,10 @@ def test_a_text_beyond_the_positions_is_undefined_and_others_are_not() -> None:
     assert len(beyond.bits) == 63
     # RoBERTa counts its positions from two: 130 in the table are 128.
     assert masked("roberta", byte_pieces())._forward.limit == 128
+    # A vocabulary of as many entries as positions, with padding among them, is no table of positions.
+    rows = len(word_pieces())
+    equal = transformer("distilbert", word_pieces(), max_position_embeddings=rows)
+    assert wrap(equal, word_pieces(), "equal")._forward.limit == rows
 
 
 def test_name_policies_and_fingerprint_say_how_it_was_masked() -> None:

@@ -11,7 +11,7 @@ import transformers
 from models_for_tests import TEXT
 from training_for_tests import GPT2, learn
 
-from syntagm.errors import UsageError
+from syntagm.errors import RunError, UsageError
 from syntagm.models import _name
 from syntagm.training import masked
 from syntagm.training.gpt2 import Size
@@ -110,6 +110,13 @@ def test_what_comes_out_is_a_checkpoint_that_masked_takes_by_its_folder_alone(co
     assert json.loads((tmp_path / "m" / "config.json").read_text())["architectures"] == ["BertForMaskedLM"]
     plain = transformers.AutoTokenizer.from_pretrained(tmp_path / "m")
     assert plain("The old").input_ids[0] == plain.cls_token_id
+
+
+def test_a_damaged_tokenizer_of_a_training_is_named(corpus: Path, tmp_path: Path) -> None:
+    learn("masked", tmp_path / "m", corpus)
+    (tmp_path / "m" / "tokenizer.json").write_text("{")
+    with pytest.raises(RunError, match="damaged tokenizer"):
+        learn("masked", tmp_path / "m", corpus)
 
 
 def test_odd_options_are_refused(corpus: Path, tmp_path: Path) -> None:

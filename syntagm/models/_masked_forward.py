@@ -166,7 +166,10 @@ def _limit(model: Any) -> int:
             break
     else:
         return 1 << 30
+    words = model.get_input_embeddings()
     for table in model.modules():
+        if table is words:
+            continue
         # RoBERTa and its kin count positions from the one after that of padding.
         if isinstance(table, torch.nn.Embedding) and table.num_embeddings == found and table.padding_idx is not None:
             return found - table.padding_idx - 1

@@ -36,6 +36,23 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
     return path
 
 
+def read_tokenizer(path: Path, **symbols: str) -> Any:
+    """The tokenizer in a file.
+
+    Arguments:
+        symbols: which entries serve as `unk_token`, `mask_token` and so on.
+
+    Raises:
+        RunError: the file is damaged.
+    """
+    fast: Any = transformers.PreTrainedTokenizerFast
+    try:
+        return fast(tokenizer_file=str(path), **symbols)
+    except Exception as error:  # the library raises nothing narrower
+        cure = "Delete the folder to begin anew."
+        raise RunError(str(path), f"a damaged tokenizer ({error})", "one that a training wrote", cure) from error
+
+
 def write(module: Any, tokenizer: Any, folder: Path, store: str) -> None:
     """Write a checkpoint: configuration, safetensors in the type `store`, tokenizer.
 

@@ -147,13 +147,23 @@ class Gpt2(Learner):
 
     def batches(self, epoch: int, rank: int, world: int) -> "Rows":
         """Rows in random order, cut anew in each epoch."""
-        generator = np.random.Generator(np.random.PCG64([self.seed, epoch]))
-        rows = _cut(self.starts, len(self.stream), self.text.window, generator)
+        rows, generator = self._rows(epoch)
         order = rows[generator.permutation(len(rows))]
         share = self.text.batch * world
         whole = len(order) // share * share
         mine = order[:whole].reshape(-1, world, self.text.batch)[:, rank]
         return Rows(self.stream, mine, self.text.window)
+
+    def _rows(self, epoch: int) -> tuple[NDArray[np.int64], np.random.Generator]:
+        """Where the rows of an epoch begin, and the generator that drew the first."""
+        generator = np.random.Generator(np.random.PCG64([self.seed, epoch]))
+        return _cut(self.starts, len(self.stream), self.text.window, generator), generator
+
+    def needs(self, world: int) -> tuple[str, str]:
+        """Rows of the first epoch."""
+        rows = len(self._rows(0)[0])
+        has = f"{len(self.stream):,} tokens, cut into {rows:,} rows of {self.text.window:,}"
+        return has, f"{self.text.batch * world:,} rows"
 
     def loss(self, batch: Tensor, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
         """Cross-entropy of each token given those before it in the row."""
@@ -259,8 +269,14 @@ def _given(name: str) -> Any:
     try:
         given = transformers.AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
-        shown = str(error).splitlines()[0]
-        raise ModelError(f"tokenizer {name}", shown, "a folder or name with a fast tokenizer") from error
+        if Path(name).is_dir():
+            found = f"no tokenizer can be read in this folder ({str(error).splitlines()[0]})"
+        else:
+            found = "no folder of this name, and no such tokenizer on the hub or in its cache"
+        cure = "Give the folder of a GPT-2 tokenizer or its name on the hub, or none, and one is trained on the text."
+        raise ModelError(
+            f"tokenizer {name}", found, "a folder with tokenizer.json, or a name on the hub", cure
+        ) from error
     if given.convert_tokens_to_ids(SYMBOL) in (None, given.unk_token_id):
         raise ModelError(f"tokenizer {name}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
     return given
@@ -272,8 +288,7 @@ def _tokenizer(training: Sequence[str], folder: Path, text: Text) -> Any:
         folder, lambda: _bpe(training, text.vocabulary) if text.units == "bpe" else _words(training)
     )
     unknown = {"unk_token": UNKNOWN} if text.units == "words" else {}
-    fast: Any = transformers.PreTrainedTokenizerFast
-    return fast(tokenizer_file=str(path), bos_token=SYMBOL, eos_token=SYMBOL, **unknown)
+    return _hugging_face.read_tokenizer(path, bos_token=SYMBOL, eos_token=SYMBOL, **unknown)
 
 
 def _started(start: str, config: Any) -> Any:

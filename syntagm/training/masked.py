@@ -87,9 +87,8 @@ def train(
         raise UsageError("window", str(text.window), f"at most the model's positions ({size.positions})")
     finished(folder, "masked")
     path = _hugging_face.tokenizer_file(folder, lambda: _word_pieces(training, text))
-    fast: Any = transformers.PreTrainedTokenizerFast
-    tokenizer = fast(
-        tokenizer_file=str(path), pad_token=PADDING, unk_token=UNKNOWN, cls_token=FIRST, sep_token=LAST, mask_token=MASK
+    tokenizer = _hugging_face.read_tokenizer(
+        path, pad_token=PADDING, unk_token=UNKNOWN, cls_token=FIRST, sep_token=LAST, mask_token=MASK
     )
     torch.manual_seed(settings.seed)
     return fit(Bert(training, held_out, tokenizer, size, text, settings, store), settings, folder, progress)
@@ -135,6 +134,10 @@ class Bert(Learner):
         groups = order[np.lexsort((lengths, near))].reshape(-1, world, self.text.batch)
         mine = generator.permutation(groups)[:, rank]
         return Batches(self.rows, mine, self._masks, (self.seed, epoch, rank), self.text.share)
+
+    def needs(self, world: int) -> tuple[str, str]:
+        """Rows, a sentence each, or a piece of one."""
+        return f"{len(self.rows):,} rows of at most {self.text.window:,} tokens", f"{self.text.batch * world:,} rows"
 
     @property
     def _masks(self) -> tuple[int, int, int]:
