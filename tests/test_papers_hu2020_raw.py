@@ -109,6 +109,7 @@ def test_circuits_go_by_the_beginning_of_a_name() -> None:
         ("sg_results/x.csv", "model,suite,item,correct\ngrnn__0,mvrr,0,True\n", "item 0 of mvrr is there 2 times for grnn__0"),
         ("sg_results/x.csv", "model,suite,item,correct\na__0,mvrr,0,True\n", "a__0 answers 1 items of mvrr; expected 4"),
         ("sg_results/x.csv", "", "can't be read"),
+        ("sg_results/x.csv", "model,suite,item,correct\n", "a header and no rows"),
         ("sg_results/x.csv", b"model,suite\xff\xfe", "can't be read"),
         ("perplexity.csv", "model,corpus,seed\n", "no column test_ppl"),
         ("perplexity.csv", "model,corpus,seed,test_ppl\nvanilla,bllip-xs,0111,low\n", "line 2: no seed or no perplexity"),

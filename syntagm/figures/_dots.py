@@ -118,8 +118,19 @@ def difference(title: str, values: Sequence[float], width: int = 420) -> Spec:
     # A label needs some 34 pixels.
     step = next((step for step in (1, 2, 3, 5) if (high - low) / step <= width / 34), 10)
     ticks = [at / 10 for at in range(low, high + 1) if at % step == 0]
-    axis = {"format": "+.1f", "values": ticks}
+    axis = {"format": "+.1f", "values": ticks, "labelExpr": "datum.value == 0 ? '0' : datum.label"}
     return {"title": title, "scale": {"domain": [low / 10, high / 10], "nice": False}, "axis": axis}
+
+
+def signed(value: float) -> str:
+    """A difference with its sign, as an axis has it; 0 has none.
+
+    >>> signed(0.25), signed(-0.25), signed(-1e-9), signed(float("nan"))
+    ('+0.250', '−0.250', '0.000', 'undefined')
+    """
+    if isnan(value):
+        return "undefined"
+    return f"{value:+.3f}".replace("-", "−") if round(value, 3) else "0.000"
 
 
 def said(row: Row) -> str:

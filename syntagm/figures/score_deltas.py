@@ -32,4 +32,4 @@ def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> 
 
 
 def _row(row: dict[str, object]) -> dict[str, object]:
-    return {**row, "note": f"{row['value']:+.3f} (n = {row['n']})", "said": _dots.said(row)}
+    return {**row, "note": f"{_dots.signed(float(str(row['value'])))} (n = {row['n']:,})", "said": _dots.said(row)}

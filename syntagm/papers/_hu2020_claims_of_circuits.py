@@ -59,6 +59,8 @@ def dissociation(found: Findings) -> list[Claim]:
 
 def by_corpus(found: Findings) -> list[Claim]:
     """Figures 3 and 4, right, show all trained classes"""
+    if "gpt-2" not in set(found.study.deltas()["model"]):
+        raise LookupError(f"no results of {name('gpt-2')}")
     drawn, everything = (found.corpus_deltas(without) for without in (("gpt-2",), ()))
     said = "; ".join(
         f"{size} {_of(drawn, size):+.3f} without, {_of(everything, size):+.3f} with"

@@ -22,13 +22,14 @@ ALL = "all classes"
 
 def figures(study: Study) -> Iterator[tuple[str, Figure]]:
     """All figures that the study has the numbers for, by the names of their files."""
-    trained = any(study.items["corpus"])
+    # Deltas are from the mean of all classes and corpora: of a single one they are 0 whatever it scores.
+    several = study.items.filter(pl.col("corpus") != "").select("model", "corpus").n_unique() > 1
     yield "figure1", figure1(study)
-    if study.perplexity.height:
+    if study.instances()["perplexity"].count():
         yield "figure2", figure2(study)
-    if trained:
+    if several:
         yield "figure3", figure3(study)
-    if trained and study.circuits:
+    if several and study.circuits:
         yield "figure4_by_class", figure4_by_class(study)
         yield "figure4_by_corpus", figure4_by_corpus(study)
     if study.circuits:
@@ -41,7 +42,7 @@ def figure1(study: Study) -> Figure:
     """The scores of model classes: all suites, corpora and seeds of a class pooled."""
     found = units.means(labelled(study, study.scores()), ["model", "kind"], "score")
     subtitle = [
-        f"mean of {_counted(len(study.suites))}{_pooled(study)}",
+        f"syntactic generalization: share of right items, mean of {_counted(len(study.suites))}{_pooled(study)}",
         "95% interval: suite scores redrawn; n: how many they are",
         *study.remarks,
     ]
@@ -55,8 +56,9 @@ def figure2(study: Study) -> Figure:
     there = table.filter(pl.col("perplexity").is_not_null() | (pl.col("kind") == SHELF))
     lines = "; dashed lines: models off the shelf, perplexity not known" if (there["kind"] == SHELF).any() else ""
     subtitle = [
-        f"a point a trained model: mean of {_counted(len(study.suites))}{lines}",
+        f"a point a trained model: share of right items, mean of {_counted(len(study.suites))}{lines}",
         "95% interval: items redrawn within suites",
+        *_sizes(study),
         *study.remarks,
     ]
     return score_against_perplexity.draw(there, corpora, "SG score against perplexity", subtitle)
@@ -78,6 +80,7 @@ def figure3(study: Study) -> Figure:
     subtitle = [
         "score on a suite minus the suite's mean over classes and corpora",
         "95% interval: corpora, or classes, redrawn, then suite scores within each; n: how many they are",
+        *_sizes(study),
         *study.remarks,
     ]
     return score_deltas.draw(table, "Score deltas by model class and by corpus", subtitle)
@@ -101,7 +104,10 @@ def figure4_by_corpus(study: Study) -> Figure:
     ]
     table = pl.concat(parts).rename({"corpus": "name"})
     return circuit_scores.draw(
-        table, "score delta", "Score deltas by circuit and corpus", _per_model(table, "model classes")
+        table,
+        "score delta",
+        "Score deltas by circuit and corpus",
+        [*_per_model(table, "model classes"), *_sizes(study), *study.remarks],
     )
 
 
@@ -116,8 +122,8 @@ def figure5(study: Study) -> Figure:
     order = units.means(labelled(study, study.scores()), ["model"], "score").sort("value", descending=True)["model"]
     ranked = _ranked(table.join(kinds, on="name", how="left"), list(order))
     subtitle = [
-        "mean over models of their mean over a circuit's suites; 95% interval: corpora redrawn, then models within each;",
-        "of a single model: items redrawn within suites",
+        *(_per_model(found, "corpora") if len(found) else []),
+        *(["dots of one model: its mean over a circuit's suites; 95% interval: items redrawn"] if len(single) else []),
         *study.remarks,
     ]
     return circuit_scores.draw(
@@ -131,7 +137,7 @@ def figure6(study: Study) -> Figure:
     pairs = modified(study)["pair"].n_unique()
     subtitle = [
         f"mean of {_counted(pairs)} each{_pooled(study)}; 95% interval: suite scores redrawn",
-        "at the right: with minus without",
+        "at the right: with minus without; n: suite scores without and as many with",
         *study.remarks,
     ]
     return modifiers.draw(found, "Scores without and with modifiers", subtitle)
@@ -148,6 +154,13 @@ def _per_model(table: pl.DataFrame, units: str) -> list[str]:
         f"mean over models ({least} to {most} a dot) of their mean over a circuit's suites",
         f"95% interval: {units} redrawn, then models within each",
     ]
+
+
+def _sizes(study: Study) -> list[str]:
+    """What the names of corpora mean."""
+    there = set(study.items["corpus"])
+    known = [f"{corpus} {words:g}" for corpus, words in study.words.items() if corpus in there]
+    return [f"corpora, in millions of words: {', '.join(known)}"] if known else []
 
 
 def _counted(suites: int) -> str:
@@ -210,12 +223,13 @@ def _redrawn(study: Study) -> pl.DataFrame:
 
 
 def _interval(items: pl.DataFrame) -> tuple[float, float, int]:
-    defined = items.filter(pl.col("value").is_not_nan())
+    # A suite without a defined item stays: the mean over suites is then undefined, and so is its interval.
     values = {
-        str(suite): part["value"].to_numpy() for (suite,), part in defined.group_by(["suite"], maintain_order=True)
+        str(suite): part["value"].filter(part["value"].is_not_nan()).to_numpy()
+        for (suite,), part in items.group_by(["suite"], maintain_order=True)
     }
     low, high = interval.interval(interval.mean_over_suites(values))
-    return low, high, len(defined)
+    return low, high, sum(len(one) for one in values.values())
 
 
 def _single(study: Study, rows: pl.DataFrame) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """What claims about Hu et al. 2020 are checked against: their data, prepared as they do it, and the means that figures show."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,8 @@ NEURAL = (
     "gpt-2-xl-pretrained",
 )  # fmt: skip
 PRETRAINED = ("gpt-2-xl-pretrained", "gpt-2-pretrained")
+# What a verdict on fewer models than the paper's ends in.
+INCOMPLETE = " (incomplete data)"
 # Within this distance scores are called comparable where there is no interval to compare.
 CLOSE = 0.10
 Number = Mapping[str, Any]
@@ -152,12 +155,14 @@ def table(claims: "Sequence[Check]", findings: Findings) -> Table:
         claims: a function a claim, whose docstring says what is claimed, or a function that makes several. A claim about
             data that are not there says what is missing.
     """
-    rows: list[Claim] = []
+    lacking = missing(findings)
+    rows: list[Claim] = [_incomplete(lacking)] if lacking else []
     for claim in claims:
         claimed = " ".join((claim.__doc__ or "").split())
         try:
             made = claim(findings)
-            rows += made if isinstance(made, list) else [(claimed, *made)]
+            several = made if isinstance(made, list) else [(claimed, *made)]
+            rows += [(*one[:3], one[3] + (INCOMPLETE if lacking else "")) for one in several]
         except LookupError as error:
             rows.append((claimed, "", str(error.args[0]), UNKNOWN))
     notes = (
@@ -167,6 +172,26 @@ def table(claims: "Sequence[Check]", findings: Findings) -> Table:
     return Table(
         "The printed paper and its raw data", ("claim", "printed", "computed", "verdict"), tuple(rows), (), notes
     )
+
+
+def missing(findings: Findings) -> list[str]:
+    """The models of the published raw data that these data lack."""
+    there = Counter(
+        (name(model), corpus) for model, corpus in findings.study.instances()["model", "corpus"].iter_rows()
+    )
+    trained = findings.printed["trained"]
+    wanted = {(model, corpus): count for model, cells in trained.items() for corpus, count in cells.items()}
+    short = [
+        f"{model} on {corpus} ({there[model, corpus]} of {count})"
+        for (model, corpus), count in wanted.items()
+        if there[model, corpus] < count
+    ]
+    return short + [model for model in findings.printed["off_the_shelf"] if not there[model, ""]]
+
+
+def _incomplete(lacking: Sequence[str]) -> Claim:
+    computed = "lacking: " + ", ".join(lacking) + ". All that follows is of what is left, and says little of the paper"
+    return "The raw data are those of the paper", "all models", computed, "incomplete data"
 
 
 def verdict(holds: bool, otherwise: str = FALSE) -> str:

@@ -170,6 +170,10 @@ def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
     if missing := [name for name in columns if name not in table.columns]:
         found = f"no column {missing[0]} (there are {', '.join(table.columns)})"
         raise InputError(str(file), found, ", ".join(columns))
+    if table.is_empty():
+        raise InputError(
+            str(file), "a header and no rows", "a row an answer or model", "Get the file anew, or remove it."
+        )
     return table.select(columns)
 
 

@@ -1,0 +1,70 @@
+"""Hu et al. 2020 of data that are not all there: what is said of the paper then, and which figures make no sense."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import raw_hu2020
+
+from syntagm.analysis import suite_scores
+from syntagm.papers import _hu2020_figures as figures
+from syntagm.papers._hu2020_claims_of_circuits import by_corpus
+from syntagm.papers._hu2020_claims_of_numbers import table4
+from syntagm.papers._hu2020_findings import INCOMPLETE, UNKNOWN, Findings, missing, table
+from syntagm.papers._hu2020_preparation import prepared
+from syntagm.papers._hu2020_raw import read
+from syntagm.papers._study import Study
+from syntagm.tables._table import Cell
+
+NO_PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
+
+
+def study_of(rows: list[tuple[str, str, int, str, str, float]], corpora: tuple[str, ...]) -> Study:
+    items = pl.DataFrame(rows, schema=suite_scores.ITEM, orient="row")
+    circuits = dict.fromkeys(items["suite"], "Agreement")
+    return Study(items, circuits, pl.DataFrame(schema=NO_PERPLEXITY), dict.fromkeys(corpora, 1.0))
+
+
+def claimed(folder: Path, *models: str) -> list[tuple[Cell, ...]]:
+    raw = read(raw_hu2020.write(folder, models))
+    return list(table([by_corpus, table4], Findings(raw, prepared(raw))).rows)
+
+
+def test_verdicts_on_part_of_the_data_say_so(tmp_path: Path) -> None:
+    first, *others = claimed(tmp_path / "raw", "vanilla", "gpt-2", "grnn")
+    said = str(first[2])
+    assert (first[0], first[3]) == ("The raw data are those of the paper", "incomplete data")
+    # Made up are two LSTMs on XS and one on LG; of GPT-2 one on XS and one on LG that read pieces.
+    assert "lacking: LSTM on XS (2 of 3), LSTM on SM (0 of 3), LSTM on MD (0 of 3), LSTM on LG (1 of 3)" in said
+    assert "GPT-2 on SM (0 of 1)" in said
+    assert "GPT-2 on XS" not in said
+    assert "Transformer-XL, JRNN" in said
+    assert [str(row[3]).endswith(INCOMPLETE) for row in others if row[3] != UNKNOWN] == [True]
+
+
+def test_a_figure_without_gpt_2_says_nothing_of_its_absence(tmp_path: Path) -> None:
+    [row] = [row for row in claimed(tmp_path / "raw", "vanilla", "rnng") if str(row[0]).startswith("Figures 3 and 4")]
+    assert row[2:] == ("no results of GPT-2", UNKNOWN)
+
+
+def test_the_published_data_lack_nothing(shared: Path) -> None:
+    raw = read(shared / "data" / "hu2020")
+    assert missing(Findings(raw, prepared(raw))) == []
+
+
+def test_figures_that_would_be_empty_are_not_made() -> None:
+    """Without a perplexity no point, and one class on one corpus differs from its own mean by 0."""
+    one = [("a", "xs", seed, "s", str(item), float(item < 2)) for seed in (1, 2) for item in range(3)]
+    assert {name for name, _ in figures.figures(study_of(one, ("xs",)))} == {"figure1", "figure5"}
+    two = one + [("b", "xs", 1, "s", str(item), 1.0) for item in range(3)]
+    made = {name for name, _ in figures.figures(study_of(two, ("xs",)))}
+    assert made == {"figure1", "figure3", "figure4_by_class", "figure4_by_corpus", "figure5"}
+
+
+def test_an_undefined_mean_has_no_interval() -> None:
+    """A suite without a defined item: the mean of the circuit is undefined, and an interval of the rest would say nothing."""
+    rows = [("a", "", 0, "s", str(item), float(item < 2)) for item in range(4)]
+    rows += [("a", "", 0, "t", str(item), np.nan) for item in range(4)]
+    made = figures.figure5(study_of(rows, ())).table
+    assert made["n"].to_list() == [4]
+    assert np.isnan([made[name][0] for name in ("value", "low", "high")]).all()
