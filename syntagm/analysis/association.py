@@ -55,6 +55,9 @@ def association(
     """
     columns = np.array([x, y, *given], np.float64)
     n = columns.shape[1]
+    # In one unit, so that what is left by rounding can be told from what varies, however small the numbers are.
+    spread = np.ptp(columns, axis=1, keepdims=True)
+    columns = (columns - columns.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
     value = float(_correlations(columns[:, None, :], method)[0])
     low, high = interval.interval(_redrawn(columns, method, key))
     return Association(method, value, _p(value, n - 2 - len(given)), low, high, n)

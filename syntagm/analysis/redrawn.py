@@ -1,10 +1,9 @@
 """Several numbers a row, redrawn together: rows are drawn with replacement, and nan are left out in each draw."""
 
-import hashlib
-
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm.analysis import interval
 from syntagm.analysis.interval import DRAWS, SEED
 
 _CHUNK = 1 << 20
@@ -27,8 +26,7 @@ def means(values: NDArray[np.float64], key: str, draws: int = DRAWS, seed: int =
         return found
     defined = ~np.isnan(values)
     both = np.hstack([np.where(defined, values, 0.0), defined])
-    words = np.frombuffer(hashlib.sha256(key.encode()).digest(), "<u4").tolist()
-    generator = np.random.Generator(np.random.PCG64([seed, *words]))
+    generator = interval.generator(key, seed)
     at_once = max(1, _CHUNK // rows)
     for first in range(0, draws, at_once):
         many = min(at_once, draws - first)
