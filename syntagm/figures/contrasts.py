@@ -20,7 +20,8 @@ def draw(
     found: Sequence[Estimate],
     title: str = "",
     axis: str = "difference of accuracies",
-    subtitle: str = "right of 0: the first kind is easier; 95% interval: items drawn anew within suites",
+    subtitle: str
+    | Sequence[str] = "right of 0: the first kind is easier; 95% interval: items drawn anew within suites",
 ) -> Figure:
     """The figure, differences and models in the order of first appearance.
 
@@ -34,8 +35,15 @@ def draw(
     ]  # fmt: skip
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     series = list(dict.fromkeys(table["model"]))
+    most = {name: max(table.filter(pl.col("contrast") == name)["n"]) for name in dict.fromkeys(table["contrast"])}
     dots = [
-        {**row, "name": row["contrast"], "series": row["model"], "note": "", "said": said}
+        {
+            **row,
+            "name": f"{row['contrast']} (n = {most[row['contrast']]:,})",
+            "series": row["model"],
+            "note": "",
+            "said": said,
+        }
         for row in table.iter_rows(named=True)
         for said in [_dots.said({**row, "name": row["contrast"], "series": row["model"]})]
     ]

@@ -1,5 +1,6 @@
 """Accuracy by phenomenon: a row a phenomenon, a dot a model with its interval, what people score as a tick."""
 
+import re
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
 
@@ -85,7 +86,8 @@ def _label(name: str, paradigms: Mapping[str, int], table: pl.DataFrame) -> str:
     """The name, and what its numbers rest on; of models with other counts, the largest."""
     count = paradigms.get(name, 0)
     most = max(table.filter(pl.col("phenomenon") == name)["n"])
-    return f"{name.replace('_', ' ')} ({count} suite{'s' * (count != 1)}, n = {most:,})"
+    said = re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))
+    return f"{said} ({count} suite{'s' * (count != 1)}, n = {most:,})"
 
 
 def _said(row: Mapping[str, object]) -> str:

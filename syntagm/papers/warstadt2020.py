@@ -113,7 +113,7 @@ def from_raw(folder: Path) -> Made:
         "table_paradigms": tables.by_paradigm(drawn, known, notes, published=False),
         "table_printed": printed(means, correlated, made_contrasts, found),
         "table_people": people_table(drawn, found),
-        **_accuracy(means, {}, "people: five pairs a suite"),
+        **_accuracy(means, {}, "TXL: Transformer-XL; people: n is 5 a suite"),
         **_correlations(tables.accuracies(drawn), notes[:2]),
         **_contrasts(made_contrasts),
     }
@@ -124,7 +124,7 @@ def _accuracy(found: Sequence[Estimate], humans: Mapping[str, float], remark: st
     held: dict[str, int] = {}
     for one in shown:
         held[one.group["phenomenon"]] = max(int(one.group["paradigms"]), held.get(one.group["phenomenon"], 0))
-    # All paradigms first, and then from hard to easy, by the mean of the models.
+    # All paradigms first, and then from easy to hard, by the mean of the models.
     values = {name: [one.value for one in shown if one.group["phenomenon"] == name] for name in held}
     rank = {name: mean([one for one in several if not isnan(one)] or [0.0]) for name, several in values.items()}
     shown.sort(key=lambda one: (one.group["over"] != "all", -rank[one.group["phenomenon"]]))
@@ -173,7 +173,14 @@ def _correlations(accuracies: Mapping[str, Mapping[str, float]], notes: Sequence
 def _contrasts(found: Sequence[Estimate]) -> Made:
     if not found:
         return {}
-    figure = contrasts.draw(found, "What distance, attractors and irregular nouns cost", "difference of accuracies")
+    subtitle = [
+        "accuracy on the first kind of paradigm less that on the second; n: pairs of both",
+        "attractor: a noun of the other number between subject and verb; 95% interval: pairs drawn anew within paradigms",
+    ]
+    if any(one.group["model"] == PEOPLE for one in found):
+        subtitle.append("people: 5 pairs a paradigm; TXL: Transformer-XL")
+    title, axis = "What distance, attractors and irregular nouns cost", "difference of accuracies"
+    figure = contrasts.draw(found, title, axis, subtitle)
     return {"table_contrasts": tables.contrast_table(found), "contrasts": figure}
 
 
