@@ -89,6 +89,6 @@ def test_other_commands_on_a_fill_run(line: list[str], tmp_path: Path, capsys: p
     assert main(["compare", run, run, "--measure", "tse"]) == 0
     assert main(["export", run, "--as", "results", "-o", "-"]) == 0
     assert capsys.readouterr().out.endswith((tmp_path / "run" / "results.csv").read_text())
-    for command in (["report", run], ["export", run, "--as", "tokens", "-o", "-"]):
-        assert main(command) == 2
-        assert "a fill run has no" in capsys.readouterr().err
+    assert main(["report", run]) == 0
+    assert main(["export", run, "--as", "tokens", "-o", "-"]) == 2
+    assert "a fill run has no" in capsys.readouterr().err

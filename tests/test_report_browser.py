@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fill_for_tests import Drawn
 from report_examples import ATTACKS, gaps, hostile
 from toy_runs import agreement, pairs, toy_run
 
+from syntagm.blanks.recording import fill
 from syntagm.report.page import report
+from syntagm.word_list import WordList, WordRow
 
 sync_api = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -184,7 +187,9 @@ def test_on_paper_the_comparison_is_open_and_nothing_is_cut_off(browser: Any, tm
     assert visit.page.evaluate("[...document.querySelectorAll('details.pair')].every((fold) => fold.open)")
     visit.page.emulate_media(media="print")
     assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert visit.page.evaluate("getComputedStyle(document.querySelector('mark')).backgroundColor") == "rgb(251, 227, 160)"
+    assert (
+        visit.page.evaluate("getComputedStyle(document.querySelector('mark')).backgroundColor") == "rgb(251, 227, 160)"
+    )
     assert visit.page.locator("#suites input").is_hidden()
     visit.page.close()
 
@@ -206,3 +211,44 @@ def test_without_scripts_the_numbers_are_there(browser: Any, tmp_path: Path) -> 
     assert "0.333" in visit.page.inner_text("#suites")
     assert "need JavaScript" in visit.page.inner_text("main")
     visit.page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_of_fill_runs(browser: Any, tmp_path: Path, width: int) -> None:
+    tags = {"construction": "Agreement", "comment": ATTACKS[2]}
+    suites = [pairs(f"s{k}", *_sentences(noun), tags=tags) for k, noun in enumerate(("dog", "cat"))]
+    rows = tuple(WordRow(one, (f"{one}s", one), {"band": "1"}) for one in ("bark", "sleep", "run"))
+    words = WordList(ATTACKS[0], ("singular", "plural"), rows)
+    vocabulary = [form for row in rows for form in row.forms]
+    runs = []
+    for k in range(2):
+        model = Drawn([*vocabulary, *"abc"[: k + 1]])
+        model.name = f"{ATTACKS[1]} {k}"
+        runs.append(fill(model, suites, words, tmp_path / str(k), top=[0.9, 0.5], bottom=[0.1]))
+    visit = Visit(browser, report(runs, tmp_path / "page.html"), viewport={"width": width, "height": 900})
+    page = visit.page
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.title() == "Words in blanks"
+    sections = "[...document.querySelectorAll('main > section')].map((one) => one.id)"
+    assert page.evaluate(sections) == ["overview", "cut-offs", "bands", "suite-by-suite", "methods", "record"]
+    assert page.locator("#cut-offs figure svg").count() == 4
+    heading = page.locator("#overview table").first.locator("th", has_text="equal weight")
+    heading.locator("button").press("Enter")
+    shown = page.locator("#overview table").first.locator("tbody tr td:nth-child(4) b").all_inner_texts()
+    assert shown == sorted(shown, reverse=True)
+    assert len(shown) == 4
+    mark = page.locator("#bands svg [aria-label]").first
+    mark.hover(force=True)
+    assert "band 1" in page.inner_text("#tip")
+    with page.expect_download() as waiting:
+        page.click("#overview a.data")
+    assert Path(waiting.value.path()).read_text("utf-8").startswith("model,of,name,measure,value,low,high,n")
+    assert [one for one in visit.happened() if not one.startswith("request: data:text/csv")] == []
+    page.close()
+
+
+def _sentences(noun: str) -> list[tuple[str, str]]:
+    plural = [(f"Some {noun}s bark.", f"Some {noun}s barks.")]
+    return [*((f"{one} {noun} barks.", f"{one} {noun} bark.") for one in ("The", "A", "That")), *plural]

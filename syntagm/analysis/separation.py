@@ -18,6 +18,7 @@ from syntagm.analysis.holm import holm
 from syntagm.result import Estimate
 
 LEVEL = 0.05
+COLUMNS = ("a", "b", "difference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +60,12 @@ def by_suite(pairs: pl.DataFrame) -> list[Separation]:
     tested = [place for place, one in enumerate(sides) if len(one.a)]
     p = [mcnemar(*flips[place]) for place in tested]
     adjusted = [dict(zip(tested, numbers, strict=True)) for numbers in (p, holm(p), benjamini_hochberg(p))]
-    return [
-        Separation(
-            one.suite,
-            *(_estimate({"suite": one.suite}, [one], interval.METHOD, column) for column in ("a", "b", "difference")),
-            *flips[place],
-            *(numbers.get(place, np.nan) for numbers in adjusted),
-        )
-        for place, one in enumerate(sides)
-    ]
+    found = []
+    for place, one in enumerate(sides):
+        a, b, difference = (_estimate({"suite": one.suite}, [one], interval.METHOD, column) for column in COLUMNS)
+        p_values = [numbers.get(place, np.nan) for numbers in adjusted]
+        found.append(Separation(one.suite, a, b, difference, *flips[place], *p_values))
+    return found
 
 
 def over_suites(pairs: pl.DataFrame) -> Estimate:

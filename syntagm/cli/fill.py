@@ -1,7 +1,8 @@
 """Ask a model for every form of a word list in the blanks of suites.
 
 Where the two sentences of an item differ in one word, that word is a blank. WORDS is a bundled list (verbs, reflexives,
-determiners, npis) or a CSV: `lemma,form:singular,form:plural,...`; also the verb list of Newman et al. as published.
+reflexive_gender, determiners, npis) or a CSV: `lemma,form:singular,form:plural,...`; also the verb list of Newman et al.
+as published.
 Three measures: tse (is the word of the good sentence the likelier one?), equal_weight (in how many rows of the list is the
 right form the likelier one?), model_weight (of the probability of all forms, how much goes to right ones?).
 
@@ -65,21 +66,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("-n", metavar="N", help="of templates and collections: N items of each suite")
     add("--seed", metavar="S", help="of what is drawn (1)")
     add("--style", choices=["natural", "published"], help="of templates: capital and full stop, or neither (natural)")
+    add("--no-report", action="store_true", help="write no HTML report")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Fill the blanks, print the table."""
+    """Fill the blanks, print the table, write the report."""
     from syntagm.cli._recorded import filled, suites
     from syntagm.measures._cut import PUBLISHED_BOTTOM, PUBLISHED_TOP
 
     top = _limits("--top", options.top, PUBLISHED_TOP)
     bottom = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
     done = filled(options, suites(options, options.suite), options.output, options.words, top, bottom)
-    show(done)
+    page = None if options.no_report else options.output / "report.html"
+    if page:
+        from syntagm.report.page import report
+
+        report([done], page)
+    show(done, page)
     return 0
 
 
-def show(done: "FillRun") -> None:
+def show(done: "FillRun", page: Path | None = None) -> None:
     """The tables of results, and what is odd about them."""
     from rich.console import Console
     from rich.text import Text
@@ -101,6 +108,8 @@ def show(done: "FillRun") -> None:
         )
     console.print(Text("signature of the first line: " + done.signature(done.suites[0].name, "equal_weight")))
     console.print(Text(f"run: {done.folder}"))
+    if page:
+        console.print(Text(f"report: {page}"))
 
 
 def _table(done: "FillRun", key: str, found: "Sequence[Estimate]") -> "Table":

@@ -1,7 +1,8 @@
 """Write a run, or several side by side, as one HTML page that opens offline.
 
 The page holds every number with its interval and signature, the models compared, a plot of surprisal by region for each suite,
-up to 50 items a suite token by token, and the data behind it as CSV. It is one file of at most 10 MB that loads nothing. Looking
+up to 50 items a suite token by token, and the data behind it as CSV; of runs of `syntagm fill`, the weights against cut-offs and
+by lemma, with a few lemmas and contexts of each suite. It is one file of at most 10 MB that loads nothing. Looking
 never computes with a model.
 
     syntagm report runs/demo

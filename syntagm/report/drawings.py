@@ -1,7 +1,7 @@
 """The figures of a report, on the page and as files: one a suite, and one of the accuracies of all suites."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from syntagm import durable
 from syntagm.errors import UsageError
 from syntagm.figures import _save, margins, scores, surprisal_by_region
 from syntagm.figures._figure import Figure
-from syntagm.report import numbers
+from syntagm.report import fill_figures, fill_numbers, numbers
 from syntagm.report.example import compared
 from syntagm.report.numbers import Subject
 from syntagm.run import Run
@@ -64,7 +64,7 @@ def save(
         spare: asked before a figure is written: the stem of its files, the columns of its CSV; raises if it may not be.
 
     Raises:
-        UsageError: a format that can't be written.
+        UsageError: a format that can't be written, or runs of both kinds.
         RunError: a run is damaged, or the folder can't be written.
     """
     if odd := [one for one in formats if one not in _save.FORMATS]:
@@ -73,15 +73,23 @@ def save(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise durable.refusal(folder, error, 0) from error
-    subjects = numbers.subjects(numbers.columns(runs))
-    drawn = [(folder / "scores", accuracies(subjects, "Accuracy by suite"))]
-    for subject in subjects:
-        _, figure = suite(subject, subject.title)
-        if len(figure.table):
-            drawn.append((folder / file_name(subject.number, subject.name), figure))
+    drawn = [(folder / name, figure) for name, figure in _drawn(runs)]
     for stem, figure in drawn:
         spare(stem, figure.table.columns)
     return [path for stem, figure in drawn for path in _save.save(figure, stem, formats)]
+
+
+def _drawn(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
+    """The figures with the names of their files."""
+    if filled := fill_numbers.of_one_kind(runs):
+        yield from fill_figures.titled(filled)
+        return
+    subjects = numbers.subjects(numbers.columns(runs))
+    yield "scores", accuracies(subjects, "Accuracy by suite")
+    for subject in subjects:
+        _, figure = suite(subject, subject.title)
+        if len(figure.table):
+            yield file_name(subject.number, subject.name), figure
 
 
 def file_name(number: int, name: str) -> str:

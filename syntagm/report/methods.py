@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from syntagm import estimates
+import polars as pl
+
 from syntagm.analysis import interval
 from syntagm.report import references
 from syntagm.report.markdown import code, counted, text
@@ -109,7 +110,7 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
     score = [run for run in runs if not references.is_fill(run)]
     for masked in (False, True):
         if chosen := [run for run in runs if ("masking" in run.record["model"]["policies"]) == masked]:
-            cited = _cite([key for run in chosen for key in references.of_scoring(run)])
+            cited = _cite([key for run in chosen for key in references.of_scoring(run) if key != references.BLANKS])
             said = (
                 f"Masked models were scored by pseudo-log-likelihood, masking {_all(chosen, 'masking')}"
                 if masked
@@ -145,7 +146,7 @@ def _blanks(run: Run) -> str:
         f"Where the two sentences of an item differ in one word, {code(run.model)} was asked for every form of the list {named} "
         "in its place. TSE is the proportion of items whose grammatical word is the likelier one; equal weight is the proportion "
         "of the rows of the list whose fitting form is the likelier one, model weight the share of the probability of all forms "
-        f"that goes to fitting ones, both averaged over distinct contexts{cut}."
+        f"that goes to fitting ones, both averaged over distinct contexts{cut}{_cite([references.BLANKS])}."
     )
 
 
@@ -169,7 +170,8 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
         f"({draws}){_cite([_BOOTSTRAP])}."
     )
     for run in runs:
-        ties = sum(one.ties for one in estimates.accuracies(run)) if not references.is_fill(run) else 0
+        defined = run.results().filter(pl.col("value").is_not_nan())
+        ties = defined.filter(pl.col("margin").abs() <= run.tolerance).height
         undefined = sum(run.undefined.values())
         if ties or undefined:
             tied = "was a tie" if ties == 1 else "were ties"
@@ -184,7 +186,8 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _compared(runs: Sequence[Run]) -> bool:
-    seen = [(suite.name, suite.hash) for run in runs for suite in run.suites]
+    """Do two runs of `syntagm run` have a suite in common? Weights of fill runs are no verdicts that flip."""
+    seen = [(suite.name, suite.hash) for run in runs if not references.is_fill(run) for suite in run.suites]
     return len(seen) > len(set(seen))
 
 

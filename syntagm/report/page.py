@@ -1,36 +1,41 @@
 """Write runs as one page that opens offline: every number with its interval and signature, plots, and items token by token."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from syntagm import durable
-from syntagm.blanks.run import FillRun
 from syntagm.errors import UsageError
 from syntagm.figures import surprisal_by_region
 from syntagm.figures._figure import Figure
 from syntagm.figures._save import svg
-from syntagm.report import downloads, drawings, example, items, numbers, versus
+from syntagm.report import (
+    downloads,
+    drawings,
+    example,
+    fill_numbers,
+    fill_page,
+    items,
+    numbers,
+    paragraph,
+    shell,
+    versus,
+)
 from syntagm.report.example import Line
 from syntagm.report.items import Shown
 from syntagm.report.numbers import Column, Subject
-from syntagm.report.policy import content_policy, embedded
+from syntagm.report.policy import embedded
+from syntagm.report.shell import CEILING
 from syntagm.run import Run
 
-CEILING = 10_000_000
-_FIGURES = 5_000_000
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
-# All verdicts of the page as CSV take no more than this many bytes, and a row about so many.
-_DATA, _ROW = 1_500_000, 60
+# A row of verdicts takes about so many bytes.
+_ROW = 60
 # The number of suites is beside each score.
 _REMARK = re.compile(r"^mean of [\d,]+ suites?; ")
-_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,35 +76,35 @@ def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> 
     """Write one self-contained HTML page about `runs` at `path`.
 
     Arguments:
+        runs: of `syntagm run`, or all of `syntagm fill`.
         ceiling: the page is no larger than this many bytes: CSV of single suites, then items with tokens, are left out to
             keep it, and figures after half of it; the page says so.
 
     Raises:
-        UsageError: no runs, or the numbers alone need more.
-        RunError: a run is damaged, or a fill run, which has no sentences; or `path` can't be written.
+        UsageError: no runs, runs of both kinds, or the numbers alone need more.
+        RunError: a run is damaged, or `path` can't be written.
     """
     if not runs:
         raise UsageError("report", "no runs", "at least one run directory")
-    for run in runs:
-        if isinstance(run, FillRun):
-            run.refuse("sentences")
+    if filled := fill_numbers.of_one_kind(runs):
+        return fill_page.report(filled, Path(path), ceiling)
     columns = numbers.columns(runs)
-    sections = _sections(numbers.subjects(columns), min(_FIGURES, ceiling // 2))
-    context = _context(columns, sections)
-    content = _page(context, sections, 0, False).encode()
-    for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS)]:
-        if len(content) + _added(sections, limit, data) > ceiling and limit:
-            continue
-        whole = _page(context, sections, limit, data).encode()
-        if len(whole) <= ceiling:
-            durable.write(Path(path), whole)
-            return Path(path)
-    found = f"{len(content):,} bytes without any item"
-    raise UsageError("report", found, f"at most {ceiling:,}", "Report on fewer runs at a time.")
+    sections = _sections(numbers.subjects(columns), min(shell.FIGURES, ceiling // 2))
+    return shell.write_first(Path(path), _versions(_context(columns, sections), sections, ceiling), ceiling)
+
+
+def _versions(context: Mapping[str, Any], sections: Sequence[Section], ceiling: int) -> Iterator[str]:
+    """The page with less and less on it, without those that can't be small enough."""
+    least = _page(context, sections, 0, False)
+    size = len(least.encode())
+    for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS[:-1])]:
+        if size + _added(sections, limit, data) <= ceiling:
+            yield _page(context, sections, limit, data)
+    yield least
 
 
 def _sections(subjects: Sequence[Subject], room: int) -> list[Section]:
-    sections, data = [], _DATA
+    sections, data = [], shell.DATA
     for subject in subjects:
         sentences = [column.run.sentences(subject.name) for column in subject.columns]
         kind, drawn = drawings.suite(subject, "", sentences)
@@ -128,20 +133,13 @@ def _added(sections: Sequence[Section], limit: int, data: bool) -> int:
 
 
 def _page(context: Mapping[str, Any], sections: Sequence[Section], limit: int, data: bool) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.globals.update(
-        number=numbers.number, between=numbers.between, citation=numbers.citation, spelled=example.spelled
-    )
     chosen = {section.subject.number: Markup(embedded(_items(section, limit))) for section in sections}
-    template = environment.get_template("page.html")
-    return template.render(context, sections=sections, limit=limit, data=data, embedded=chosen)
+    shown = {"sections": sections, "limit": limit, "data": data, "embedded": chosen}
+    return shell.rendered("page.html", {**context, **shown})
 
 
 def _context(columns: Sequence[Column], sections: Sequence[Section]) -> dict[str, Any]:
     """What the page says apart from its items."""
-    script, style = ((_HERE / name).read_text("utf-8") for name in ("page.js", "page.css"))
     subjects = [section.subject for section in sections]
     overall, groups, pairs = numbers.overall(columns), numbers.groups(columns), versus.versus(columns, subjects)
     lines = [*overall, *(line for found in groups.values() for line in found)]
@@ -164,10 +162,7 @@ def _context(columns: Sequence[Column], sections: Sequence[Section]) -> dict[str
         "picture": Markup(svg(drawings.accuracies(subjects))) if len(sections) > 1 else "",
         "figure_method": surprisal_by_region.METHOD,
         "seed": items.SEED,
-        "version": version("syntagm"),
-        "policy": content_policy([script], [style]),
-        "script": Markup(script),
-        "style": Markup(style),
+        "said": paragraph.said([column.run for column in columns]),
     }
 
 

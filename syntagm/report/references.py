@@ -22,6 +22,7 @@ ARCHITECTURES = {
     "distilbert": ("sanh-etal-2019-distilbert",),
     "lstm": ("hochreiter-schmidhuber-1997-long",),
 }
+BLANKS = "newman-etal-2021-refining"
 NGRAM = ("kneser-ney-1995-improved", "chen-goodman-1999-empirical")
 
 
@@ -82,7 +83,7 @@ def of_scoring(run: Run) -> list[str]:
         keys += ["hale-2001-probabilistic", "levy-2008-expectation"]
     if policies.get("boundary") == "word" or (is_fill(run) and policies.get("fill") == "word"):
         keys += ["pimentel-meister-2024-compute", "oh-schuler-2024-leading"]
-    return [*keys, *(["newman-etal-2021-refining"] if is_fill(run) else [])]
+    return [*keys, *([BLANKS] if is_fill(run) else [])]
 
 
 def is_fill(run: Run) -> bool:

@@ -1,0 +1,110 @@
+"""The figures of a report on fill runs: the weights against cut-offs, and by how frequent a lemma is."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from syntagm.analysis import lemma_groups
+from syntagm.blanks.run import FillRun
+from syntagm.figures import cut_offs, frequency_bands
+from syntagm.figures._figure import Figure
+from syntagm.report import fill_numbers
+from syntagm.report.fill_numbers import TAG, FillColumn
+from syntagm.result import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure with the name of its files, what stands over it, and what a reader must know of it."""
+
+    stem: str
+    title: str
+    said: tuple[str, ...]
+    figure: Figure
+
+
+def cut_off_drawings(columns: Sequence[FillColumn], titled: bool = False) -> list[Drawing]:
+    """Equal weight, model weight, covered mass and invalid contexts against cut-offs; none if no run has cut-offs.
+
+    By construction, where all suites of all runs have one, else by suite.
+
+    Arguments:
+        titled: do the title and the lines under it stand within the figure, too?
+    """
+    cut = [column for column in columns if len(column.run.cuts) > 1]
+    found = []
+    for measure in cut_offs.MEASURES if cut else ():
+        rows = [row for column in cut for row in _rows(column, measure, _by_construction(cut))]
+        table = pl.DataFrame(rows, schema=cut_offs.SCHEMA, orient="row")
+        title, said = cut_offs.title(measure), cut_offs.subtitle(measure)
+        figure = cut_offs.draw(table, measure, *((title, said) if titled else ()))
+        found.append(Drawing(f"cut_offs_{measure}", title, tuple(said), figure))
+    return found
+
+
+def _by_construction(columns: Sequence[FillColumn]) -> bool:
+    return all(column.pooled and all(TAG in suite.tags for suite in column.run.suites) for column in columns)
+
+
+def _rows(column: FillColumn, measure: str, pooled: bool) -> Iterator[tuple[object, ...]]:
+    found = column.pooled if pooled else column.accuracies
+    rows = (cut_offs.row_of(one, about, column.name, measure) for (about, _), one in found.items())
+    yield from (row for row in rows if row)
+
+
+def band_drawing(columns: Sequence[FillColumn], titled: bool = False) -> Drawing | None:
+    """Accuracy by frequency band; None if no word list has bands.
+
+    Arguments:
+        titled: as above.
+    """
+    rows = [
+        row
+        for column in columns
+        for row in frequency_bands.rows_of(column.name, column.run.lemmas(), _tags(column), column.run.words.labels)
+    ]
+    if not rows:
+        return None
+    table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
+    said, title = frequency_bands.SUBTITLE, "Equal weight by frequency of the lemma"
+    figure = frequency_bands.draw(table, said, title) if titled else frequency_bands.draw(table, (), "")
+    return Drawing("frequency_bands", title, tuple(said), figure)
+
+
+def titled(runs: Sequence[FillRun]) -> Iterator[tuple[str, Figure]]:
+    """All figures with their titles in them, and the names of their files."""
+    columns = fill_numbers.columns(runs)
+    bands = band_drawing(columns, True)
+    for one in (*cut_off_drawings(columns, True), *([bands] if bands else [])):
+        yield one.stem, one.figure
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The lemmas of one frequency band under one model, each label counting the same: equal weight and model weight."""
+
+    column: FillColumn
+    band: int
+    equal_weight: Estimate
+    model_weight: Estimate
+
+
+def bands(columns: Sequence[FillColumn]) -> list[Band]:
+    """A line for each model and band; of lemmas that were asked under every label."""
+    return [one for column in columns for one in _bands(column)]
+
+
+def _bands(column: FillColumn) -> Iterator[Band]:
+    lemmas = lemma_groups.balanced(column.run.lemmas(), column.run.words.labels)
+    table = lemma_groups.tagged(lemmas, _tags(column), [frequency_bands.TAG])
+    for band in sorted(int(one) for one in table[frequency_bands.TAG].unique() if one.isdecimal()):
+        part = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
+        # The name from which the figure's intervals are drawn, so that they are the same.
+        about = {"of": f"{column.name}/{frequency_bands.ALL}/{band}"}
+        weights = [lemma_groups.share(part, measure, about) for measure in lemma_groups.MEASURES]
+        yield Band(column, band, *(replace(one, group={"model": column.name}) for one in weights))
+
+
+def _tags(column: FillColumn) -> dict[str, dict[str, str]]:
+    return {row.lemma: dict(row.tags) for row in column.run.words.rows}
