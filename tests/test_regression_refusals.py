@@ -1,11 +1,13 @@
 """What the data don't allow is refused by name, or said in the fit."""
 
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 import pytest
 
 from syntagm.analysis import logistic
-from syntagm.analysis.regression import fit
+from syntagm.analysis.regression import Fit, fit
 from syntagm.errors import InputError, SyntagmError, UsageError
 
 DRAW = np.random.default_rng(0)
@@ -110,6 +112,19 @@ def test_dropped_rows_and_columns_are_said() -> None:
 def test_tiny_tables(rows: int) -> None:
     with pytest.raises(SyntagmError):
         fit("y ~ x + (1 | g)", TABLE.head(rows))
+
+
+@pytest.mark.parametrize("model", [fit, logistic.fit])
+def test_predictors_far_from_0_are_refused_and_not_fitted_wrongly(model: Callable[..., Fit]) -> None:
+    """A slope that varies by group with the intercept: taking the mean off changes nothing but the intercept."""
+    response = "y" if model is fit else "yes"
+    formula = f"{response} ~ x + (x | g)"
+    plain = model(formula, TABLE)
+    near = model(formula, TABLE.with_columns(pl.col("x") + 100))
+    assert near.deviance == pytest.approx(plain.deviance, abs=1e-5)
+    for far in (1e5, 1e7):
+        with pytest.raises(InputError, match=r"effects by g that hardly differ: \(Intercept\), x; .* Subtract"):
+            model(formula, TABLE.with_columns(pl.col("x") + far))
 
 
 def test_a_singular_correlation_is_said() -> None:

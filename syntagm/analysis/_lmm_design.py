@@ -19,6 +19,8 @@ from syntagm.errors import InputError, UsageError
 MAX_CELLS = 10_000_000
 MAX_COVARIANCES = 500
 _RANK = 1e-9
+# Products of columns are squares of what tells them apart: below this the covariances are lost in rounding.
+_APART = 2e-4
 
 Integers = NDArray[np.int64]
 
@@ -198,6 +200,8 @@ def _grouping(group: tuple[list[str], Integers], name: str, parts: Sequence[Colu
         raise InputError(
             place, f"{effects[int(np.argmin(scale))]} is 0 in every row", f"an effect that can vary by {name}"
         )
+    for part in parts:
+        _refuse_alike(part, name, place)
     free = np.zeros((len(effects), len(effects)), np.bool_)
     start = 0
     for part in parts:
@@ -205,6 +209,16 @@ def _grouping(group: tuple[list[str], Integers], name: str, parts: Sequence[Colu
         free[start:end, start:end] = np.tri(end - start, dtype=np.bool_)
         start = end
     return Grouping(name, tuple(levels), index, tuple(effects), values / scale, scale, free)
+
+
+def _refuse_alike(part: Columns, name: str, place: str) -> None:
+    """Correlated effects must differ by more than rounding, or depend on each other exactly, which a singular fit tells."""
+    columns = part.values / np.linalg.norm(part.values, axis=0)
+    smallest = float(np.linalg.svd(columns, compute_uv=False).min())
+    if _RANK < smallest < _APART:
+        found = f"effects by {name} that hardly differ: {', '.join(part.names)}"
+        expected = "predictors that vary by more than a few thousandths of a per cent of their size"
+        raise InputError(place, found, expected, "Subtract from each predictor its mean: the model stays the same.")
 
 
 def nothing(rows: int) -> Grouping:
