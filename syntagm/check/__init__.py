@@ -1,0 +1,100 @@
+"""Is this suite well formed? One small function a rule; the first sentence of its docstring is the message, the rest the cure.
+
+Codes that begin with E are errors: a run would refuse the suite, or its numbers would be wrong. Codes that begin with W
+are warnings: the suite runs, but someone should look. E001, a file that can't be read, comes from the command `check`.
+To add a rule, write the function in the file of its theme and give it a code in `RULES`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from syntagm.check import _comparisons, _items, _suites, _texts
+from syntagm.check._spot import Rule, Spot
+from syntagm.suite import Suite
+
+RULES: dict[str, Rule] = {
+    "E101": _suites.no_items,
+    "E102": _suites.bad_suite_name,
+    "E104": _suites.repeated_prediction,
+    "E201": _items.repeated_item,
+    "E202": _comparisons.missing_condition,
+    "E203": _comparisons.missing_region,
+    "E204": _texts.empty_sentence,
+    "E205": _comparisons.empty_region_undefined,
+    "E206": _items.repeated_region,
+    "E207": _items.bad_id,
+    "W101": _suites.no_predictions,
+    "W102": _suites.label_of_nothing,
+    "W103": _suites.star_of_nothing,
+    "W201": _items.different_conditions,
+    "W202": _items.repeated_sentences,
+    "W203": _comparisons.empty_region,
+    "W204": _comparisons.certain_tie,
+    "W205": _comparisons.two_differences,
+    "W206": _items.foreign_condition,
+    "W301": _texts.inner_white_space,
+    "W302": _texts.outer_white_space,
+    "W303": _texts.not_normalised,
+    "W304": _texts.hidden_character,
+    "W305": _texts.final_stop,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong or odd, where it is, and what to do about it."""
+
+    code: str
+    file: str
+    suite: str
+    item: str
+    condition: str
+    region: str
+    message: str
+    cure: str
+
+    @property
+    def error(self) -> bool:
+        """Is it an error, not only a warning?"""
+        return self.code.startswith("E")
+
+    def __str__(self) -> str:
+        parts = [self.file or self.suite]
+        parts += [f"{kind} {name}" for kind, name in self._places() if name]
+        return f"{', '.join(parts)}: {self.code} {self.message}. {self.cure}".rstrip()
+
+    def _places(self) -> tuple[tuple[str, str], ...]:
+        return ("item", self.item), ("condition", self.condition), ("region", self.region)
+
+
+def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
+    """Everything that is wrong or odd in the suites of one file, rule by rule.
+
+    >>> from syntagm.suite import Item, Sentence, Suite
+    >>> pair = Item("1", {"good": Sentence("The dog barks."), "bad": Sentence(" The dog bark.")})
+    >>> for finding in check([Suite("agreement", (pair,), ())]):
+    ...     print(finding)
+    agreement: W101 no predictions. Add one, or nothing is tested.
+    agreement, item 1, condition bad: W302 white space at the ends of the sentence. Take it out.
+    """
+    for suite in suites:
+        for code, rule in RULES.items():
+            for spot in rule(suite):
+                yield _finding(code, rule, file, suite.name, spot)
+
+
+def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
+    """Suites of the same name, within a file or in different ones: a run would mix up their results."""
+    seen: dict[str, str] = {}
+    for file, suites in files.items():
+        for suite in suites:
+            if suite.name in seen:
+                message = f"a second suite called {suite.name!r}, the first is in {seen[suite.name]}"
+                yield Finding("E103", file, suite.name, "", "", "", message, "Rename one.")
+            seen.setdefault(suite.name, file)
+
+
+def _finding(code: str, rule: Rule, file: str, suite: str, spot: Spot) -> Finding:
+    message, _, cure = " ".join((rule.__doc__ or "").split()).partition(". ")
+    message = message + (f": {spot.found}" if spot.found else "")
+    return Finding(code, file, suite, spot.item, spot.condition, spot.region, message, cure)

@@ -1,0 +1,111 @@
+"""Rules for what predictions compare: is it there, and can the comparison come out either way?"""
+
+from collections.abc import Iterator
+
+from syntagm.check._spot import Spot, extent, references
+from syntagm.formula import Binary, Formula, Node, Reference
+from syntagm.suite import Item, Suite
+
+
+def missing_condition(suite: Suite) -> Iterator[Spot]:
+    """a prediction names a condition that the item does not have.
+    Add the condition to the item, or correct the formula."""
+    for item, reference in references(suite):
+        if reference.condition not in item.sentences:
+            yield Spot(item.id, reference.condition)
+
+
+def missing_region(suite: Suite) -> Iterator[Spot]:
+    """a prediction names a region that the sentence does not have.
+    Add the region, empty if need be, or correct the formula."""
+    for item, reference in references(suite):
+        sentence = item.sentences.get(reference.condition)
+        if sentence is not None and reference.region != "*" and extent(sentence, reference.region) is None:
+            yield Spot(item.id, reference.condition, reference.region)
+
+
+def empty_region_undefined(suite: Suite) -> Iterator[Spot]:
+    """a compared region is empty, so that its value is undefined.
+    Fill the region in, or use the metric sum, under which it counts 0 bits."""
+    if suite.aggregate != "sum":
+        yield from _empty_regions(suite)
+
+
+def empty_region(suite: Suite) -> Iterator[Spot]:
+    """a compared region is empty and counts 0 bits. Check that this is meant."""
+    if suite.aggregate == "sum":
+        yield from _empty_regions(suite)
+
+
+def _empty_regions(suite: Suite) -> Iterator[Spot]:
+    for item, reference in references(suite):
+        span = (
+            extent(item.sentences[reference.condition], reference.region)
+            if reference.condition in item.sentences
+            else None
+        )
+        if span and not item.sentences[reference.condition].text[slice(*span)].strip():
+            yield Spot(item.id, reference.condition, reference.region)
+
+
+def certain_tie(suite: Suite) -> Iterator[Spot]:
+    """a comparison that no left-to-right model can pass, both sides are the same.
+    Change one of the sentences, or leave the item out."""
+    for prediction in suite.predictions:
+        comparisons = [node for node in _nodes(prediction.formula.tree) if node.operator in "<>"]
+        for item in suite.items:
+            for node in comparisons:
+                if _is_tie(Formula("", node), item):
+                    yield Spot(item.id, found=f"{Formula('', node)} in prediction {prediction.name}")
+
+
+def two_differences(suite: Suite) -> Iterator[Spot]:
+    """two compared regions differ in their words and in what stands before them.
+    Change only one of the two, or the comparison mixes two effects."""
+    for prediction in suite.predictions:
+        for node in _nodes(prediction.formula.tree):
+            left, right = node.left, node.right
+            if node.operator in "<>" and isinstance(left, Reference) and isinstance(right, Reference):
+                for item in suite.items:
+                    if _differ_twice(item, left, right):
+                        found = f"prediction {prediction.name}, conditions {left.condition} and {right.condition}"
+                        yield Spot(item.id, region=left.region, found=found)
+
+
+def _nodes(node: Node) -> Iterator[Binary]:
+    if isinstance(node, Binary):
+        yield node
+        yield from _nodes(node.left)
+        yield from _nodes(node.right)
+
+
+def _is_tie(formula: Formula, item: Item) -> bool:
+    """Is the margin 0 whatever bits a left-to-right model gives? Hashes stand for bits, and are summed without rounding."""
+
+    def bits(region: str, condition: str) -> int:
+        text = item.sentences[condition].text
+        if region == "*":
+            return hash(text)
+        start, end = spans[region, condition]
+        return hash((text[:end], start)) if start < end else 0
+
+    spans = {}
+    for reference in formula.references():
+        sentence = item.sentences.get(reference.condition)
+        span = extent(sentence, reference.region) if sentence is not None else None
+        if sentence is None or (span is None and reference.region != "*"):
+            return False
+        spans[reference.region, reference.condition] = span or (0, 0)
+    return bool(formula.margin(bits) == 0)
+
+
+def _differ_twice(item: Item, left: Reference, right: Reference) -> bool:
+    words, contexts = set(), set()
+    for reference in (left, right):
+        sentence = item.sentences.get(reference.condition)
+        span = extent(sentence, reference.region) if sentence is not None else None
+        if sentence is None or span is None:
+            return False
+        words.add(sentence.text[slice(*span)])
+        contexts.add(sentence.text[: span[0]].strip())
+    return len(words) == 2 and len(contexts) == 2 and "" not in words

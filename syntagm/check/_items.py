@@ -1,0 +1,59 @@
+"""Rules for items: their ids, conditions and regions, and items that are the same."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from syntagm.check._spot import Spot, sentences
+from syntagm.suite import Suite
+
+
+def bad_id(suite: Suite) -> Iterator[Spot]:
+    """an item id or condition name that is blank or holds unprintable characters. Give it a plain name."""
+    for item in suite.items:
+        for name in (item.id, *item.sentences):
+            if not name.strip() or not name.isprintable():
+                yield Spot(item.id, found=repr(name))
+
+
+def repeated_item(suite: Suite) -> Iterator[Spot]:
+    """an item id that is used more than once. Number the items anew; results are kept by these ids."""
+    for name, number in Counter(item.id for item in suite.items).items():
+        if number > 1:
+            yield Spot(name, found=f"{number} times")
+
+
+def repeated_region(suite: Suite) -> Iterator[Spot]:
+    """two regions of the same name in one sentence. Rename one; a formula can't tell them apart."""
+    for item, condition, sentence in sentences(suite):
+        names = [region.name for region in sentence.regions]
+        if len(set(names)) < len(names):
+            yield Spot(item.id, condition, next(name for name in names if names.count(name) > 1))
+
+
+def different_conditions(suite: Suite) -> Iterator[Spot]:
+    """other conditions than the first item. Give every item the same conditions."""
+    expected = set(suite.items[0].sentences) if suite.items else set()
+    for item in suite.items:
+        if (found := set(item.sentences)) != expected:
+            missing = [f"{name} is missing" for name in sorted(expected - found)]
+            extra = [f"{name} is new" for name in sorted(found - expected)]
+            yield Spot(item.id, found=", ".join(missing + extra))
+
+
+def repeated_sentences(suite: Suite) -> Iterator[Spot]:
+    """the same sentences as another item. Change or delete one; the same observation would count twice."""
+    seen: dict[tuple[tuple[str, str], ...], str] = {}
+    for item in suite.items:
+        key = tuple(sorted((name, sentence.text) for name, sentence in item.sentences.items()))
+        if key in seen:
+            yield Spot(item.id, found=f"item {seen[key]}")
+        seen.setdefault(key, item.id)
+
+
+def foreign_condition(suite: Suite) -> Iterator[Spot]:
+    """a condition name that SyntaxGym's formulas can't hold.
+    Use ASCII letters, digits, _ and - only, if the suite is to be used there."""
+    for name in dict.fromkeys(name for item in suite.items for name in item.sentences):
+        if not re.fullmatch("[A-Za-z0-9_-]+", name):
+            yield Spot(condition=name)

@@ -1,0 +1,56 @@
+"""Rules for a suite as a whole: its name, its tags, whether there is something in it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from syntagm.check._spot import Spot, sentences
+from syntagm.suite import Suite
+
+
+def no_items(suite: Suite) -> Iterator[Spot]:
+    """no items. Add some."""
+    if not suite.items:
+        yield Spot()
+
+
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE | re.ASCII)
+
+
+def bad_suite_name(suite: Suite) -> Iterator[Spot]:
+    """a suite name that can't be part of a file name.
+    Use letters, digits, _ - and . only, at most 100 of them, and no dot at the beginning or end."""
+    name = suite.name
+    foreign = any(character in '/\\:*?"<>|' or not character.isprintable() for character in name)
+    edges = name != name.strip() or name != name.strip(".")
+    if not name or foreign or edges or len(name.encode(errors="replace")) > 100 or _RESERVED.fullmatch(name):
+        yield Spot(found=repr(name[:120]))
+
+
+def no_predictions(suite: Suite) -> Iterator[Spot]:
+    """no predictions. Add one, or nothing is tested."""
+    if not suite.predictions:
+        yield Spot()
+
+
+def repeated_prediction(suite: Suite) -> Iterator[Spot]:
+    """two predictions of the same name. Rename one."""
+    for name, number in Counter(prediction.name for prediction in suite.predictions).items():
+        if number > 1:
+            yield Spot(found=repr(name))
+
+
+def label_of_nothing(suite: Suite) -> Iterator[Spot]:
+    """a display name for a region that no sentence has. Take it out of region_meta, or correct the number."""
+    labels = [key.removeprefix("region.") for key in suite.tags if key.startswith("region.")]
+    names = {region.name for _, _, sentence in sentences(suite) for region in sentence.regions} if labels else set()
+    for label in labels:
+        if suite.items and label not in names:
+            yield Spot(region=label)
+
+
+def star_of_nothing(suite: Suite) -> Iterator[Spot]:
+    """the tag ungrammatical names a condition that no item has. Correct it, or the star is missing where it belongs."""
+    names = {name for item in suite.items for name in item.sentences}
+    starred = suite.tags.get("ungrammatical", "").split() if names else ()
+    yield from (Spot(condition=name) for name in starred if name not in names)
