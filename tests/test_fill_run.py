@@ -70,7 +70,14 @@ def test_distinct_contexts_are_asked_once_over_all_suites(tmp_path: Path) -> Non
     filled(tmp_path / "both", model=both)
     assert len(both.asked) == 5
     told = run.record["contexts"]
-    assert told["simple"] | {"left_out": {}} == {"contexts": 3, "asked": 3, "items": 4, "left_out": {}, "conflicts": 0}
+    assert told["simple"] | {"left_out": {}} == {
+        "contexts": 3,
+        "asked": 3,
+        "items": 4,
+        "left_out": {},
+        "conflicts": 0,
+        "contradicted": 0,
+    }
     assert told["simple"]["left_out"] == {"more than one word differs": 1}
     assert [told["clash"][key] for key in ("contexts", "asked", "items")] == [2, 1, 2]
 
@@ -109,6 +116,30 @@ def test_within_a_suite_the_first_label_wins_and_that_is_said(tmp_path: Path) ->
     # tse asks about the two words of each item, whatever the label.
     p = Drawn(VOCABULARY).distribution("The dog ", "")
     assert values(run, "both", "tse") == {"both-0": p["barks"] > p["bark"], "both-1": p["sing"] > p["sings"]}
+
+
+def test_the_number_of_a_suite_is_that_of_its_items_and_the_list_goes_before_it(tmp_path: Path) -> None:
+    same = pairs(
+        "same", ("The dogs bark.", "The dogs barks."), ("The cats doze.", "The cats dozes."), tags={"number": "pl"}
+    )
+    other = dataclasses.replace(same, name="other", tags={"number": "sg"})
+    heard: list[str] = []
+
+    class Hearing(Silence):
+        def warned(self, text: str) -> None:
+            heard.append(text)
+
+    run = filled(tmp_path, same, other, progress=Hearing())
+    labels = {
+        (suite, left): label for suite, left, label in run.contexts().select("suite", "left", "label").iter_rows()
+    }
+    # `doze` is not in the list, so only the number of the suite can say its label; `bark` is.
+    assert labels == {
+        ("same", "The dogs "): "plural", ("same", "The cats "): "plural",
+        ("other", "The dogs "): "plural", ("other", "The cats "): "singular",
+    }  # fmt: skip
+    assert heard == ["other: 1 items have another number than their good word in the list, which is taken"]
+    assert [run.record["contexts"][name]["contradicted"] for name in ("same", "other")] == [0, 1]
 
 
 @pytest.mark.parametrize("left_to_right", [True, False])

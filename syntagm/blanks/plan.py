@@ -6,7 +6,7 @@ they are the only items that the plan keeps.
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -97,6 +97,17 @@ def plan(suites: Iterable[Suite], labels: Labels, left_to_right: bool, measures:
     return _named(made, [digest.hexdigest()[:32] for digest in digests])
 
 
+def warnings(made: Plan) -> Iterator[str]:
+    """What of the suites is not as one might think, a sentence each."""
+    for name, told in made.contexts.items():
+        for reason, count in told["left_out"].items():
+            yield f"{name}: {count:,} without a context: {reason}"
+        if count := told["conflicts"]:
+            yield f"{name}: {count:,} items share a context with an item of another label, which is taken"
+        if count := told["contradicted"]:
+            yield f"{name}: {count:,} items have another number than their good word in the list, which is taken"
+
+
 def _guests(made: Plan, found: Asking, digests: list[Any]) -> None:
     """Keep the items whose context an earlier suite owns, and let the names of its shards depend on them."""
     for digest, one in found.contexts.items():
@@ -112,6 +123,7 @@ def _told(found: Asking, fresh: int) -> dict[str, Any]:
         "items": found.items,
         "left_out": dict(found.left_out),
         "conflicts": found.conflicts,
+        "contradicted": found.contradicted,
     }
 
 

@@ -11,7 +11,7 @@ from syntagm import durable, evaluate, ledger, shard, table
 from syntagm.blanks import _tables
 from syntagm.blanks._asking import Asked, Asker, asking
 from syntagm.blanks._questions import Question, questions
-from syntagm.blanks.plan import FillShard, Plan, plan
+from syntagm.blanks.plan import FillShard, Plan, plan, warnings
 from syntagm.blanks.run import FillRun
 from syntagm.errors import ModelError, UsageError
 from syntagm.ledger import Progress, Silence
@@ -69,7 +69,8 @@ def fill(
     cuts = _cut.cuts(tuple(top), tuple(bottom))
     with ledger.claim(folder):
         record, made = _prepare(folder, model, suites, Labels(words, shared), words, eligible, cuts, command)
-        _tell(made, words, progress)
+        for warning in (*(f"word list {words.name}: {remark}" for remark in words.remarks), *warnings(made)):
+            progress.warned(warning)
         finished = ledger.verified(folder, [one.name for one in made.shards], _tables.KINDS, progress)
         sizes = {one.name: one.last - one.first for one in made.shards}
         progress.planned(sum(sizes.values()), sum(sizes[name] for name in finished), len(made.suites))
@@ -115,18 +116,6 @@ def _prepare(
     made = plan(suites, labels, model.left_to_right, measures, identity)
     fresh = ledger.new_record(model, made.suites, options, command, "fill")
     return ledger.settled(folder, standing, fresh | {"contexts": made.contexts, "remarks": list(words.remarks)}), made
-
-
-def _tell(made: Plan, words: WordList, progress: Progress) -> None:
-    for remark in words.remarks:
-        progress.warned(f"word list {words.name}: {remark}")
-    for name, told in made.contexts.items():
-        for reason, count in told["left_out"].items():
-            progress.warned(f"{name}: {count:,} without a context: {reason}")
-        if told["conflicts"]:
-            progress.warned(
-                f"{name}: {told['conflicts']:,} items share a context with an item of another label, which is taken"
-            )
 
 
 class _Work:
