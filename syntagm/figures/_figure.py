@@ -79,6 +79,15 @@ def legend(names: Sequence[str], width: float) -> Spec:
     return {"orient": "top", "direction": "horizontal", "columns": min(columns, len(names) or 1), "title": None}
 
 
+def only(models: Sequence[str]) -> list[str]:
+    """A line of a subtitle that names the model, where there is one only, and so no legend.
+
+    >>> only(["causal:demo"]), only(["a", "b"])
+    (['model: causal:demo'], [])
+    """
+    return [f"model: {models[0]}"] if len(models) == 1 else []
+
+
 def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "") -> Spec:
     """The specification with its schema, titles and the shared look; a subtitle may have several lines."""
     below = shown(subtitle) if isinstance(subtitle, str) else [shown(line) for line in subtitle]

@@ -6,7 +6,7 @@ from math import nan
 import polars as pl
 
 from syntagm.figures import _dots
-from syntagm.figures._figure import Figure, finish
+from syntagm.figures._figure import Figure, finish, only
 from syntagm.result import Estimate
 
 SCHEMA = {
@@ -49,4 +49,5 @@ def draw(
     ]
     channel = _dots.difference(axis, [*table["value"], *table["low"], *table["high"]], WIDTH)
     spec = _dots.panel(dots, channel, "", 0.0 if len(table) else nan, series, WIDTH, key=len(series) > 1)
-    return Figure(finish(spec, title, subtitle), table)
+    lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
+    return Figure(finish(spec, title, [*lines, *only(series)]), table)

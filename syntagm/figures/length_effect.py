@@ -9,7 +9,7 @@ from syntagm.analysis import binned
 from syntagm.analysis.pair_properties import PAIRS, PROPERTIES, properties
 from syntagm.errors import UsageError
 from syntagm.figures._dots import GREY
-from syntagm.figures._figure import Figure, Spec, colours, finish, legend, shapes, shown
+from syntagm.figures._figure import Figure, Spec, colours, finish, legend, only, shapes, shown
 from syntagm.run import Run
 from syntagm.tables._runs import named
 
@@ -33,7 +33,7 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
         "bar: 95% interval, suites and the pairs in them drawn anew; dashed: chance"
     )
     spec: Spec = {"concat": panels, "columns": COLUMNS, "spacing": 28}
-    return Figure(finish(spec, title, subtitle), table.select(list(binned.SCHEMA)))
+    return Figure(finish(spec, title, [subtitle, *only(models)]), table.select(list(binned.SCHEMA)))
 
 
 def of_runs(runs: Sequence[Run], measure: str = "full_sentence") -> Figure:

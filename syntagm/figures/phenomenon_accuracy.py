@@ -9,7 +9,7 @@ import polars as pl
 from syntagm import estimates
 from syntagm.errors import UsageError
 from syntagm.figures import _dots
-from syntagm.figures._figure import INK, Figure, Spec, finish, shown
+from syntagm.figures._figure import INK, Figure, Spec, finish, only, shown
 from syntagm.result import Estimate
 from syntagm.run import Run
 from syntagm.tables._runs import named
@@ -51,7 +51,9 @@ def draw(
     axis = _dots.proportion("accuracy: share of pairs whose good sentence is likelier")
     spec = _dots.panel(dots, axis, "", chance, series, WIDTH, key=len(series) > 1)
     spec["layer"].append(_people({labels[name]: value for name, value in humans.items() if name in labels}, axis))
-    return Figure(finish(spec, title, _subtitle(humans, chance, remark)), table)
+    tied = ["ties count as wrong"] if table["ties"].sum() else []
+    subtitle = [_subtitle(humans, chance, remark), *only(series), *tied]
+    return Figure(finish(spec, title, subtitle), table)
 
 
 def of_runs(runs: Sequence[Run], tag: str = "linguistics_term", measure: str = "full_sentence") -> Figure:

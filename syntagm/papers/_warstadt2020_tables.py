@@ -12,6 +12,7 @@ from syntagm.analysis.learning import Line
 from syntagm.analysis.suite_means import Key, Redrawn
 from syntagm.papers._cited import cited
 from syntagm.papers._paradigms import CONTRASTS, Paradigm, complete
+from syntagm.papers._paradigms import published as paradigms_of_paper
 from syntagm.result import Estimate
 from syntagm.tables._table import Cell, Table
 
@@ -66,16 +67,19 @@ def table3(drawn: Drawn, known: Known, notes: Sequence[str], published: bool = T
     found = means(drawn, known)
     humans = people(drawn, known, found)
     printed = {row["phenomenon"]: row for row in cited("warstadt2020")["table3"]}
+    theirs = paradigms_of_paper()
     rows: list[tuple[Cell, ...]] = []
     for one in found:
-        name, held = one.group["phenomenon"], int(one.group["paradigms"])
-        of_paper = complete(name)
-        line = printed.get(name, {}) if held == of_paper else {}
-        beside = (_known(humans[one.group["model"], name]), *(_share(line.get(model)) for model in PRINTED))
-        counted = f"{held} of {of_paper}" if of_paper else str(held)
-        rows.append(
-            (one.group["over"], name, counted, one.group["model"], *numbers(one), *(beside if published else ()))
-        )
+        model, over, name = (one.group[key] for key in ("model", "over", "phenomenon"))
+        held = int(one.group["paradigms"])
+        suites = [suite for of, suite in drawn if of == model and _name(over, known[suite]) == name]
+        # Suites of other names are no part of the paper's, whatever their category is called.
+        shared, of_paper = sum(suite in theirs for suite in suites), complete(name)
+        line = printed.get(name, {}) if held == shared == of_paper else {}
+        beside = (_known(humans[model, name]), *(_share(line.get(model)) for model in PRINTED))
+        counted = f"{held} of {of_paper}" if held == shared else f"{held}, {shared} of the paper's {of_paper}"
+        counted = counted if shared else str(held)
+        rows.append((over, name, counted, model, *numbers(one), *(beside if published else ())))
     quoted = ("people", *PRINTED) if published else ()
     columns = ("over", "category", "paradigms", "model", *NUMBERS, *quoted)
     return Table("Table 3: accuracy by category", columns, tuple(rows), quoted, (*methods(found), *notes))
