@@ -101,7 +101,7 @@ def _context(columns: Sequence[FillColumn], sections: Sequence[Section], room: i
         "columns": columns,
         "sections": sections,
         "items": sum(section.subject.record.items for section in sections),
-        "tables": {"suite": rows, "construction": fill_numbers.constructions(columns)},
+        "tables": {"construction": fill_numbers.constructions(columns), "suite": rows},
         "cut_offs": [one for one in pictures if one.drawing is not bands],
         "band_picture": next((one for one in pictures if one.drawing is bands), None),
         "bands": banded,
