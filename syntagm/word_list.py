@@ -169,7 +169,10 @@ def read(name: str | Path, repeats: bool = False) -> WordList:
     key, _, faults = options.partition("=")
     if options and (key != "faults" or faults not in FAULTS):
         raise UsageError(f"word list {name}", repr(options), " or ".join(f"faults={value}" for value in FAULTS))
+    other = UsageError(f"word list {name}", "faults=, and a list that is not the published one", "no option")
     if path in bundled():
+        if faults:
+            raise other
         return _own(path, _rows(_LEXICON / f"{path}.csv"))
     if not Path(path).is_file():
         raise UsageError("word list", f"no such file: {path!r}", "a file, or one of " + ", ".join(bundled()))
@@ -181,7 +184,7 @@ def read(name: str | Path, repeats: bool = False) -> WordList:
     if first == _PUBLISHED or (len(first) == len(_PUBLISHED) and (first[0] == "_" or first[0].isdecimal())):
         return _published(Path(path).stem, rows[1:] if first == _PUBLISHED else rows, faults == "keep")
     if faults:
-        raise UsageError(f"word list {name}", "faults=, and a list that is not the published one", "no option")
+        raise other
     return _own(Path(path).stem, rows, path, repeats)
 
 

@@ -270,6 +270,15 @@ def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None
         filled(tmp_path, CLASH, SIMPLE)
 
 
+def test_results_that_are_gone_are_written_again(tmp_path: Path) -> None:
+    filled(tmp_path)
+    before = (tmp_path / "results.csv").read_bytes()
+    (tmp_path / "results.csv").unlink()
+    model = Drawn(VOCABULARY)
+    filled(tmp_path, model=model)
+    assert ((tmp_path / "results.csv").read_bytes(), model.asked) == (before, [])
+
+
 def test_tags_may_change_and_forms_may_not(tmp_path: Path) -> None:
     filled(tmp_path)
     tagged = dataclasses.replace(WORDS, rows=tuple(dataclasses.replace(row, tags={"band": "1"}) for row in WORDS.rows))

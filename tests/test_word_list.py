@@ -86,6 +86,8 @@ def test_names_that_are_no_lists(tmp_path: Path) -> None:
         read(f"{written(tmp_path, PUBLISHED)}?faults=some")
     with pytest.raises(UsageError, match="a list that is not the published one"):
         read(f"{written(tmp_path, OURS)}?faults=keep")
+    with pytest.raises(UsageError, match="a list that is not the published one"):
+        read("verbs?faults=keep")
 
 
 @pytest.mark.parametrize("header", [True, False])

@@ -76,7 +76,8 @@ def fill(
         progress.planned(sum(sizes.values()), sum(sizes[name] for name in finished), len(made.suites))
         # Tags change no number, so the latest hold, as those of suites do.
         durable.write(folder / "words.csv", words.csv().encode())
-        if len(finished) < len(made.shards) or record["status"] != "done":
+        whole = record["status"] == "done" and (folder / "results.csv").is_file()
+        if len(finished) < len(made.shards) or not whole:
             with ledger.interruptible(folder, record):
                 tse = Tse(record["options"]["tolerance"], eligible)
                 work = _Work(folder, model, words, shared, cuts, tse, progress)
