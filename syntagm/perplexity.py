@@ -15,18 +15,19 @@ every mean, and counted: a perplexity with `undefined` above 0 is that of other 
 6.778
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, UsageError
-from syntagm.models import _words
+from syntagm.models import _name, _words
 from syntagm.models._model import LanguageModel
 from syntagm.question import Surprisals
-from syntagm.training.corpus import portions
+from syntagm.training.corpus import kind, portions
 
 # Texts asked at a time: how much stands in memory.
 PORTION = 2048
@@ -80,6 +81,28 @@ class Perplexity:
     def bits_per_character(self) -> float:
         """Bits over characters: the measure that does not depend on what a word is."""
         return _ratio(self.bits, self.characters)
+
+
+def division(model: str, paths: Sequence[str | Path]) -> dict[str, str]:
+    """How a model that leaves it open (`auto`) is to divide the text in `paths` into words, judged as a whole as in training.
+
+    A heading without a mark in a text whose marks stand alone is split already, too, and a dash that stands alone in a text
+    of prose says nothing of its line.
+
+    Arguments:
+        model: its name.
+
+    Returns:
+        The option `tokens` to load it with; none if its name has it, or nothing is left open.
+
+    Raises:
+        UsageError, ModelError: no such model.
+        InputError: a text can't be read.
+    """
+    name = _name.parse(model)
+    if "tokens" in name.options or _name.head(Path(name.path)).get("tokens") != "auto":
+        return {}
+    return {"tokens": kind(paths, "auto")}
 
 
 def perplexity(

@@ -142,7 +142,8 @@ def test_all_joins_the_predictions(folders):
             ["--measure", "two_prefix"],
             "--measure: no suite has a measure 'two_prefix'; expected one of verb, full_sentence",
         ),
-        (["--flips", "-1"], "--flips: '-1'; expected a number or `all`"),
+        (["--flips", "-1"], "--flips: '-1'; expected a whole number from 0 to 1,000,000,000,000, or `all`"),
+        (["--flips", "9" * 5000], "999; expected a whole number"),
         (["-o", "/no/such/folder/flips.csv"], "can't be written"),
     ],
 )

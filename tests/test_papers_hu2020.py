@@ -23,7 +23,17 @@ from syntagm.training import corpus
 
 NOUNS = ["farmer", "sailor", "dog", "painting", "letter", "window"]
 VERBS = ["sees", "likes", "moves", "knows"]
-TINY = ["layers=1", "width=16", "heads=2", "positions=128", "vocabulary=300", "window=16", "batch=8", "epochs=2"]
+TINY = [
+    "layers=1",
+    "width=16",
+    "heads=2",
+    "positions=128",
+    "vocabulary=300",
+    "window=16",
+    "batch=8",
+    "epochs=2",
+    "warmup=2",
+]
 # Suites that count in the means of the paper, and one that doesn't.
 SUITES = ["hu2020/number_src", "hu2020/subordination", "hu2020/nn-nv-rpl"]
 # Kills its own process after so many steps.

@@ -10,9 +10,12 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
+from syntagm.models import ngram
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import load
-from syntagm.perplexity import PORTION, Perplexity, perplexity
+from syntagm.papers._controlled import Cell, Design, measure
+from syntagm.papers._told import Nobody
+from syntagm.perplexity import PORTION, Perplexity, division, perplexity
 from syntagm.question import Surprisals
 from syntagm.training import corpus
 
@@ -211,3 +214,31 @@ def test_held_out_perplexity_in_training_is_that_of_the_command(
     assert json.loads(capsys.readouterr().out)["unknown"] == 3
     names = ["words", "unknown", "perplexity", "perplexity_known"] if family == "ngram" else ["perplexity"]
     assert [row[name] for name in names] == pytest.approx([found[name] for name in names], rel=1e-5)
+
+
+def test_a_text_is_judged_as_a_whole_everywhere_and_the_model_loaded_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (text := tmp_path / "text.txt").write_text("\n".join(PROSE * 4) + "\n")
+    (held := tmp_path / "held.txt").write_text("\n".join([*PROSE, "A zebra barked."]) + "\n")
+    place = tmp_path / "models" / "ngram-xs"
+    assert main(["train", "ngram", "--corpus", str(text), "--fallback", "-o", str(place)]) == 0
+    assert division(str(place), [held]) == {"tokens": "treebank"}
+    assert division(f"{place}?tokens=auto", [held]) == division("toy", [held]) == {}
+    loaded = []
+    load_once = ngram.load
+    monkeypatch.setattr(ngram, "load", lambda path, **options: loaded.append(options) or load_once(path, **options))
+    capsys.readouterr()
+    assert main(["perplexity", str(place), str(held), "--json"]) == 0
+    assert loaded == [{"eos": "yes", "tokens": "treebank"}]
+    printed = capsys.readouterr()
+    assert "the text is divided as the Treebank" in printed.err
+    found = json.loads(printed.out)
+    design = Design(tmp_path, [str(text)], [str(held)], [str(held)], {"xs": 50}, [1], {"ngram": {}})
+    measure(design, Cell("ngram", "xs", 0), 50, Nobody())
+    noted = json.loads((tmp_path / "perplexity" / "ngram-xs.json").read_text())
+    # "barked." is known where it is `barked` and `.`.
+    assert (noted["unknown"], found["unknown"]) == (2, 2)
+    assert {name: noted[name] for name in ("model", "policies", "bits")} == {
+        name: found[name] for name in ("model", "policies", "bits")
+    }

@@ -21,7 +21,8 @@ from training_for_tests import GPT2, LSTM, learn
 
 from syntagm import durable
 from syntagm.cli import main
-from syntagm.errors import InputError, Interrupted, ModelError, RunError
+from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
+from syntagm.models import _words
 from syntagm.training import _state, gpt2, lstm
 from syntagm.training._settings import Settings, rate_at
 
@@ -285,8 +286,43 @@ def test_a_loss_that_is_no_number_is_refused(corpus: Path, tmp_path: Path) -> No
 
 
 def test_a_text_without_a_batch_is_refused(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not one batch"):
-        learn("lstm", tmp_path / "m", corpus, batch=100_000)
+    # A column needs two numbers, of words of the Treebank and ends of sentences; a row of BERT's is a sentence.
+    sentences = corpus.read_text().splitlines()
+    words = sum(len(_words.split(text, "treebank")) + 1 for text in sentences)
+    for family, has, needed in (
+        ("lstm", f"{words:,} words and ends of sentences", "200,000"),
+        ("gpt2", r"[\d,]+ tokens, cut into [\d,]+ rows of 16", "100,000 rows"),
+        ("masked", r"[\d,]+ rows of at most 16 tokens", "100,000 rows"),
+    ):
+        with pytest.raises(InputError, match=f"not one batch: {has}; expected at least {needed}"):
+            learn(family, tmp_path / family, corpus, batch=100_000)
+
+
+def test_a_warm_up_longer_than_the_training_is_refused(corpus: Path, tmp_path: Path) -> None:
+    one_epoch = replace(GPT2, epochs=1)
+    [row] = learn("gpt2", tmp_path / "m", corpus, one_epoch)
+    steps = int(row["step"])
+    [row] = learn("gpt2", tmp_path / "as_long", corpus, replace(one_epoch, warmup=steps))
+    assert row["step"] == steps
+    with pytest.raises(UsageError, match=f"warmup: {steps + 1} steps, and the whole training has {steps} .*, 1 epochs"):
+        learn("gpt2", tmp_path / "longer", corpus, replace(one_epoch, warmup=steps + 1))
+    # Twice as many epochs are twice as many steps.
+    with pytest.raises(UsageError, match=f"expected at most {2 * steps}\\."):
+        learn("gpt2", tmp_path / "longer", corpus, replace(GPT2, warmup=2 * steps + 1))
+
+
+def test_a_tokenizer_that_is_nowhere(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["--corpus", str(corpus), "--valid", str(corpus), "-o", str(tmp_path / "m")]
+    (empty := tmp_path / "empty").mkdir()
+    for name, found in (
+        (str(tmp_path / "none"), "no folder of this name"),
+        (str(empty), "no tokenizer can be read in this folder"),
+    ):
+        assert main(["train", "gpt2", *texts, "--tokenizer", name]) == 2
+        said = capsys.readouterr().err
+        assert f"tokenizer {name}: {found}" in said
+        assert "expected a folder with tokenizer.json" in said
+        assert "Give the folder of a GPT-2 tokenizer" in said
 
 
 @pytest.mark.slow

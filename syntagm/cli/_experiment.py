@@ -116,10 +116,9 @@ def _number(option: str, text: str) -> int:
     >>> _number("--sizes", "1_000_000")
     1000000
     """
-    plain = text.replace("_", "")
-    if not (plain.isascii() and plain.isdigit() and int(plain)):
-        raise UsageError(option, repr(text), "a whole number above 0")
-    return int(plain)
+    from syntagm.models._name import whole
+
+    return whole(option, text.replace("_", ""))
 
 
 def _show_plan(paper: str, design: "Design") -> None:

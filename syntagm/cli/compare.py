@@ -15,7 +15,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files
-from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -72,9 +71,9 @@ def _spare(options: argparse.Namespace) -> None:
 def _count(text: str) -> int | None:
     if text == "all":
         return None
-    if not text.isdecimal():
-        raise UsageError("--flips", repr(text), "a number or `all`")
-    return int(text)
+    from syntagm.models._name import whole
+
+    return whole("--flips", text, least=0, also="`all`")
 
 
 def _print(found: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None) -> None:

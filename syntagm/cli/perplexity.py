@@ -37,24 +37,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Count the sentences, load the model, score, and print."""
     from syntagm.cli._screen import Screen
-    from syntagm.models import _name
-    from syntagm.perplexity import perplexity
+    from syntagm.perplexity import division, perplexity
     from syntagm.training import corpus
 
     # Whatever is wrong with the text is said before a model is loaded.
     sentences = sum(1 for _ in corpus.texts(arguments.files))
-    model = _load(arguments)
-    if model.policies.get("tokens") == "auto" and "tokens" not in _name.parse(arguments.model).options:
-        # Judged as a whole, as in training: a heading without a mark in a text whose marks stand alone is split already, too,
-        # and a dash that stands alone in a text of prose says nothing of its line.
-        tokens = corpus.kind(arguments.files, "auto")
-        how = (
-            "is split into words already and is taken as it stands"
-            if tokens == "blanks"
-            else "is divided as the Treebank"
-        )
-        print(f"the text {how}", file=sys.stderr)
-        model = _load(arguments, tokens=tokens)
+    asked = division(arguments.model, arguments.files)
+    model = _load(arguments, **asked)
+    if asked:
+        how = {"blanks": "split into words already and taken as it stands", "treebank": "divided as the Treebank"}
+        print(f"the text is {how[asked['tokens']]}", file=sys.stderr)
     if not model.left_to_right:
         print(
             "pseudo-perplexity: each word has both sides of the text to go by; compare it with its like only",

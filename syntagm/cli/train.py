@@ -52,7 +52,7 @@ def _loop(parser: argparse.ArgumentParser, **defaults: object) -> None:
     for name, kind, text in (
         ("epochs", int, "passes over the text, at most"),
         ("rate", float, "learning rate"),
-        ("warmup", int, "steps (cosine)"),
+        ("warmup", int, "steps (cosine), at most all there are"),
         ("decay", float, "weight decay (adamw)"),
         ("clip", float, "largest norm of the gradient; 0: no limit"),
         ("patience", int, "stop after so many evaluations without gain; 0: never"),

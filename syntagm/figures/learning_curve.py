@@ -10,6 +10,7 @@ from syntagm import estimates
 from syntagm.analysis import learning
 from syntagm.errors import UsageError
 from syntagm.figures._figure import INK, Figure, Spec, colours, finish, legend, shapes, shown
+from syntagm.models._name import whole
 from syntagm.run import Run
 from syntagm.tables._runs import named
 
@@ -83,9 +84,9 @@ def training_words(runs: Sequence[Run], words: str = "") -> list[int | None]:
     if not words:
         return [_of_experiment(run) for run in runs]
     given = [one.strip().replace("_", "") for one in words.split(",")]
-    if len(given) != len(runs) or not all(one == "-" or (one.isdecimal() and int(one) > 0) for one in given):
+    if len(given) != len(runs):
         raise UsageError("words", repr(words), f"{len(runs)} whole numbers, with commas between, or - for unknown")
-    return [None if one == "-" else int(one) for one in given]
+    return [None if one == "-" else whole("words", one, also="- for unknown") for one in given]
 
 
 def _of_experiment(run: Run) -> int | None:

@@ -1,15 +1,18 @@
 """The name of a language model: `family:path?option=value&option=value`, and how it is loaded."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 from syntagm import folder
 from syntagm.errors import ModelError, UsageError
 from syntagm.models._model import LanguageModel
 
+LARGEST = 10**12
 BUNDLED = {"demo": ("causal", str(Path(__file__).with_name("_demo"))), "toy": ("toy", ""), "random": ("random", "")}
 
 
@@ -56,15 +59,26 @@ def parse(text: str) -> Name:
 
 def _family(path: Path) -> str:
     """The family of a folder without a family before it: what its `model.json` says, else `causal`."""
-    if not (file := path / "model.json").is_file():
+    if not (said := head(path)):
         return "causal"
+    if (family := said["family"]) not in (known := folder.names("models")):
+        raise ModelError(str(path / "model.json"), f"no family {family!r}", "one of " + ", ".join(known))
+    return str(family)
+
+
+def head(path: Path) -> dict[str, Any]:
+    """What the `model.json` of a folder says, its family at least; nothing if there is none.
+
+    Raises:
+        ModelError: it says no family, or can't be read.
+    """
+    if not (file := path / "model.json").is_file():
+        return {}
     try:
-        family = json.loads(file.read_bytes())["family"]
+        said = dict(json.loads(file.read_bytes()))
+        return {**said, "family": said["family"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(str(file), f"says no family ({error!r})", '{"family": ...}') from error
-    if family not in (known := folder.names("models")):
-        raise ModelError(str(file), f"no family {family!r}", "one of " + ", ".join(known))
-    return str(family)
 
 
 def load(text: str, **options: str) -> LanguageModel:
@@ -92,6 +106,25 @@ def choose(options: Mapping[str, str], name: str, values: Iterable[str], default
     if value not in (known := list(values)):
         raise UsageError(f"model option {name}", repr(value), "one of " + ", ".join(known))
     return value
+
+
+def whole(place: str, text: str, least: int = 1, most: int = LARGEST, also: str = "") -> int:
+    """A whole number in digits from `least` to `most`, without the thousands of digits that Python takes no number from.
+
+    Arguments:
+        also: what else may be said there, for the error.
+
+    Raises:
+        UsageError: it is none.
+
+    >>> whole("--flips", "20", least=0)
+    20
+    """
+    if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= most:
+        raise UsageError(
+            place, f"{text!r:.60}", f"a whole number from {least:,} to {most:,}" + (f", or {also}" if also else "")
+        )
+    return int(text)
 
 
 def refuse_others(family: str, options: Mapping[str, str], known: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ import torch
 from syntagm.errors import ModelError, UsageError
 from syntagm.models._checkpoint import Kind, fuse_gelu, read_checkpoint
 from syntagm.models._device import device
-from syntagm.models._name import BUNDLED, choose
+from syntagm.models._name import BUNDLED, choose, whole
 from syntagm.models._weights import hash_folder, hash_weights, refuse_unsafe
 
 PERMISSIONS = ("allow_pickle", "remote_code")
@@ -57,12 +57,9 @@ def batch_tokens(options: Mapping[str, str], place: torch.device, processor: int
     """The tokens of a batch: what the option `batch` says, or what suits the place; `processor` on one.
 
     Raises:
-        UsageError: the option is no number above 0.
+        UsageError: the option is no whole number above 0.
     """
-    choice = options.get("batch", str(processor if place.type == "cpu" else 16384))
-    if not choice.isdecimal() or int(choice) < 1:
-        raise UsageError("model option batch", repr(choice), "a number of tokens, at least 1")
-    return int(choice)
+    return whole("model option batch", options.get("batch", str(processor if place.type == "cpu" else 16384)))
 
 
 def _label(name: str, revision: str) -> str:

@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from syntagm.errors import ModelError, UsageError
+from syntagm.errors import ModelError
 from syntagm.models import _vocabulary, _words
 from syntagm.models._device import device
 from syntagm.models._lstm import Network, foretold, surprisals
 from syntagm.models._model import LanguageModel
-from syntagm.models._name import canonical, choose, refuse_others
+from syntagm.models._name import canonical, choose, refuse_others, whole
 from syntagm.models._once import in_portions, once
 from syntagm.models._rank import rank
 from syntagm.models._vocabulary import END, Vocabulary
@@ -67,7 +67,7 @@ class Lstm(LanguageModel):
         asked = choose(options, "tokens", ["saved", *_words.KINDS], "saved")
         self._tokens = tokens if asked == "saved" else asked
         self._share = choose(options, "sharing", ["yes", "no"], "yes") == "yes"
-        self._batch = _number(options.get("batch", "8192"))
+        self._batch = whole("model option batch", options.get("batch", "8192"))
         self.start, self.end = END if bos == "yes" else None, END if eos == "yes" else None
         self.policies = {"bos": bos, "eos": eos, "dtype": "f32", "tokens": self._tokens}
         weights = _digest(network)
@@ -221,12 +221,6 @@ def _fill(network: Network, path: Path) -> None:
             if not tensor.isfinite().all():
                 raise ModelError(str(path), f"a weight in {name} that is not a number", "numbers")
             own[name].copy_(tensor)
-
-
-def _number(choice: str) -> int:
-    if not choice.isdecimal() or int(choice) < 1:
-        raise UsageError("model option batch", repr(choice), "a number of words, at least 1")
-    return int(choice)
 
 
 def _digest(network: Network) -> str:

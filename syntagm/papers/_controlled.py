@@ -200,13 +200,13 @@ def score(design: Design, cell: Cell, told: Told) -> None:
 
 def measure(design: Design, cell: Cell, words: int, told: Told) -> None:
     """The perplexity of a model on the test text, ends of sentences included, as a file; nothing if it is there."""
-    from syntagm.perplexity import perplexity
+    from syntagm.perplexity import division, perplexity
     from syntagm.training import corpus
 
     path = design.folder / "perplexity" / f"{cell.name}.json"
     if path.exists():
         return
-    model = _load(design, cell, eos="yes")
+    model = _load(design, cell, eos="yes", **division(str(design.folder / "models" / cell.name), design.test))
     found = perplexity(model, corpus.texts(design.test), done=lambda more: told.answered("test text", more))
     numbers = ("words", "unknown", "undefined", "bits", "bits_per_word", "perplexity", "perplexity_known")
     made: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed, "training_words": words}

@@ -7,6 +7,7 @@ import polars as pl
 from syntagm import pairing
 from syntagm.analysis import comparison
 from syntagm.errors import UsageError
+from syntagm.models._name import whole
 from syntagm.run import Run
 from syntagm.tables._runs import named
 from syntagm.tables._table import Table
@@ -27,13 +28,12 @@ def of_runs(runs: Sequence[Run], measure: str = "first", limit: str = "all") -> 
     """
     if len(runs) != 2:
         raise UsageError("flips", f"{len(runs)} runs", "two")
-    if limit != "all" and not limit.isdecimal():
-        raise UsageError("limit=", repr(limit), "a number or all")
+    count = None if limit == "all" else whole("limit=", limit, least=0, also="all")
     (a, first), (b, second) = named(runs)
     pairs, left_out = pairing.paired(first, second, measure)
     found = comparison.flips(pairs).with_columns(apart=(pl.col("margin_a") - pl.col("margin_b")).abs())
     found = found.sort("apart", descending=True, maintain_order=True)
-    shown = found.head(int(limit)) if limit != "all" else found
+    shown = found if count is None else found.head(count)
     rows = tuple(
         (row["suite"], row["item"], row["measure"], "A" if row["value_a"] else "B", row["margin_a"], row["margin_b"])
         for row in shown.iter_rows(named=True)

@@ -30,6 +30,10 @@ class Learner(ABC):
         Every batch can be asked for by its index, so that a training goes on in the middle of an epoch.
         """
 
+    @abstractmethod
+    def needs(self, world: int) -> tuple[str, str]:
+        """What the training text has, and what one batch of `world` processes needs, in words; for a text that is too short."""
+
     def carried(self) -> dict[str, Tensor]:
         """What goes from batch to batch, as it stands before the first batch of an epoch: nothing, unless overridden."""
         return {}

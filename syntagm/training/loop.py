@@ -18,7 +18,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from syntagm import durable
-from syntagm.errors import InputError
+from syntagm.errors import InputError, UsageError
 from syntagm.training import _state
 from syntagm.training._learner import Learner
 from syntagm.training._record import FILE, finished, refuse_another
@@ -68,6 +68,7 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
     Raises:
         RunError: the folder is in use, of another training, or can't be written.
         InputError: the loss is no number any more, or there is not one batch.
+        UsageError: a warm-up of more steps than the whole training has.
     """
     rank, world = _processes()
     identity = _identity(learner, settings, world)
@@ -105,10 +106,7 @@ class _Training:
         began, before = time.monotonic(), self.place.seconds
         while self.place.epoch < self.settings.epochs and not self._exhausted():
             batches = self.learner.batches(self.place.epoch, self.rank, self.world)
-            if not len(batches):
-                raise InputError(
-                    self.learner.family, "a training text of not one batch", "more text", "Or smaller batches."
-                )
+            self._refuse_too_short(len(batches))
             if self.place.index == 0:
                 self.carried = self.learner.carried()
                 # Anew in each epoch, so that several processes can go on from the end of one.
@@ -123,6 +121,20 @@ class _Training:
             self.place.epoch, self.place.index = self.place.epoch + 1, 0
             self._save()
         self._finish()
+
+    def _refuse_too_short(self, batches: int) -> None:
+        """Refuse a text of not one batch, and a training that would end while its rate still rises."""
+        if not batches:
+            has, needed = self.learner.needs(self.world)
+            cure = "Train on more text, or with smaller batches."
+            raise InputError(
+                self.learner.family, f"a training text of not one batch: {has}", f"at least {needed}", cure
+            )
+        warmup, steps = self.settings.warmup, batches * self.settings.epochs
+        # Whether it is so is decided before the first step: later epochs may have a batch less.
+        if self.place.step == 0 and self.settings.schedule != "plateau" and warmup > steps:
+            found = f"{warmup:,} steps, and the whole training has {steps:,} ({batches:,} batches, {self.settings.epochs} epochs)"
+            raise UsageError("warmup", found, f"at most {steps:,}", "Give fewer (--warmup), or train for more epochs.")
 
     def _after_step(self, ended: bool) -> None:
         """Evaluate if it is time, and save if enough of it has passed."""

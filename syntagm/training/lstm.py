@@ -144,6 +144,10 @@ class Lstm(Learner):
         columns = self.stream[: rows * width].reshape(width, rows).T
         return Columns(columns[:, rank * self.text.batch : (rank + 1) * self.text.batch], self.text.window)
 
+    def needs(self, world: int) -> tuple[str, str]:
+        """Words, two in each column: the one before and the one to predict."""
+        return f"{len(self.stream):,} words and ends of sentences", f"{2 * self.text.batch * world:,}"
+
     def carried(self) -> dict[str, Tensor]:
         """Hidden and cell state: zeros."""
         return dict(zip(("hidden", "cell"), self.module.fresh(self.text.batch), strict=True))
