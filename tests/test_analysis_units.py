@@ -131,6 +131,7 @@ def test_partial_correlations_by_the_textbook() -> None:
 
 def test_correlations_that_are_not_defined() -> None:
     assert math.isnan(association([1, 1, 1], [1, 2, 3]).value)
+    assert math.isnan(association([], []).value)
     # A correlation has no unit: that of very small numbers is the same.
     small = association([1e-9, 2e-9, 4e-9], [1e-9, 3e-9, 2e-9])
     assert small.value == pytest.approx(association([1, 2, 4], [1, 3, 2]).value, abs=1e-9)

@@ -55,6 +55,8 @@ def association(
     """
     columns = np.array([x, y, *given], np.float64)
     n = columns.shape[1]
+    if not n:
+        return Association(method, *(float("nan"),) * 4, 0)
     # In one unit, so that what is left by rounding can be told from what varies, however small the numbers are.
     spread = np.ptp(columns, axis=1, keepdims=True)
     columns = (columns - columns.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)

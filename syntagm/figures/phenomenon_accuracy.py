@@ -110,6 +110,6 @@ def _people(humans: Mapping[str, float], axis: Spec) -> Spec:
 def _subtitle(humans: Mapping[str, float], chance: float, remark: str) -> str:
     said = ["mean of suites, 95% interval: items drawn anew within suites"]
     said += ["dashed: chance"] if not isnan(chance) else []
-    said += ["black tick: people"] if humans else []
+    said += ["black tick: people, on the published pairs"] if humans else []
     said += [remark] if remark else []
     return "; ".join(said)
