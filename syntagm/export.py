@@ -6,7 +6,8 @@ results  model,suite,item,measure,value,margin
 scores   model,of,name,measure,value,low,high,n,ties,undefined,chance,chance_method,method,signature
 
 Scores are the accuracies of suites (`of` is suite), and means over all suites or over those with one tag (`of` is the tag,
-`name` its value); `measure` is a prediction, or a rule of `analysis.score`. Means have no signature of their own.
+`name` its value); `measure` is a prediction, or a rule of `analysis.score`. Means have no signature of their own. Of a fill run
+the scores of suites are its estimates, `covered` and `invalid` among them (see `blanks.estimates`).
 How cells are written is said in `syntagm.table`. Memory is bounded by the largest suite.
 """
 
@@ -17,6 +18,8 @@ from pathlib import Path
 import polars as pl
 
 from syntagm import durable, estimates, table
+from syntagm.blanks import estimates as blank_estimates
+from syntagm.blanks.run import FillRun
 from syntagm.recording import RESULT_COLUMNS
 from syntagm.result import Estimate
 from syntagm.run import REGION_COLUMNS, TOKEN_COLUMNS, Run
@@ -64,6 +67,11 @@ def _rows(run: Run, suite: str, kind: str) -> pl.DataFrame:
 
 
 def _scores(run: Run) -> Iterator[tuple[object, ...]]:
+    if isinstance(run, FillRun):
+        # The numbers of a context have estimates of their own, over contexts; scores over suites are made as of any run.
+        over_suites = (one for one in estimates.estimates(run) if "suite" not in one.group)
+        yield from (score_row(run, one) for one in (*blank_estimates.estimates(run), *over_suites))
+        return
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and estimates.conjoins(run)}
     together = [one for one in estimates.accuracies(run, "all") if one.group["suite"] in several] if several else []
     overall = estimates.scores(run, "all") if several else []

@@ -28,6 +28,7 @@ from syntagm.pairing import compare
 from syntagm.recording import run as score
 from syntagm.run import open_run
 from syntagm.suite import Item, Sentence, Suite
+from syntagm.table import cell
 from syntagm.word_list import WordList, WordRow
 
 VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]
@@ -241,6 +242,10 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     scores = [line.split(",")[:4] for line in lines(run, "scores")]
     assert [run.model, "suite", "simple", "equal_weight"] in scores
     assert {row[3] for row in scores[1:] if row[1] != "suite"} == {"first"}
+    # One number, one interval: those of the table that `syntagm fill` prints.
+    shown = {(one.group["suite"], one.group["measure"]): cell(one.low) for one in estimates(run)}
+    rows = [line.split(",") for line in lines(run, "scores")]
+    assert {(row[2], row[3]): row[5] for row in rows if row[1] == "suite"} == shown
     [tse, equal, *_] = estimate(run)
     assert (chance_of(run, tse).value, tse.group["measure"]) == (0.5, "tse")
     assert chance_of(run, equal).method == "no chance level: a measure without a formula"
