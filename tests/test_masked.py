@@ -46,6 +46,7 @@ def test_bits_are_those_of_rows_made_by_hand(kind: str, masking: str) -> None:
     model = masked(kind, tokenizer, masking=masking)
     assert model._forward.direct_head
     assert (model._forward.last is not None) == (kind in ("bert", "roberta", "electra"))
+    assert (model._forward.first is not None) == (kind in ("bert", "roberta", "electra"))
     for text in (TEXT, "unbelievable, naïve rain"):
         [answer] = model.score([text])
         np.testing.assert_allclose(answer.bits, by_hand(model, text, masking == "word"), rtol=0, atol=2e-5)
@@ -133,6 +134,25 @@ def test_a_head_that_sees_more_than_its_place_is_not_cut(monkeypatch: pytest.Mon
     monkeypatch.setattr(type(made.cls), "forward", mixed)
     model = wrap(made, word_pieces(), "mixed")
     assert not model._forward.direct_head
+    np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
+
+
+def test_a_first_layer_that_is_given_more_than_a_token_and_its_place_is_not_shared() -> None:
+    made = transformer("bert", word_pieces())
+
+    def neighbours(_: Any, __: Any, hidden: torch.Tensor) -> torch.Tensor:
+        return hidden + hidden.roll(1, 1)
+
+    made.bert.embeddings.register_forward_hook(neighbours)
+    model = wrap(made, word_pieces(), "mixed")
+    assert model._forward.first is None
+    assert model._forward.last is not None
+    np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
+
+
+def test_one_layer_is_the_last_and_not_the_first_too() -> None:
+    model = wrap(transformer("bert", word_pieces(), num_hidden_layers=1), word_pieces(), "one")
+    assert (model._forward.first, model._forward.last is None) == (None, False)
     np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
 
 

@@ -4,24 +4,29 @@ A quarter of what four layers cost. The layer is found by its parts, and a probe
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from torch.nn.functional import scaled_dot_product_attention
 
 
-def last_layer(model: Any) -> Any | None:
-    """The last layer, if it has the parts of BERT's; else None."""
-    layers = getattr(getattr(model.base_model, "encoder", None), "layer", None)
-    if not layers or not isinstance(layers, torch.nn.ModuleList):
-        return None
-    layer: Any = layers[-1]
+def layers(model: Any) -> Sequence[Any]:
+    """The layers of a model, if they have the parts of BERT's; else none."""
+    found = getattr(getattr(model.base_model, "encoder", None), "layer", None)
+    if not found or not isinstance(found, torch.nn.ModuleList):
+        return ()
+    layer: Any = found[-1]
     parts = ("query", "key", "value")
     own = getattr(getattr(layer, "attention", None), "self", None)
     linear = all(isinstance(getattr(own, part, None), torch.nn.Linear) for part in parts)
     after = all(hasattr(layer, part) for part in ("intermediate", "output")) and hasattr(layer.attention, "output")
-    return layer if linear and after and hasattr(own, "num_attention_heads") else None
+    return found if linear and after and hasattr(own, "num_attention_heads") else ()
+
+
+def last_layer(model: Any) -> Any | None:
+    """The last layer, if it has the parts of BERT's; else None."""
+    found = layers(model)
+    return found[-1] if found else None
 
 
 @contextlib.contextmanager
@@ -29,14 +34,8 @@ def at_places(layer: Any, places: torch.Tensor) -> Iterator[None]:
     """Within, the layer gives the output at one place of each row only. Shape (rows, 1, width)."""
 
     def forward(hidden: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
-        own = layer.attention.self
         asked = hidden[torch.arange(len(places), device=hidden.device), places][:, None]
-        query, key, value = (
-            made.unflatten(-1, (own.num_attention_heads, -1)).transpose(1, 2)
-            for made in (own.query(asked), own.key(hidden), own.value(hidden))
-        )
-        mixed = scaled_dot_product_attention(query, key, value).transpose(1, 2).flatten(2)
-        attended = layer.attention.output(mixed, asked)
+        attended = layer.attention.output(_attend(layer.attention.self, asked[:, 0], hidden)[:, None], asked)
         found: torch.Tensor = layer.output(layer.intermediate(attended), attended)
         return found
 
@@ -45,3 +44,17 @@ def at_places(layer: Any, places: torch.Tensor) -> Iterator[None]:
         yield
     finally:
         del layer.forward
+
+
+def _attend(own: Any, asked: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+    """What one place of each row attends to. Shape (rows, width).
+
+    With one query a row, the matrices of keys and values are multiplied with it and with what it attends to, not with every
+    place. The bias of the keys is the same for all places, so it cancels.
+    """
+    heads = own.num_attention_heads
+    keys, values = (part.weight.unflatten(0, (heads, -1)) for part in (own.key, own.value))
+    query = own.query(asked).unflatten(-1, (heads, -1))
+    scores = torch.einsum("rhe,hed->rhd", query, keys) @ hidden.transpose(1, 2)
+    shares = torch.softmax(scores / query.shape[-1] ** 0.5, -1)
+    return torch.einsum("rhd,hed->rhe", shares @ hidden, values).flatten(1) + own.value.bias

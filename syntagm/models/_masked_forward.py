@@ -8,7 +8,7 @@ that gives the model's own logits; a probe at load decides, never a list of name
 import hashlib
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Any
@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
+from syntagm.models._first_layer import first_layer, once
 from syntagm.models._last_layer import at_places, last_layer
 from syntagm.models._masked_probe import probe
 from syntagm.models._memory import free, is_out_of_memory
@@ -57,6 +58,7 @@ class MaskedForward:
 
     Attributes:
         direct_head: is the head applied to the asked places only?
+        first: the body's first layer, if what it multiplies tokens by is computed once a token and place; else None.
         last: the body's last layer, if that too is computed at the asked places only; else None.
         noise: the largest difference in bits of a text between batched and single computation, measured.
         vocabulary: entries that the softmax runs over.
@@ -72,7 +74,7 @@ class MaskedForward:
         self.wide = torch.float64 if self.dtype == torch.float64 else torch.float32
         self.limit = _limit(model)
         self.vocabulary = self.symbols = int(model.get_input_embeddings().weight.shape[0])
-        self.last = last_layer(model)
+        self.first, self.last = first_layer(model), last_layer(model)
         self.direct_head, self.noise, self.widest, self.evaluated = True, 0.0, 0, 0
         # Batches share the hook while they run.
         self._alone = threading.RLock()
@@ -151,7 +153,11 @@ class MaskedForward:
 
         hook = self.model.base_model.register_forward_hook(cut)
         try:
-            with at_places(self.last, places) if self.last is not None else nullcontext():
+            with ExitStack() as cuts:
+                if self.first is not None:
+                    cuts.enter_context(once(self.first, tokens))
+                if self.last is not None:
+                    cuts.enter_context(at_places(self.last, places))
                 logits: torch.Tensor = self.model(input_ids=tokens).logits
         finally:
             hook.remove()

@@ -18,7 +18,7 @@ _LENGTHS = (12, 9, 6)
 
 
 def probe(forward: "MaskedForward") -> None:
-    """Set `last`, `direct_head`, `vocabulary`, `symbols` and `noise`.
+    """Set `first`, `last`, `direct_head`, `vocabulary`, `symbols` and `noise`.
 
     Raises:
         ModelError: neither way of batching gives the numbers of single computation.
@@ -31,8 +31,8 @@ def probe(forward: "MaskedForward") -> None:
     forward.symbols = min(forward.symbols, forward.vocabulary)
     targets = [int(row.inputs[row.place]) for row in rows]
     single = _bits(torch.stack(alone), targets)
-    for last, direct in _ways(forward):
-        forward.last, forward.direct_head = last, direct
+    for first, last, direct in _ways(forward):
+        forward.first, forward.last, forward.direct_head = first, last, direct
         if (batched := _batched(forward, rows, targets)) is not None and _same(forward, batched, single):
             forward.noise = round_up(_furthest(batched - single, [len(text) for text in texts]))
             return
@@ -42,9 +42,10 @@ def probe(forward: "MaskedForward") -> None:
     )  # fmt: skip
 
 
-def _ways(forward: "MaskedForward") -> list[tuple[Any, bool]]:
-    """What may be computed at the asked places only: last layer and head, or the head, or nothing."""
-    return [*([(forward.last, True)] if forward.last is not None else []), (None, True), (None, False)]
+def _ways(forward: "MaskedForward") -> list[tuple[Any, Any, bool]]:
+    """What may be computed once, and what at the asked places only: first layer, last layer and head, or fewer of them."""
+    first, last = forward.first, forward.last
+    return list(dict.fromkeys([(first, last, True), (None, last, True), (None, None, True), (None, None, False)]))
 
 
 def _texts(forward: "MaskedForward") -> list[list["Row"]]:

@@ -48,6 +48,7 @@ _OPTIONS = (*_OF_LIVE_MODELS, "dtype", "device", *PERMISSIONS)
 _SILENT = ("device", "batch", *PERMISSIONS)
 # What stands in memory at a time: tokens scored; blanks asked, and their candidates where those of several tokens count.
 _TOKENS, _BLANKS, _CANDIDATES = 1 << 16, 256, 1 << 15
+_BLOCK = 1 << 19
 
 
 class Masked(LanguageModel):
@@ -86,6 +87,7 @@ class Masked(LanguageModel):
             "options": dict(options),
             "device": str(model.device),
             "head": "asked places" if self._forward.direct_head else "all places",
+            "first layer": "once a token and place" if self._forward.first is not None else "all rows",
             "last layer": "asked places" if self._forward.last is not None else "all places",
             "positions": self._forward.limit,
             "torch": torch.__version__,
@@ -265,7 +267,9 @@ def _portions(framed: Sequence[Framed]) -> Iterator[range]:
 
 def _bits(logits: torch.Tensor, rows: Sequence[int], targets: Sequence[int]) -> list[float]:
     """The surprisal of one target a row, in bits; rows may be asked several times."""
-    total = logits.logsumexp(-1)
+    # In blocks that stay in a processor's cache.
+    block = len(logits) if logits.device.type != "cpu" else max(1, _BLOCK // logits.shape[-1])
+    total = torch.cat([part.logsumexp(-1) for part in torch.split(logits, block)])
     found: list[float] = ((total[rows] - logits[rows, targets]).double() / math.log(2)).tolist()
     return found
 
