@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from syntagm.blanks.run import FillRun
 from syntagm.cli import main
+from syntagm.cli.fill import show
+from syntagm.run import open_run
 
 LIST = "lemma,form:singular,form:plural\nbark,barks,bark\nsleep,sleeps,sleep\nhum,hums,hum\n"
 PAIRS = (
@@ -54,6 +57,19 @@ def test_cut_offs(line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
         measures = {row["measure"] for row in csv.DictReader(file)}
     assert {"equal_weight(top=0.9)", "equal_weight(top=0.5)", "model_weight(bottom=1e-06)"} <= measures
     assert len(measures) == 1 + 2 * (1 + 2 + 7)
+
+
+def test_estimates_under_several_masks_are_called_so(
+    line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line) == 0
+    assert "masks=several" not in capsys.readouterr().err
+    record = tmp_path / "run" / "run.json"
+    record.write_text(record.read_text().replace('"policies": {', '"policies": {"masks": "several", '))
+    run = open_run(tmp_path / "run")
+    assert isinstance(run, FillRun)
+    show(run)
+    assert "model_weight and covered mix what can't be compared" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ Stop it with Ctrl-C, or kill it: the same command line continues. Given again af
 import argparse
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,16 +100,25 @@ def show(done: "FillRun", page: Path | None = None) -> None:
     if len(set(constructions)) < len(constructions):
         console.print(_table(done, "construction", pooled(done, cuts=whole)))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    for reason, count in done.undefined.items():
-        errors.print(Text(f"warning: {count:,} undefined: {reason}"))
-    if len(done.cuts) > 1:
-        errors.print(
-            Text("note: at cut-offs only rows count whose forms are single tokens; the numbers are in results.csv")
-        )
+    for remark in _remarks(done):
+        errors.print(Text(remark))
     console.print(Text("signature of the first line: " + done.signature(done.suites[0].name, "equal_weight")))
     console.print(Text(f"run: {done.folder}"))
     if page:
         console.print(Text(f"report: {page}"))
+
+
+def _remarks(done: "FillRun") -> "Iterator[str]":
+    """What to know of the numbers, a line each."""
+    for reason, count in done.undefined.items():
+        yield f"warning: {count:,} undefined: {reason}"
+    if len(done.cuts) > 1:
+        yield "note: at cut-offs only rows count whose forms are single tokens; the numbers are in results.csv"
+    if done.eligible == "all" and done.record["model"]["policies"].get("masks") == "several":
+        yield (
+            "warning: words of several tokens have estimates under another number of masks (masks=several): model_weight and "
+            "covered mix what can't be compared; --eligible single-token leaves them out"
+        )
 
 
 def _table(done: "FillRun", key: str, found: "Sequence[Estimate]") -> "Table":
