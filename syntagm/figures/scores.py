@@ -66,7 +66,9 @@ def draw(estimates: Sequence[Estimate], chance: Mapping[str, float] | None = Non
         "data": {"values": values},
         "layer": _layers(list(models.values()), list(suites.values())),
     }
-    return Figure(finish(spec, title, "proportion of items whose prediction holds, 95% interval"), table)
+    known = any(value["chance"] is not None for value in values)
+    below = "proportion of items whose prediction holds, 95% interval" + ("; grey tick: chance" if known else "")
+    return Figure(finish(spec, title, below), table)
 
 
 def _row(one: Estimate, chance: float) -> tuple[object, ...]:

@@ -51,7 +51,7 @@ def _refuse_looking_ahead(
     if not _same(forward, alone, [bits[:half] for bits, half in zip(plain, halves, strict=True)]):
         raise ModelError(
             str(forward.model.config.model_type), "the surprisal of a token changes with what follows it",
-            "a left-to-right model", "Is it a masked model? Those can't be scored as causal ones.",
+            "a left-to-right model", "Is it a masked model? Then write masked: before its path or name.",
         )  # fmt: skip
 
 
