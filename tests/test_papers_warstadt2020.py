@@ -26,6 +26,7 @@ from syntagm.formats import _pair
 from syntagm.formula import parse
 from syntagm.papers import warstadt2020
 from syntagm.papers._paradigms import CONTRASTS, paradigms, published
+from syntagm.papers._warstadt2020_raw import people
 from syntagm.run import Run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.tables._table import Cell, Table
@@ -326,7 +327,16 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:
         ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.12345}', "a share of 1000 pairs"),
         ("[", "JSONDecodeError"),
         ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.1}\n' * 2, "once more"),
+        ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":NaN}', "nan for GPT-2"),
+        ('{"UID":"wh_island","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.1}', "and 65 more paradigms; expected all 67"),
     ):
         (tmp_path / "models_summary.jsonl").write_text(line + "\n")
         with pytest.raises(InputError, match=said):
             warstadt2020.from_raw(tmp_path)
+    with pytest.raises(InputError, match=r"judgements of people: nothing of .* and 66 more paradigms"):
+        people({})
+    (tmp_path / "human_responses.csv").write_text(
+        ",".join(["AssignmentId", *header]) + "\n" + 2 * ("A" + 26 * "," + "\n")
+    )
+    with pytest.raises(InputError, match="assignment A once more"):
+        warstadt2020.from_raw(tmp_path)

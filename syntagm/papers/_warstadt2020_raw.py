@@ -38,11 +38,12 @@ def models(path: Path) -> dict[Key, Redrawn]:
         for name, right in counts.items():
             if suite == "overall":
                 continue
-            if abs(right - round(right)) > 1e-6 or not 0 <= right <= PAIRS:
+            if not 0 <= right <= PAIRS or abs(right - round(right)) > 1e-6:
                 raise InputError(f"{path}, line {number}", f"{right / PAIRS} for {name}", f"a share of {PAIRS} pairs")
             if (name, suite) in found:
                 raise InputError(f"{path}, line {number}", f"{suite} once more", "each paradigm once")
             found[name, suite] = suite_means.of_counts(suite, round(right), PAIRS)
+    _refuse_lacking(str(path), {suite for _, suite in found})
     return found
 
 
@@ -59,7 +60,11 @@ def judgements(path: Path) -> Judgements:
         InputError: the file is not what was published.
     """
     found: Judgements = {}
+    assignments: set[str] = set()
     for row in csv.DictReader(_text(path).splitlines(keepends=True)):
+        if (assignment := row.get("AssignmentId", "")) in assignments:
+            raise InputError(str(path), f"assignment {assignment} once more", "each once", "Get the file anew.")
+        assignments |= {assignment} - {""}
         for slot in range(1, SLOTS + 1):
             try:
                 condition, choice = row[f"Input.item_{slot}_condition"], row[f"Answer.Choice{slot}"][:1]
@@ -78,13 +83,25 @@ def judgements(path: Path) -> Judgements:
 
 
 def people(found: Judgements) -> dict[Key, Redrawn]:
-    """(people, paradigm) -> the share of people who chose the good sentence, a number a pair, of the paper's paradigms."""
+    """(people, paradigm) -> the share of people who chose the good sentence, a number a pair, of the paper's paradigms.
+
+    Raises:
+        InputError: a paradigm has no judgement.
+    """
+    _refuse_lacking("judgements of people", set(found))
     made = {}
     for suite in published():
         if suite in found:
             rates = [float(np.mean(chosen)) for chosen in found[suite].values()]
             made[PEOPLE, suite] = suite_means.of_values(suite, rates)
     return made
+
+
+def _refuse_lacking(place: str, there: set[str]) -> None:
+    """Means over fewer paradigms would be other numbers than those that are printed."""
+    if lacking := [suite for suite in published() if suite not in there]:
+        said = f"nothing of {lacking[0]}" + (f" and {len(lacking) - 1} more paradigms" if len(lacking) > 1 else "")
+        raise InputError(place, said, f"all {len(published())}", "Get the file anew.")
 
 
 def won(found: Judgements) -> dict[str, tuple[int, int, int, int]]:
