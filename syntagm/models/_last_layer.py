@@ -20,7 +20,7 @@ def layers(model: Any) -> Sequence[Any]:
     own = getattr(getattr(layer, "attention", None), "self", None)
     linear = all(isinstance(getattr(own, part, None), torch.nn.Linear) for part in parts)
     after = all(hasattr(layer, part) for part in ("intermediate", "output")) and hasattr(layer.attention, "output")
-    return found if linear and after and hasattr(own, "num_attention_heads") else ()
+    return list(found) if linear and after and hasattr(own, "num_attention_heads") else ()
 
 
 def last_layer(model: Any) -> Any | None:
@@ -57,4 +57,5 @@ def _attend(own: Any, asked: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor
     query = own.query(asked).unflatten(-1, (heads, -1))
     scores = torch.einsum("rhe,hed->rhd", query, keys) @ hidden.transpose(1, 2)
     shares = torch.softmax(scores / query.shape[-1] ** 0.5, -1)
-    return torch.einsum("rhd,hed->rhe", shares @ hidden, values).flatten(1) + own.value.bias
+    mixed: torch.Tensor = torch.einsum("rhd,hed->rhe", shares @ hidden, values).flatten(1) + own.value.bias
+    return mixed
