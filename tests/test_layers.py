@@ -16,7 +16,8 @@ LEVELS = {
     0: "errors folder durable table",
     1: "suite formula question result word_list",
     2: "formats grammar check models training measures align analysis",
-    3: "evaluate run recording ledger blanks shard cache estimates pairing export lm_eval perplexity workers normalised trajectories",
+    3: "evaluate run recording ledger blanks shard cache estimates pairing export lm_eval perplexity workers "
+    "normalised trajectories",
     4: "figures tables report papers",
     5: "cli web __main__ __init__",
 }

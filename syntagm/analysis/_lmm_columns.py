@@ -172,9 +172,9 @@ def _strings(column: pl.Series) -> list[str]:
 
 
 def _levels(column: pl.Series) -> tuple[str, ...]:
-    if column.dtype == pl.Enum:
+    if isinstance(column.dtype, pl.Enum):
         present = set(column)
-        return tuple(str(one) for one in column.cat.get_categories() if one in present)
+        return tuple(str(one) for one in column.dtype.categories if one in present)
     return tuple(sorted(set(_strings(column))))
 
 

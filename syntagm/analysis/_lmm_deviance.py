@@ -133,9 +133,9 @@ def _least_squares(
 ) -> tuple[Numbers, list[Numbers], list[Numbers]]:
     """The penalised least squares: weights of the rest, spherical random effects u, and Z'e, the last two by grouping."""
     made, random = given.products, given.products.random
-    weights = np.linalg.solve(found.corner[:-1, :-1].T, found.corner[-1, :-1])
+    weights = np.asarray(np.linalg.solve(found.corner[:-1, :-1].T, found.corner[-1, :-1]), np.float64)
     gap = found.panel[:, :, -1] - found.panel[:, :, :-1] @ weights
-    first = np.linalg.solve(np.swapaxes(found.blocks, 1, 2), gap[:, :, None])[:, :, 0]
+    first = np.asarray(np.linalg.solve(np.swapaxes(found.blocks, 1, 2), gap[:, :, None])[:, :, 0], np.float64)
     shift = first @ lower[0].T
     pull = made.across[:, :, -1] - found.half[:, :, :-1] @ weights - np.einsum("lij,lj->li", made.within, shift)
     effects, pulls = [first], [pull]

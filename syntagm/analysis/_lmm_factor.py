@@ -87,12 +87,12 @@ def factor(made: Products, lower: Sequence[Numbers]) -> Factor:
     first = lower[0]
     half = scaled(made.across, made.shapes, lower)
     inner = first.T @ made.within @ first + np.eye(len(first))
-    blocks = np.linalg.cholesky(inner)
-    panel = np.linalg.solve(blocks, first.T @ half)
+    blocks = np.asarray(np.linalg.cholesky(inner), np.float64)
+    panel = np.asarray(np.linalg.solve(blocks, first.T @ half), np.float64)
     flat = panel.reshape(panel.shape[0] * panel.shape[1], panel.shape[2])
     corner = scaled(scaled(made.rest, made.shapes, lower).T, made.shapes, lower) - flat.T @ flat
     corner[np.arange(made.random), np.arange(made.random)] += 1
-    return Factor(blocks, panel, np.linalg.cholesky(corner), half)
+    return Factor(blocks, panel, np.asarray(np.linalg.cholesky(corner), np.float64), half)
 
 
 def scaled(values: Numbers, shapes: Sequence[tuple[int, int]], lower: Sequence[Numbers]) -> Numbers:
@@ -121,11 +121,11 @@ def inverses(found: Factor, size: int) -> tuple[Numbers, Numbers, Numbers]:
         effects, size); and the block of the rest (size, size).
     """
     opposite = np.swapaxes(found.blocks, 1, 2)
-    across = np.linalg.solve(opposite, found.panel[:, :, :size])
-    corner = np.linalg.inv(found.corner[:size, :size])
+    across = np.asarray(np.linalg.solve(opposite, found.panel[:, :, :size]), np.float64)
+    corner = np.asarray(np.linalg.inv(found.corner[:size, :size]), np.float64)
     rest = corner.T @ corner
     crossed = across @ rest
-    own = np.linalg.inv(found.blocks)
+    own = np.asarray(np.linalg.inv(found.blocks), np.float64)
     blocks = np.swapaxes(own, 1, 2) @ own + crossed @ np.swapaxes(across, 1, 2)
     return blocks, crossed, rest
 
@@ -136,9 +136,9 @@ def solve(found: Factor, right: Sequence[Numbers]) -> list[Numbers]:
     below = np.concatenate([np.empty(0), *(part.ravel() for part in right[1:])])
     corner = found.corner
     rest = np.linalg.solve(corner, below - np.einsum("lir,li->r", found.panel, first))
-    rest = np.linalg.solve(corner.T, rest)
+    rest = np.asarray(np.linalg.solve(corner.T, rest), np.float64)
     first = np.linalg.solve(np.swapaxes(found.blocks, 1, 2), (first - found.panel @ rest)[:, :, None])[:, :, 0]
-    solved, start = [first], 0
+    solved, start = [np.asarray(first, np.float64)], 0
     for part in right[1:]:
         solved.append(rest[start : start + part.size].reshape(part.shape))
         start += part.size

@@ -154,10 +154,9 @@ class Fit:
             ]
         if np.isfinite(self.sigma):
             rows.append(("residual", "", "", self.sigma) + (None,) * 4)
-        numbers = dict.fromkeys(["estimate", "se", "t", "low", "high"], pl.Float64)
-        return pl.DataFrame(
-            rows, schema={"part": pl.String, "group": pl.String, "term": pl.String} | numbers, orient="row"
-        )
+        texts, numbers = ("part", "group", "term"), ("estimate", "se", "t", "low", "high")
+        schema: dict[str, type[pl.DataType]] = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64)}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def coefficients(names: Sequence[str], estimates: Numbers, covariance: Numbers) -> tuple[Coefficient, ...]:

@@ -133,10 +133,10 @@ def _spread(groupings: Sequence[Grouping], lower: Sequence[Numbers], effects: Se
 
 def _gathered(groupings: Sequence[Grouping], rows: Numbers) -> list[Numbers]:
     """Z' times a vector: for each grouping (levels, effects)."""
-    found = []
+    found: list[Numbers] = []
     for one in groupings:
         sums = [np.bincount(one.index, column * rows, len(one.levels)) for column in one.columns.T]
-        found.append(np.column_stack(sums) if sums else np.empty((0, 0)))
+        found.append(np.asarray(np.column_stack(sums), np.float64) if sums else np.empty((0, 0)))
     return found
 
 
@@ -151,7 +151,7 @@ def _leverages(given: Problem, found: Mode, lower: Sequence[Numbers]) -> Numbers
     if not first.size:
         return np.zeros(len(first.index))
     turned = [one.columns @ factor for one, factor in zip(given.groupings, lower, strict=True)]
-    total = np.einsum("ni,nij,nj->n", turned[0], blocks[first.index], turned[0])
+    total: Numbers = np.einsum("ni,nij,nj->n", turned[0], blocks[first.index], turned[0])
     offsets = np.cumsum([0, *(one.size for one in others)])
     places = [
         offset + one.index[:, None] * len(one.effects) + np.arange(len(one.effects))

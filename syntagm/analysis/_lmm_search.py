@@ -113,8 +113,8 @@ def _hessian(objective: Objective, place: Numbers) -> Numbers:
         step = np.zeros(len(place))
         step[number] = 1e-5 * max(1.0, abs(place[number]))
         rows.append((objective(place + step)[1] - objective(place - step)[1]) / (2 * step[number]))
-    found = np.array(rows).reshape(len(place), len(place))
-    return (found + found.T) / 2
+    found: Numbers = np.array(rows, np.float64).reshape(len(place), len(place))
+    return np.asarray((found + found.T) / 2, np.float64)
 
 
 def triangles(theta: Numbers, groupings: Sequence[Grouping]) -> list[Numbers]:
