@@ -1,5 +1,6 @@
 """Two-stage resampling, deltas, votes, circuits, modifiers and correlations, by pencil and against other ways to compute them."""
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -114,6 +115,36 @@ def test_correlations_are_those_of_scipy(method: str, other: Callable[..., Any])
     found = association(x, y, method)
     assert (found.value, found.p) == (pytest.approx(r, abs=1e-12), pytest.approx(p, abs=1e-9))
     assert found.low < found.value < found.high
+
+
+def test_p_of_few_pairs_is_exact() -> None:
+    # Three pairs: of the 3! = 6 orders two have |rho| = 1, and four have 1/2 or more beside them: 6 of 6.
+    assert association([1, 2, 3], [2, 5, 9], "Spearman").p == pytest.approx(2 / 6)
+    assert association([1, 2, 3], [2, 9, 5], "Spearman").p == 1
+    # Four: rho = 1 - 6 d / 60 of d squared differences; 0.8 or more: d <= 2, the order itself and three swaps of neighbours;
+    # as many turned round: 8 of 24.
+    assert association([1, 2, 3, 4], [1, 3, 2, 4], "Spearman").p == pytest.approx(8 / 24)
+    # With ties: of four places the 1 stands in, one gives r = 1, none r = -1.
+    assert association([0, 0, 0, 1], [0, 0, 0, 1]).p == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize("method", ["Pearson", "Spearman"])
+def test_exact_p_is_that_of_all_permutations(method: str) -> None:
+    x, y = np.array([1.0, 2, 2, 5, 7, 11]), np.array([3.0, 1, 4, 4, 9, 2])
+    of = stats.pearsonr if method == "Pearson" else stats.spearmanr
+    found = [abs(of(one, y)[0]) for one in itertools.permutations(x)]
+    expected = np.mean(np.array(found) >= abs(of(x, y)[0]) - 1e-9)
+    assert association(x, y, method).p == pytest.approx(expected, abs=1e-12)
+
+
+def test_p_of_pairs_on_one_line() -> None:
+    ten = np.arange(10)
+    # Upwards and downwards, 2 of 10! orders; squares are not their own mirror image: 1 of 10!.
+    assert association(ten, 3 * ten + 1).p == pytest.approx(2 / math.factorial(10))
+    assert association(ten**2, -(ten**2)).p == pytest.approx(1 / math.factorial(10))
+    # One of ten stands out in both: it does in 9! of 10! orders.
+    assert association(ten == 9, ten == 9).p == pytest.approx(1 / 10)
+    assert math.isnan(association(ten, 2 * ten, given=[ten**2]).p)
 
 
 def test_partial_correlations_by_the_textbook() -> None:

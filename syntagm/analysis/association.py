@@ -1,11 +1,16 @@
 """How closely two numbers go together over a set of models: Pearson's r and Spearman's rho, plain or with others held constant.
 
 A partial correlation is that of what is left of each number after its least-squares fit on the others (for Spearman, of
-ranks); its p is that of Student's t with n - 2 - (number of others) degrees of freedom. Intervals redraw pairs.
+ranks); its p is that of Student's t with n - 2 - (number of others) degrees of freedom. That of a plain correlation is
+Student's too, but exact where pairs are few or all on one line: the share of all ways to pair the numbers in which |r| is as
+large. Intervals redraw pairs.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from math import factorial, prod
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +19,10 @@ from syntagm.analysis import interval
 from syntagm.analysis.interval import DRAWS
 
 METHODS = ("Pearson", "Spearman")
+# Up to so many pairs all permutations are counted.
+EXACT = 8
+# Correlations that differ by less differ by rounding alone.
+_ROUNDING = 1e-9
 _Array = NDArray[np.float64]
 
 
@@ -24,7 +33,8 @@ class Association:
     Arguments:
         method: "Pearson" or "Spearman".
         value: from -1 to 1; nan with fewer than three pairs, or if one of the numbers doesn't vary.
-        p: two-sided, of no correlation; nan without degrees of freedom.
+        p: two-sided, of no correlation; nan with fewer than three pairs, without degrees of freedom, and for a partial
+            correlation of 1 or -1. Exact up to eight pairs if nothing is held constant.
         low, high: the 95% interval.
         n: how many pairs.
     """
@@ -49,7 +59,7 @@ def association(
 
     >>> found = association([1, 2, 3, 4], [1, 3, 2, 4])
     >>> round(found.value, 3), round(found.p, 3), found.n
-    (0.8, 0.2, 4)
+    (0.8, 0.333, 4)
     >>> round(association([1, 2, 3, 4], [1, 8, 27, 65], "Spearman").value, 3)
     1.0
     """
@@ -62,7 +72,8 @@ def association(
     columns = (columns - columns.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
     value = float(_correlations(columns[:, None, :], method)[0])
     low, high = interval.interval(_redrawn(columns, method, key))
-    return Association(method, value, _p(value, n - 2 - len(given)), low, high, n)
+    p = _student(value, n - 2 - len(given)) if given else _plain(columns, value, method)
+    return Association(method, value, p, low, high, n)
 
 
 def _redrawn(columns: _Array, method: str, key: str) -> _Array:
@@ -98,11 +109,35 @@ def _without(values: _Array, one: _Array) -> _Array:
     return left
 
 
-def _p(value: float, freedom: int) -> float:
+def _plain(columns: _Array, value: float, method: str) -> float:
     from scipy import stats
 
-    if freedom < 1 or np.isnan(value):
+    n = columns.shape[1]
+    if n < 3 or np.isnan(value):
         return float("nan")
-    if abs(value) == 1:
-        return 0.0
+    x, y = stats.rankdata(columns, axis=-1) if method == "Spearman" else columns
+    if n <= EXACT:
+        x, y = ((one - one.mean()) / np.linalg.norm(one - one.mean()) for one in (x, y))
+        return float((abs(x[_orders(n)] @ y) >= abs(value) - _ROUNDING).mean())
+    return _on_a_line(x) if abs(value) > 1 - _ROUNDING else _student(value, n - 2)
+
+
+@cache
+def _orders(n: int) -> NDArray[np.int8]:
+    return np.array(list(permutations(range(n))), np.int8)
+
+
+def _on_a_line(x: _Array) -> float:
+    """The share of permutations of x that give x itself, or x turned round where it is its own mirror image."""
+    values, counts = np.unique(x.round(9), return_counts=True)
+    ends = values[0] + values[-1]
+    mirrored = bool((counts == counts[::-1]).all() and np.allclose(ends - values, values[::-1], atol=_ROUNDING))
+    return float((1 + mirrored) * prod(factorial(int(one)) for one in counts) / factorial(len(x)))
+
+
+def _student(value: float, freedom: int) -> float:
+    from scipy import stats
+
+    if freedom < 1 or np.isnan(value) or abs(value) > 1 - _ROUNDING:
+        return float("nan")
     return float(2 * stats.t.sf(abs(value) * np.sqrt(freedom / (1 - value**2)), freedom))

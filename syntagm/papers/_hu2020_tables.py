@@ -192,6 +192,7 @@ def correlations(study: Study) -> Table:
     notes = (
         "Of SG score and perplexity, a pair a trained model; intervals: models redrawn; p: of no correlation, two-sided.",
         "Held constant: both are taken less their least-squares fit on it (of ranks for Spearman).",
+        "p takes models for independent, though those of one corpus or class, seeds above all, are alike: it is too small.",
     )
     return Table("SG score and perplexity", columns, tuple(rows), (), notes)
 
