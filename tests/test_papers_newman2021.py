@@ -196,6 +196,21 @@ def test_frequency_bands_by_pencil(tmp_path: Path) -> None:
         frequency_bands.of_runs([filled(tmp_path / "bare", SHORT, words=BARE)])
 
 
+def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
+    a, b = filled(tmp_path / "a", OTHER, SHORT), filled(tmp_path / "b", SHORT)
+    c = filled(tmp_path / "c", SHORT, words=WordList("fewer", LABELS, VERBS.rows[:-1]))
+    # Both have `short`; `other` is the first run's alone.
+    said = " ".join(frequency_bands.differences([("a", a), ("b", b)]))
+    assert said == "models were asked in different suites (a 2, b 1; 1 in common): their contexts differ"
+    said = " ".join(frequency_bands.differences([("b", b), ("c", c)]))
+    lists = f"b four ({b.words.hash[:8]}), c fewer ({c.words.hash[:8]})"
+    assert said == f"models were asked for the words of different lists ({lists}): their lemmas differ"
+    for figure in (frequency_bands.of_runs([a, b]), newman2021.of_runs([a, b])["figure_frequency"]):
+        assert isinstance(figure, Figure)
+        assert "different suites" in " ".join(figure.spec["title"]["subtitle"])
+    assert not frequency_bands.differences([("a", a), ("again", a)])
+
+
 def test_only_single_tokens_and_words_that_are_not_eligible(tmp_path: Path) -> None:
     words = WordList("some", LABELS, (*VERBS.rows, WordRow("thunder", ("the_the", "the_is"))))
     [whole] = table(newman2021.of_runs([filled(tmp_path / "all", SHORT, words=words)])["table2"])

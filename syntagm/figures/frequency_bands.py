@@ -1,6 +1,6 @@
 """Frequency bands: how often the right form of a lemma wins, by how frequent the lemma is, and by the label of the context."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
 
 import polars as pl
@@ -52,13 +52,35 @@ def of_runs(runs: Sequence[Run]) -> Figure:
     if not rows:
         raise UsageError("the word list", f"no column {TAG}", f"`{TAG}`: a number for each lemma, as in the list verbs")
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return draw(table, SUBTITLE)
+    return draw(table, [*SUBTITLE, *differences(named(runs))])
 
 
 SUBTITLE = (
     "share of contexts in which the right form is the likelier one, mean over lemmas; bar: 95% interval over lemmas",
     "band: digits of the lemma's frequency in a corpus, 0 for none; upright numbers: lemmas that the model can be asked for",
 )  # fmt: skip
+
+
+def differences(runs: Iterable[tuple[str, Run]]) -> list[str]:
+    """What keeps runs with these names from being compared, a line each: other suites, or another word list.
+
+    >>> differences([])
+    []
+    """
+    lists, suites = {}, {}
+    for name, run in runs:
+        words = run.record["options"]["words"]
+        lists[name] = f"{words['name']} ({words['hash'][:8]})"
+        suites[name] = frozenset((one.name, one.hash) for one in run.suites)
+    said = []
+    if len(set(suites.values())) > 1:
+        shared = len(frozenset.intersection(*suites.values()))
+        counts = ", ".join(f"{name} {len(of)}" for name, of in suites.items())
+        said.append(f"models were asked in different suites ({counts}; {shared} in common): their contexts differ")
+    if len(set(lists.values())) > 1:
+        each = ", ".join(f"{name} {of}" for name, of in lists.items())
+        said.append(f"models were asked for the words of different lists ({each}): their lemmas differ")
+    return said
 
 
 def rows_of(

@@ -79,4 +79,5 @@ def _by_frequency(runs: confound.Runs) -> Figure | None:
         rows += frequency_bands.rows_of(name, run.lemmas(), known, run.words.labels)
         notes += [f"{name}: {note}"] if note else []
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
-    return frequency_bands.draw(table, [*frequency_bands.SUBTITLE, *notes]) if rows else None
+    said = [*frequency_bands.SUBTITLE, *frequency_bands.differences(runs), *notes]
+    return frequency_bands.draw(table, said) if rows else None

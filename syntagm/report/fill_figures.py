@@ -67,7 +67,8 @@ def band_drawing(columns: Sequence[FillColumn], titled: bool = False) -> Drawing
     if not rows:
         return None
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
-    said, title = frequency_bands.SUBTITLE, "Equal weight by frequency of the lemma"
+    different = frequency_bands.differences((column.name, column.run) for column in columns)
+    said, title = (*frequency_bands.SUBTITLE, *different), "Equal weight by frequency of the lemma"
     figure = frequency_bands.draw(table, said, title) if titled else frequency_bands.draw(table, (), "")
     return Drawing("frequency_bands", title, tuple(said), figure)
 
