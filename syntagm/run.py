@@ -42,6 +42,7 @@ class SuiteRecord:
         shards: the names of its shards, in order.
         left_out: the names of predictions that were not computed; see `evaluate.left_out`.
         first_left_out: is the suite's first prediction one of them?
+        asked: is there anything to ask? Not so of a suite without a context in a fill run.
     """
 
     name: str
@@ -56,13 +57,18 @@ class SuiteRecord:
     shards: tuple[str, ...]
     left_out: tuple[str, ...] = ()
     first_left_out: bool = False
+    asked: bool = True
 
     def taken(self, rule: str) -> tuple[str, ...]:
         """The predictions that a rule takes; none if one of them was not computed: others would be another verdict.
 
+        None either if nothing was asked.
+
         Arguments:
             rule: "first", "all", the name of a prediction, or "" for all that were computed; see `analysis.score`.
         """
+        if not self.asked:
+            return ()
         if rule == "first":
             return () if self.first_left_out else tuple(self.predictions)[:1]
         if rule == "all":

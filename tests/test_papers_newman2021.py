@@ -20,6 +20,7 @@ from syntagm.figures._save import svg
 from syntagm.papers import newman2021
 from syntagm.run import open_run
 from syntagm.suite import Suite
+from syntagm.tables import groups, scores
 from syntagm.tables._table import Table
 from syntagm.word_list import WordList, WordRow
 
@@ -209,6 +210,20 @@ def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
         assert isinstance(figure, Figure)
         assert "different suites" in " ".join(figure.spec["title"]["subtitle"])
     assert not frequency_bands.differences([("a", a), ("again", a)])
+
+
+def test_suites_without_a_context_are_in_no_mean_and_named(tmp_path: Path) -> None:
+    none = pairs("none", ("The dog quickly.", "The dog slowly."), tags={"construction": "x"})
+    run = filled(tmp_path, SHORT, none, LONG)
+    found = scores.of_runs([run])
+    # TSE: "barks" loses after "The dog" and "bark" wins after "The dogs", 1/2; "sings" wins: (1/2 + 1) / 2.
+    assert found.rows[-1][:4] == ("mean of 2 suites", "first", run.model, pytest.approx(3 / 4))
+    assert found.notes[-1] == f"{run.model}: no context for the word list in none, so in no mean."
+    by = groups.of_runs([run], "construction")
+    assert [row[1] for row in by.rows] == ["Short VP coordination", "Long VP coordination"]
+    assert by.notes[-1] == found.notes[-1]
+    # Where all suites have contexts, nothing is said.
+    assert "no context" not in " ".join(scores.of_runs([filled(tmp_path / "all", SHORT, LONG)]).notes)
 
 
 def test_only_single_tokens_and_words_that_are_not_eligible(tmp_path: Path) -> None:

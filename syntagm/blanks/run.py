@@ -20,7 +20,7 @@ from syntagm.blanks import _tables
 from syntagm.errors import RunError
 from syntagm.measures import _cut
 from syntagm.measures._cut import Cut
-from syntagm.run import Run, read_ledger
+from syntagm.run import Run, SuiteRecord, read_ledger
 from syntagm.word_list import WordList, read
 
 
@@ -32,6 +32,11 @@ class FillRun(Run):
         options = record["options"]
         self.eligible: str = options["eligible"]
         self.cuts: tuple[Cut, ...] = _cut.cuts(tuple(options["top"]), tuple(options["bottom"]))
+
+    @cached_property
+    def suites(self) -> tuple[SuiteRecord, ...]:
+        """What was asked about, in order; a suite whose items make no context has no shard."""
+        return tuple(replace(suite, asked=bool(suite.shards)) for suite in super().suites)
 
     @cached_property
     def words(self) -> WordList:
@@ -108,5 +113,6 @@ class FillRun(Run):
         """Say that a fill run has not got something, as a RunError."""
         raise RunError(
             str(self.folder), f"a fill run has no {what}", "a run of `syntagm run`",
-            "Of fill runs there are results: `syntagm export --as results`, `syntagm compare`.",
+            "Of fill runs there are results: `syntagm export --as results`, `syntagm compare`, "
+            "`syntagm report`, `syntagm reproduce newman2021`.",
         )  # fmt: skip

@@ -25,6 +25,16 @@ def titles(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
     return {(name, hash): name if names.count(name) == 1 else f"{name} @{hash[:8]}" for name, hash in found}
 
 
+def not_asked(runs: Sequence[Run]) -> list[str]:
+    """A note a run with suites that make no context, which are in none of its means."""
+    found = {name: [suite.name for suite in run.suites if not suite.asked] for name, run in named(runs)}
+    return [
+        f"{name}: no context for the word list in {', '.join(suites)}, so in no mean."
+        for name, suites in found.items()
+        if suites
+    ]
+
+
 def chosen_suite(runs: Sequence[Run], name: str) -> str:
     """The suite that an option names; the only one, if it names none.
 

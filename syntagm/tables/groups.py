@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from syntagm import estimates
 from syntagm.errors import UsageError
 from syntagm.run import Run
-from syntagm.tables._runs import named, yes
+from syntagm.tables._runs import named, not_asked, yes
 from syntagm.tables._table import Cell, Table
 from syntagm.tables.scores import TIES, numbers, spread
 
@@ -31,7 +31,7 @@ def of_runs(runs: Sequence[Run], by: str = "", measure: str = "first", wide: str
         known = dict.fromkeys(key for run in runs for suite in run.suites for key in suite.tags)
         found = f"no suite with the tag {by!r}" if by else "no suite with a tag " + ", ".join(estimates.TAGS)
         raise UsageError("by=", found, "one of " + ", ".join(known) if known else "suites with tags")
-    notes = (INTERVAL, TIES)
+    notes = (INTERVAL, TIES, *not_asked(runs))
     if yes("wide", wide):
         short = [(*row[:3], *row[4:]) for row in rows]
         return Table("Score by group of suites", *spread(short, 2, ("by", "group")), notes=notes)

@@ -6,7 +6,7 @@ from syntagm import estimates
 from syntagm.errors import UsageError
 from syntagm.result import Estimate
 from syntagm.run import Run
-from syntagm.tables._runs import named, titles, yes
+from syntagm.tables._runs import named, not_asked, titles, yes
 from syntagm.tables._table import Cell, Table
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
@@ -32,7 +32,7 @@ def of_runs(runs: Sequence[Run], measure: str = "first", wide: str = "no") -> Ta
     rows = list(_rows(runs, measure))
     if not rows:
         raise UsageError("measure=", f"no suite with {measure!r}", "the name of a prediction, first, all or each")
-    notes = (INTERVAL, TIES, _meaning(measure))
+    notes = (INTERVAL, TIES, _meaning(measure), *not_asked(runs))
     if yes("wide", wide):
         return Table("Score by suite", *spread(rows, 2, ("suite", "measure")), notes=notes)
     return Table("Score by suite", COLUMNS, tuple(rows), notes=notes)
