@@ -56,6 +56,22 @@ def test_a_report_shows_what_is_absent_beside_a_model_that_has_it(tmp_path: Path
     assert "two_prefix" in page.split("suite-by-suite", 2)[2]
 
 
+def test_a_suite_whose_first_prediction_is_not_computed_has_a_circuit_all_the_same(tmp_path: Path) -> None:
+    [mixed] = [suite for suite in sg.read_suites("blimp_like?n=2") if suite.name == "only_npi_scope"]
+    other = replace(mixed, name="other", tags={"circuit": "Licensing"})
+    # The same suite with its part first: of that a masked model is not asked.
+    turned = tuple(sorted(mixed.predictions, key=lambda one: one.name != "two_prefix"))
+    assert turned[0].name == "two_prefix"
+    late = replace(mixed, name="late", tags={"circuit": "Licensing"}, predictions=turned)
+    far = replace(late, name="far", tags={"circuit": "Far"})
+    found = run(masked("distilbert"), [other, late, far], tmp_path / "m")
+    page = report([found], tmp_path / "report.html").read_text(encoding="utf-8")
+    # `late` and `far` are in no score; one line is left, Licensing, over `other` alone.
+    assert "2 of 3 suites have a circuit but stand in no line: the first prediction was not computed" in page
+    assert "no circuit" not in page
+    assert '<bdi>Licensing</bdi></th><td class="number" data-value="1">1</td>' in page
+
+
 def test_a_suite_of_parts_alone_is_refused_unless_they_are_asked_for(tmp_path: Path) -> None:
     [suite] = [suite for suite in sg.read_suites("hu2020?n=2") if suite.name == "mvrr"]
     with pytest.raises(UsageError, match="regions=yes"):

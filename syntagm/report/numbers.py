@@ -167,13 +167,27 @@ def groups(columns: Sequence[Column]) -> dict[str, list[Line]]:
             for one in estimates.scores(column.run, "first", tag):
                 cells.setdefault(one.group[tag], {})[index] = one
         if cells:
-            records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
-            count = [record.tags.get(tag) for record in records].count
             found[tag] = [
-                _line(label, count(label), columns, [row.get(index) for index in range(len(columns))])
+                _line(label, _labelled(columns, tag, label), columns, [row.get(index) for index in range(len(columns))])
                 for label, row in cells.items()
             ]
     return found
+
+
+def _labelled(columns: Sequence[Column], tag: str, label: str) -> int:
+    """How many suites a score by first predictions is over, in the column that has most."""
+    return max(
+        sum(suite.tags.get(tag) == label and bool(suite.taken("first")) for suite in column.run.suites)
+        for column in columns
+    )
+
+
+def in_no_line(columns: Sequence[Column], tag: str) -> tuple[int, int]:
+    """How many suites no line of a table by tag has: those without the tag, and those without a first prediction."""
+    suites = [suite for column in columns for suite in column.run.suites]
+    tagged = {suite.name for suite in suites if suite.tags.get(tag)}
+    taken = {suite.name for suite in suites if suite.taken("first")}
+    return len({suite.name for suite in suites} - tagged), len(tagged - taken)
 
 
 def number(value: float, digits: int = 3) -> str:

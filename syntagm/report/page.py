@@ -151,6 +151,7 @@ def _context(columns: Sequence[Column], sections: Sequence[Section]) -> dict[str
         "methods": sorted({_REMARK.sub("", one.method) for one in scored}),
         "incomplete": any(one.value != one.value for one in scored),
         "groups": groups,
+        "in_no_line": {tag: numbers.in_no_line(columns, tag) for tag in groups},
         "names": len({subject.name for subject in subjects}),
         "pairs": pairs,
         "every_pair_with_the_first": len(columns) > versus.MOST,
