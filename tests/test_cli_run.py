@@ -116,7 +116,7 @@ def test_the_first_prediction_the_second_and_the_conjunction(
         (["run", "demo?bos=maybe", "--suite", "hu2020", "-o", "DIR"], "expected one of auto, yes, no"),
         (["run", "demo?dtype=f31", "--suite", "hu2020", "-o", "DIR"], "f31"),
         (["run", "demo?device=abacus", "--suite", "hu2020", "-o", "DIR"], "abacus"),
-        (["run", "demo?batch=0", "--suite", "hu2020", "-o", "DIR"], "a number of tokens"),
+        (["run", "demo?batch=0", "--suite", "hu2020", "-o", "DIR"], "a whole number from 1"),
         (["run", "causal:./nowhere", "--suite", "hu2020", "-o", "DIR"], "no such folder"),
         (["run", "toy", "--suite", "hu2021", "-o", "DIR"], "hu2021"),
         (["run", "toy", "--suite", "../etc", "-o", "DIR"], "no such thing"),

@@ -143,6 +143,7 @@ def test_markdown_is_without_suites(undisturbed: Path) -> None:
     assert head.endswith("| score_34 | Agreement | Gross Syntactic State |")
 
 
+@pytest.mark.slow
 def test_killed_and_interrupted_it_goes_on_to_the_same_table(
     undisturbed: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

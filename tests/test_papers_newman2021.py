@@ -151,6 +151,7 @@ def test_lists_without_tags_are_looked_up_among_the_verbs_and_that_is_said(tmp_p
     assert not {"confound", "figure_frequency"} & set(made(tmp_path / "own", words=pronouns))
 
 
+@pytest.mark.slow
 def test_figures_at_cut_offs(tmp_path: Path) -> None:
     found = made(tmp_path, top=(0.1, 0.9), bottom=(0.01, 0.5))
     assert [name for name, one in found.items() if isinstance(one, Figure)] == [*newman2021.FIGURES, "figure_frequency"]
@@ -255,6 +256,7 @@ def test_other_runs_are_refused(tmp_path: Path) -> None:
         cut_offs.of_runs([toy_run(tmp_path / "score", SHORT)])
 
 
+@pytest.mark.slow
 def test_rows_of_the_bundled_suites() -> None:
     """All suites that `--model` runs have a row of the paper's table."""
     from syntagm.formats._many import read_all

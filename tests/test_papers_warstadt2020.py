@@ -128,6 +128,7 @@ def test_every_mean_has_a_count_and_an_interval(made: dict[str, Table | Figure])
             assert {"n", "low", "high"} <= set(one.columns), name
 
 
+@pytest.mark.slow
 def test_figures_are_valid_and_drawn(made: dict[str, Table | Figure]) -> None:
     assert len(drawn(made)) == 5
     for one in drawn(made):
@@ -135,6 +136,7 @@ def test_figures_are_valid_and_drawn(made: dict[str, Table | Figure]) -> None:
         assert "<svg" in svg(one)
 
 
+@pytest.mark.slow
 def test_several_models_and_sizes_have_learning_curves(run: Run, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("the cat barks\nthe dog bark\n")
@@ -167,6 +169,10 @@ def test_sizes_are_found_in_the_folder_of_an_experiment(tmp_path: Path) -> None:
     (tmp_path / "perplexity" / "toy-S.json").write_text(json.dumps({"training_words": 1000}))
     assert learning_curve.training_words([run]) == [1000]
     assert learning_curve.training_words([run], "12_000") == [12000]
+    assert learning_curve.training_words([run, run, run], "1e6,2.5e3,-") == [1_000_000, 2500, None]
+    for odd in ("1.5", "1e400", "-1e3", "nan", "1e13"):
+        with pytest.raises(UsageError, match="whole number"):
+            learning_curve.training_words([run], odd)
 
 
 def test_one_item_undefined_items_and_ties_are_said(tmp_path: Path) -> None:
@@ -241,6 +247,7 @@ def percent(found: Sequence[Row], model: str, column: str = "accuracy") -> float
     return round(100 * float(str(row[column])), 2)
 
 
+@pytest.mark.slow
 def test_published_means(raw: dict[str, Table | Figure]) -> None:
     found = rows(raw["table3"], over="all")
     assert [percent(found, name) for name in ("5-gram", "LSTM", "TXL", "GPT-2")] == [61.24, 69.81, 69.63, 83.02]
@@ -249,6 +256,7 @@ def test_published_means(raw: dict[str, Table | Figure]) -> None:
     assert [round(percent(islands, name), 1) for name in ("5-gram", "LSTM", "TXL", "GPT-2")] == [57.2, 46.6, 48.3, 72.7]
 
 
+@pytest.mark.slow
 def test_published_contrasts(raw: dict[str, Table | Figure]) -> None:
     expected = {
         "determiner next to noun − adjective between": [35.1, 4.8, 5.32, 2.1],
@@ -261,6 +269,7 @@ def test_published_contrasts(raw: dict[str, Table | Figure]) -> None:
         assert [percent(found, name, column) for name in ("5-gram", "LSTM", "TXL", "GPT-2")] == numbers
 
 
+@pytest.mark.slow
 def test_published_correlations(raw: dict[str, Table | Figure]) -> None:
     found = {(row["kind"], frozenset((row["a"], row["b"]))): row["r"] for row in rows(raw["table_correlations"])}
     pearson = {
@@ -275,6 +284,7 @@ def test_published_correlations(raw: dict[str, Table | Figure]) -> None:
         assert round(float(str(found["Spearman", frozenset(("people", model))])), 2) == rho
 
 
+@pytest.mark.slow
 def test_published_people(raw: dict[str, Table | Figure]) -> None:
     kept = rows(raw["table_people"], data="kept")
     assert (len(kept), sum(int(str(row["won"])) for row in kept), sum(int(str(row["tied"])) for row in kept)) == (
@@ -290,6 +300,7 @@ def test_published_people(raw: dict[str, Table | Figure]) -> None:
     assert percent(rows(raw["table3"], over="all"), "people") == 88.56
 
 
+@pytest.mark.slow
 def test_what_was_printed_and_is_not_so_is_listed(raw: dict[str, Table | Figure]) -> None:
     odd = [(row["what"], row["system"], row["printed"]) for row in rows(raw["table_printed"], same="no")]
     first = [(system, text) for what, system, text in odd if what == "mean of all paradigms, %"]

@@ -155,7 +155,7 @@ def same_files(folder: Path, other: Path) -> bool:
     return all((folder / name).read_bytes() == (other / name).read_bytes() for name in names - {"training.json"})
 
 
-@pytest.mark.parametrize(("event", "number"), [("step", 7), ("evaluation", 20)])
+@pytest.mark.parametrize(("event", "number"), [("step", 7), pytest.param("evaluation", 20, marks=pytest.mark.slow)])
 def test_a_killed_training_ends_with_the_same_model(
     undisturbed: Any, corpus: Path, tmp_path: Path, event: str, number: int
 ) -> None:

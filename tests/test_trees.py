@@ -122,7 +122,7 @@ def test_files(tmp_path: Path) -> None:
     ("name", "counts", "root", "words"),
     [
         ("ptb_sample", (3563, 167, 184), "", 94_084),
-        ("gum", (12_304, 1222, 1071), "ROOT", 251_725),
+        pytest.param("gum", (12_304, 1222, 1071), "ROOT", 251_725, marks=pytest.mark.slow),
     ],
 )
 def test_published_trees(shared: Path, name: str, counts: tuple[int, ...], root: str, words: int) -> None:
