@@ -7,6 +7,8 @@ import polars as pl
 from syntagm.analysis import comparison
 from syntagm.analysis.comparison import Comparison
 from syntagm.analysis.score import verdicts
+from syntagm.blanks import alike
+from syntagm.blanks.run import FillRun
 from syntagm.errors import RunError, UsageError
 from syntagm.estimates import predictions, refuse_conjunction
 from syntagm.run import Run
@@ -19,14 +21,16 @@ class Pairing:
     Arguments:
         suites: one comparison a suite.
         overall: their unweighted mean.
-        flips: the items that the models judge differently; columns as in `comparison.FLIP_COLUMNS`.
+        flips: the items that the models judge differently, none of shares; columns as in `comparison.FLIP_COLUMNS`.
         left_out: a sentence for each thing that was not compared, and why.
+        warnings: a sentence for each reason why the runs can't be compared at all; see `blanks.alike`.
     """
 
     suites: list[Comparison]
     overall: Comparison
     flips: pl.DataFrame
     left_out: list[str]
+    warnings: list[str]
 
 
 def compare(first: Run, second: Run, rule: str = "first") -> Pairing:
@@ -44,9 +48,26 @@ def compare(first: Run, second: Run, rule: str = "first") -> Pairing:
     return Pairing(
         comparison.compare(pairs, tolerances),
         comparison.over_suites(pairs, tolerances),
-        comparison.flips(pairs),
-        left_out,
+        comparison.flips(pairs) if comparison.of_verdicts(pairs) else pairs.clear(),
+        left_out if comparison.of_verdicts(pairs) else [*left_out, untested(rule)],
+        warnings(first, second, pairs),
     )
+
+
+def untested(measure: str) -> str:
+    """What is not computed of a measure whose values are shares, and why."""
+    return f"{measure}: values are shares between 0 and 1, none holds or fails: no flips, no margins, no McNemar's test"
+
+
+def warnings(first: Run, second: Run, pairs: pl.DataFrame) -> list[str]:
+    """Why two fill runs can't be compared: a sentence for each reason.
+
+    Arguments:
+        pairs: what of them is compared, as `paired` gives it.
+    """
+    if not (isinstance(first, FillRun) and isinstance(second, FillRun)):
+        return []
+    return alike.warnings(first, second, not comparison.of_verdicts(pairs))
 
 
 def paired(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:

@@ -2,17 +2,20 @@
 
 Every number is paired: items that are undefined under either model are left out and counted, and the differences are of
 the second model minus the first, item by item. Intervals redraw items, as in `analysis.interval`; the p of McNemar's test is
-exact and two-sided; `separation` adjusts it for the number of suites.
+exact and two-sided; `separation` adjusts it for the number of suites. Measures whose values are shares (`equal_weight`,
+`model_weight`) have a difference and no more: none of their items holds or fails; see `are_verdicts`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syntagm.analysis import interval
+from syntagm.errors import UsageError
 from syntagm.result import Estimate
 
 _KEYS = ("suite", "item", "measure")
@@ -25,26 +28,31 @@ class Comparison:
 
     Arguments:
         group: {"suite": ..., "measure": ...}, or {"measure": ...} over suites.
-        a, b: their accuracies on the n items; over suites, the unweighted means.
+        a, b: their accuracies (of shares, means) on the n items; over suites, the unweighted means.
+        ends_a, ends_b: the ends of the intervals of a and of b.
         difference: b - a, with ties 0 and the left-out items as undefined.
         margin: the mean difference of the margins, b - a, in bits.
         both, only_a, only_b, neither: on how many items the prediction holds under both models, one, none.
         ties_a, ties_b: how many of the items are ties.
         p: of McNemar's test.
+
+    Of shares there is a difference only: margin and counts are None, p is nan.
     """
 
     group: Mapping[str, str]
     a: float
     b: float
+    ends_a: tuple[float, float]
+    ends_b: tuple[float, float]
     difference: Estimate
-    margin: Estimate
-    both: int
-    only_a: int
-    only_b: int
-    neither: int
-    ties_a: int
-    ties_b: int
-    p: float
+    margin: Estimate | None = None
+    both: int | None = None
+    only_a: int | None = None
+    only_b: int | None = None
+    neither: int | None = None
+    ties_a: int | None = None
+    ties_b: int | None = None
+    p: float = np.nan
 
     @property
     def n(self) -> int:
@@ -52,9 +60,47 @@ class Comparison:
         return self.difference.n
 
     @property
-    def flipped(self) -> int:
+    def flipped(self) -> int | None:
         """How many items the models judge differently."""
-        return self.only_a + self.only_b
+        return None if self.only_a is None or self.only_b is None else self.only_a + self.only_b
+
+
+def are_verdicts(values: ArrayLike, margins: ArrayLike) -> bool:
+    """Do the values say that something holds (1) or fails (0)? Else they are shares, between 0 and 1 and without margins.
+
+    Arguments:
+        values, margins: of one measure. Those whose value is nan don't count; without any other, the answer is yes.
+
+    >>> are_verdicts([1.0, 0.0, np.nan], [2.5, -1.0, np.nan])
+    True
+    >>> are_verdicts([1.0, 0.6], [np.nan, np.nan])
+    False
+    """
+    found, beside = np.asarray(values, np.float64), np.asarray(margins, np.float64)
+    defined = ~np.isnan(found)
+    if not defined.any():
+        return True
+    return bool(np.isin(found[defined], (0.0, 1.0)).all() and not np.isnan(beside[defined]).all())
+
+
+def of_verdicts(pairs: pl.DataFrame) -> bool:
+    """The same of both sides of pairs of one measure, as `pair` makes them."""
+    values, margins = (pl.concat([pairs[f"{name}_{side}"] for side in "ab"]) for name in ("value", "margin"))
+    return are_verdicts(values.to_numpy(), margins.to_numpy())
+
+
+def refuse_shares(pairs: pl.DataFrame, what: str) -> None:
+    """Refuse to make something of pairs that are no verdicts.
+
+    Raises:
+        UsageError: they are shares.
+    """
+    if not of_verdicts(pairs):
+        named = ", ".join(pairs["measure"].unique(maintain_order=True))
+        raise UsageError(
+            what, f"{named}, whose values are shares between 0 and 1: none holds or fails", "a measure of verdicts",
+            "By how much models differ: `syntagm compare A B --measure M`, `syntagm table comparison A B measure=M`.",
+        )  # fmt: skip
 
 
 def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
@@ -79,8 +125,9 @@ def compare(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> list[Compar
         pairs: as `pair` makes them.
         tolerances: margins within so many bits are ties, under a and under b.
     """
+    judged = {measure: of_verdicts(rows) for (measure,), rows in pairs.group_by("measure")}
     return [
-        _comparison({"suite": str(suite), "measure": str(measure)}, {str(suite): rows}, tolerances)
+        _comparison({"suite": str(suite), "measure": str(measure)}, {str(suite): rows}, tolerances, judged[measure])
         for (suite, measure), rows in pairs.group_by("suite", "measure", maintain_order=True)
     ]
 
@@ -93,11 +140,16 @@ def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Compari
     """
     measures = ", ".join(pairs["measure"].unique(maintain_order=True))
     suites = {str(suite): rows for (suite,), rows in pairs.group_by("suite", maintain_order=True)}
-    return _comparison({"measure": measures}, suites, tolerances)
+    return _comparison({"measure": measures}, suites, tolerances, of_verdicts(pairs))
 
 
 def flips(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The items that the models judge differently, in order."""
+    """The items that the models judge differently, in order.
+
+    Raises:
+        UsageError: the values are shares.
+    """
+    refuse_shares(pairs, "flips")
     return _defined(pairs).filter(pl.col("value_a") != pl.col("value_b"))
 
 
@@ -115,26 +167,31 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def _comparison(
-    group: Mapping[str, str], tables: Mapping[str, pl.DataFrame], tolerances: tuple[float, float]
+    group: Mapping[str, str], tables: Mapping[str, pl.DataFrame], tolerances: tuple[float, float], judged: bool
 ) -> Comparison:
     suites = {suite: _defined(rows) for suite, rows in tables.items()}
-    rows = pl.concat(suites.values())
-    left_out = sum(map(len, tables.values())) - len(rows)
+    left_out = sum(map(len, tables.values())) - sum(map(len, suites.values()))
+    means = (_mean_of_means(suites, "value_a"), _mean_of_means(suites, "value_b"))
+    ends = (_ends(suites, "value_a"), _ends(suites, "value_b"))
+    found = Comparison(group, *means, *ends, _difference(group, suites, "value", left_out))
+    if not judged:
+        return found
+    margin = _difference(group, suites, "margin", left_out)
+    return replace(found, margin=margin, **_counts(pl.concat(suites.values()), tolerances))
+
+
+def _counts(rows: pl.DataFrame, tolerances: tuple[float, float]) -> dict[str, Any]:
+    """What is counted of verdicts, and McNemar's p, by the names of `Comparison`."""
     a, b = rows["value_a"].to_numpy(), rows["value_b"].to_numpy()
     both, only_a, only_b = (int(found.sum()) for found in ((a == b) & (a > 0), a > b, b > a))
-    return Comparison(
-        group,
-        _mean_of_means(suites, "value_a"),
-        _mean_of_means(suites, "value_b"),
-        _difference(group, suites, "value", left_out),
-        _difference(group, suites, "margin", left_out),
-        both,
-        only_a,
-        only_b,
-        len(rows) - both - only_a - only_b,
-        int((rows["margin_a"].abs() <= tolerances[0]).sum()),
-        int((rows["margin_b"].abs() <= tolerances[1]).sum()),
-        mcnemar(only_a, only_b),
+    counts = {"both": both, "only_a": only_a, "only_b": only_b, "neither": len(rows) - both - only_a - only_b}
+    ties = [int((rows[f"margin_{side}"].abs() <= most).sum()) for side, most in zip("ab", tolerances, strict=True)]
+    return counts | {"ties_a": ties[0], "ties_b": ties[1], "p": mcnemar(only_a, only_b)}
+
+
+def _ends(suites: Mapping[str, pl.DataFrame], column: str) -> tuple[float, float]:
+    return interval.interval(
+        interval.mean_over_suites({name: rows[column].to_numpy() for name, rows in suites.items()})
     )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syntagm.analysis import interval
 from syntagm.analysis.benjamini_hochberg import benjamini_hochberg
-from syntagm.analysis.comparison import mcnemar
+from syntagm.analysis.comparison import mcnemar, refuse_shares
 from syntagm.analysis.holm import holm
 from syntagm.result import Estimate
 
@@ -43,11 +43,38 @@ class Separation:
     benjamini_hochberg: float
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first numbers of a `Separation`, which measures whose values are shares have, too."""
+
+    suite: str
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+
+
+def differences(pairs: pl.DataFrame) -> list[Difference]:
+    """By how much the models differ on each suite, without a test, in the order of first appearance.
+
+    Arguments:
+        pairs: of one measure, as `comparison.pair` makes them.
+    """
+    return [_difference(one) for one in _sides(pairs)]
+
+
+def _difference(one: "_Side") -> Difference:
+    a, b, difference = (_estimate({"suite": one.suite}, [one], interval.METHOD, column) for column in COLUMNS)
+    return Difference(one.suite, a, b, difference)
+
+
 def by_suite(pairs: pl.DataFrame) -> list[Separation]:
     """One separation a suite, in the order of first appearance.
 
     Arguments:
         pairs: of one measure, as `comparison.pair` makes them.
+
+    Raises:
+        UsageError: the values are shares, see `comparison.are_verdicts`.
 
     >>> columns = ["suite", "item", "measure", "value_a", "value_b", "margin_a", "margin_b"]
     >>> rows = [("s", str(k), "first", float(k > 5), 1.0, 0.0, 1.0) for k in range(8)]
@@ -55,6 +82,7 @@ def by_suite(pairs: pl.DataFrame) -> list[Separation]:
     >>> one.a.value, one.b.value, one.only_b, one.p  # 6 flips, all to b: 2 / 2**6
     (0.25, 1.0, 6, 0.03125)
     """
+    refuse_shares(pairs, "separation")
     sides = _sides(pairs)
     flips = [(int((one.a > one.b).sum()), int((one.b > one.a).sum())) for one in sides]
     tested = [place for place, one in enumerate(sides) if len(one.a)]
@@ -62,9 +90,9 @@ def by_suite(pairs: pl.DataFrame) -> list[Separation]:
     adjusted = [dict(zip(tested, numbers, strict=True)) for numbers in (p, holm(p), benjamini_hochberg(p))]
     found = []
     for place, one in enumerate(sides):
-        a, b, difference = (_estimate({"suite": one.suite}, [one], interval.METHOD, column) for column in COLUMNS)
+        shown = _difference(one)
         p_values = [numbers.get(place, np.nan) for numbers in adjusted]
-        found.append(Separation(one.suite, a, b, difference, *flips[place], *p_values))
+        found.append(Separation(one.suite, shown.a, shown.b, shown.difference, *flips[place], *p_values))
     return found
 
 

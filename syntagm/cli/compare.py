@@ -1,11 +1,13 @@
 """Compare two models on the same items.
 
 Reads two run directories and compares the suites that both have with the same content; the others are named. Differences
-are of the second model minus the first, in accuracy, with a 95 % interval (bootstrap over items, paired). Arrows count the
+are of the second model minus the first, in accuracy, with a 95 % interval (bootstrap over items, paired): judge by it, not by
+whether the intervals of A and B overlap. Arrows count the
 items that flipped: gained by the second model, lost by it. p is that of McNemar's exact test, adjusted over the suites by Holm:
 at or below 0.05 a suite separates the models, and the chance that any of them does so by accident is below 0.05. --json has p,
-p_holm and p_bh (Benjamini & Hochberg); `syntagm table separation` says what difference the other suites could have shown. -o
-replaces a file only if it has the header of such a table; --force replaces any.
+p_holm and p_bh (Benjamini & Hochberg); `syntagm table separation` says what difference the other suites could have shown.
+Measures whose values are shares (equal_weight, model_weight of fill runs) have the difference only: none of their items flips.
+-o replaces a file only if it has the header of such a table; --force replaces any.
 
 Exit code 1: a run is not finished; items without results are left out.
 """
@@ -21,8 +23,12 @@ if TYPE_CHECKING:
 
     from syntagm.analysis.comparison import Comparison
     from syntagm.pairing import Pairing
-    from syntagm.result import Estimate
     from syntagm.run import Run
+
+
+# Narrower than this a terminal has intervals under their numbers, not beside them.
+WIDE = 140
+NARROWEST = 110
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +54,9 @@ def run(options: argparse.Namespace) -> int:
     _spare(options)
     runs = open_run(options.first), open_run(options.second)
     found = pairing.compare(*runs, options.measure)
-    for sentence in found.left_out:
+    if options.output:
+        _refuse_without_flips(found, options)
+    for sentence in (*found.warnings, *found.left_out):
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.json:
         _print_json(found, runs, options.measure)
@@ -57,6 +65,14 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         _write(found, options.output)
     return 0 if all(one.done for one in runs) else 1
+
+
+def _refuse_without_flips(found: "Pairing", options: argparse.Namespace) -> None:
+    from syntagm.errors import UsageError
+
+    if found.overall.flipped is None:
+        expected = "a measure of verdicts, whose items can flip"
+        raise UsageError("-o", f"{options.measure}, whose values are shares", expected, "--json has the differences.")
 
 
 def _spare(options: argparse.Namespace) -> None:
@@ -83,9 +99,11 @@ def _print(found: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | No
     console = Console(highlight=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = 160
+    # A terminal may wrap lines; a cut number is no number.
+    console.width = max(console.width, NARROWEST)
     for letter, signature in zip("AB", _signatures(found, runs, rule), strict=True):
         console.print(Text(f"{letter}  {signature}"))
-    console.print(_suites(found))
+    console.print(_suites(found, narrow=console.width < WIDE))
     for line in _summary(found.overall):
         console.print(Text(line))
     if len(found.flips) and count != 0:
@@ -94,7 +112,7 @@ def _print(found: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | No
         console.print(f"{count} of {len(found.flips)} flipped items; the others with --flips all, or -o FILE")
 
 
-def _suites(found: "Pairing") -> "Table":
+def _suites(found: "Pairing", narrow: bool = False) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -104,23 +122,27 @@ def _suites(found: "Pairing") -> "Table":
     for name in ("n", "A", "B", "B - A", "flipped", "ties A, B", "p (Holm)"):
         table.add_column(name, justify="right", no_wrap=True)
     for one, p in zip(found.suites, _adjusted(found)["p_holm"], strict=True):
-        table.add_row(Text(one.group["suite"]), *map(Text, _cells(one)), _p(p))
+        table.add_row(Text(one.group["suite"]), *map(Text, _cells(one, narrow)), _p(p))
     table.add_section()
-    table.add_row(f"mean of {len(found.suites)}", *map(Text, _cells(found.overall)), "", style="bold")
+    table.add_row(f"mean of {len(found.suites)}", *map(Text, _cells(found.overall, narrow)), "", style="bold")
     return table
 
 
 def _adjusted(found: "Pairing") -> dict[str, list[float | None]]:
-    """The adjusted p of each suite; None where no item is defined under both models, which is no test."""
+    """The adjusted p of each suite; None where there is no test: without an item, and of shares."""
     from syntagm.analysis.benjamini_hochberg import benjamini_hochberg
     from syntagm.analysis.holm import holm
 
-    tested = [one.p for one in found.suites if one.n]
+    tested = [one.p for one in found.suites if _tested(one)]
     made: dict[str, list[float | None]] = {}
     for name, adjust in (("p_holm", holm), ("p_bh", benjamini_hochberg)):
         left = iter(adjust(tested))
-        made[name] = [next(left) if one.n else None for one in found.suites]
+        made[name] = [next(left) if _tested(one) else None for one in found.suites]
     return made
+
+
+def _tested(one: "Comparison") -> bool:
+    return one.n > 0 and one.flipped is not None
 
 
 def _p(p: float | None) -> str:
@@ -129,30 +151,39 @@ def _p(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _cells(one: "Comparison") -> list[str]:
-    flipped = f"↑{one.only_b} ↓{one.only_a}"
-    return [
-        str(one.n),
-        f"{one.a:.3f}",
-        f"{one.b:.3f}",
-        _interval(one.difference),
-        flipped,
-        f"{one.ties_a}, {one.ties_b}",
-    ]
+def _cells(one: "Comparison", narrow: bool) -> list[str]:
+    difference = one.difference
+    means = (
+        _beside(f"{one.a:.3f}", *(f"{end:.3f}" for end in one.ends_a)),
+        _beside(f"{one.b:.3f}", *(f"{end:.3f}" for end in one.ends_b)),
+        _beside(*map(_signed, (difference.value, difference.low, difference.high))),
+    )
+    counts = ("", "") if one.flipped is None else (f"↑{one.only_b} ↓{one.only_a}", f"{one.ties_a}, {one.ties_b}")
+    return [str(one.n), *(mean.replace(" [", "\n[") if narrow else mean for mean in means), *counts]
+
+
+def _beside(value: str, low: str, high: str) -> str:
+    return f"{value} [{low}, {high}]"
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.3f}".replace("+nan", "nan")
 
 
 def _summary(overall: "Comparison") -> list[str]:
+    margin = overall.margin
+    if margin is None:
+        return [
+            f"left out, undefined in A or B: {overall.difference.undefined}",
+            f"intervals: {overall.difference.method}; those of A and B not paired",
+        ]
     return [
         f"items: both {overall.both}, only A {overall.only_a}, only B {overall.only_b}, neither {overall.neither}; "
         f"left out, undefined in A or B: {overall.difference.undefined}; McNemar p = {overall.p:.3g} (all items)",
-        f"margin, B - A: {_interval(overall.margin)} bits",
-        f"intervals: {overall.difference.method}; p of suites: McNemar's exact test, adjusted over the suites by Holm",
+        f"margin, B - A: {_beside(*map(_signed, (margin.value, margin.low, margin.high)))} bits",
+        f"intervals: {overall.difference.method} (those of A and B not paired); "
+        "p of suites: McNemar's exact test, adjusted over the suites by Holm",
     ]
-
-
-def _interval(estimate: "Estimate") -> str:
-    value, low, high = (f"{one:+.3f}".replace("+nan", "nan") for one in (estimate.value, estimate.low, estimate.high))
-    return f"{value} [{low}, {high}]"
 
 
 def _flips(found: "Pairing", count: int | None) -> "Table":
@@ -186,6 +217,7 @@ def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
         "overall": asdict(found.overall),
         "suites": [asdict(one) | each for one, each in zip(found.suites, numbers, strict=True)],
         "flips": found.flips.to_dicts(),
+        "warnings": found.warnings,
         "left_out": found.left_out,
     }
     print(json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False))
@@ -196,7 +228,7 @@ def _without_nan(content: Any) -> Any:
     match content:
         case dict():
             return {key: _without_nan(value) for key, value in content.items()}
-        case list():
+        case list() | tuple():
             return [_without_nan(value) for value in content]
         case float() if content != content or content in (float("inf"), float("-inf")):
             return None

@@ -11,6 +11,7 @@ is not finished.
 """
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(_of_runs.listed("tables")))
         return 0
     table, runs = _of_runs.made("tables", options)
+    for sentence in table.warnings:
+        print(f"syntagm: {sentence}", file=sys.stderr)
     if options.output:
         _write(table, Path(options.output), options)
     else:

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.analysis.comparison import are_verdicts
 from syntagm.errors import UsageError
 from syntagm.estimates import predictions
 from syntagm.figures._figure import Figure, Spec, finish, shown
@@ -35,7 +36,7 @@ def of_runs(runs: Sequence[Run], suite: str = "", measure: str = "") -> Figure:
         measure: a prediction's name; the first unless given.
 
     Raises:
-        UsageError: no such suite or prediction.
+        UsageError: no such suite or prediction, or one whose items have no margins.
     """
     name = chosen_suite(runs, suite)
     having = [(model, run) for model, run in named(runs) if any(one.name == name for one in run.suites)]
@@ -43,8 +44,18 @@ def of_runs(runs: Sequence[Run], suite: str = "", measure: str = "") -> Figure:
     if (measure or not known) and measure not in known:
         raise UsageError("measure=", repr(measure) if known else "no predictions", "one of " + ", ".join(known))
     chosen = measure or known[0]
-    found = [table(run.results(name), name, chosen, model) for model, run in having]
+    results = [run.results(name) for _, run in having]
+    _refuse_shares(pl.concat(results), chosen, known)
+    found = [table(rows, name, chosen, model) for rows, (model, _) in zip(results, having, strict=True)]
     return draw([one for one in found if len(one)], f"{name}: {chosen}")
+
+
+def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) -> None:
+    rows = {name: results.filter(pl.col("measure") == name) for name in known}
+    judged = [name for name, found in rows.items() if are_verdicts(found["value"], found["margin"])]
+    if measure not in judged:
+        said = f"{measure!r}, whose values are shares between 0 and 1, without margins"
+        raise UsageError("measure=", said, "one of " + ", ".join(judged), "The figure scores shows shares.")
 
 
 def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> pl.DataFrame:

@@ -1,4 +1,7 @@
-"""Scores: the accuracy of each model on each suite as a dot with its interval, and chance as a tick where it is known."""
+"""Scores: the accuracy of each model on each suite as a dot with its interval, and chance as a tick where it is known.
+
+Of a measure whose values are shares (`equal_weight`, `model_weight` of a fill run): its mean.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,6 +11,8 @@ from typing import Any
 import polars as pl
 
 from syntagm import estimates as of_run
+from syntagm.analysis import score
+from syntagm.analysis.comparison import are_verdicts
 from syntagm.figures._figure import Figure, Spec, colours, distinct, finish, legend, shapes
 from syntagm.result import Estimate
 from syntagm.run import Run
@@ -45,15 +50,25 @@ def of_runs(runs: Sequence[Run], measure: str = "first") -> Figure:
             title = called[record.name, record.hash]
             found.append(replace(one, group={"model": model, "suite": title, "measure": measure}))
             chance[title] = of_run.chance_of_suite(record, measure).value
-    return draw(found, chance, "Accuracy by suite")
+    if all(_judged(run, measure) for run in runs):
+        return draw(found, chance, "Accuracy by suite")
+    return draw(found, chance, f"{measure} by suite", of_shares=f"mean {measure}")
 
 
-def draw(estimates: Sequence[Estimate], chance: Mapping[str, float] | None = None, title: str = "") -> Figure:
+def _judged(run: Run, measure: str) -> bool:
+    results = score.verdicts(run.results(), of_run.predictions(run, measure), measure)
+    return are_verdicts(results["value"], results["margin"])
+
+
+def draw(
+    estimates: Sequence[Estimate], chance: Mapping[str, float] | None = None, title: str = "", of_shares: str = ""
+) -> Figure:
     """The figure of some models on some suites, a row a suite, in the order given.
 
     Arguments:
         estimates: one a model and suite; groups name both, and perhaps the measure. Without a value: no dot.
         chance: suite -> what independent draws would score; nan or absent where it is not known.
+        of_shares: what the values are, if no proportions of items whose prediction holds.
     """
     rows = [_row(one, (chance or {}).get(one.group["suite"], nan)) for one in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
@@ -64,10 +79,11 @@ def draw(estimates: Sequence[Estimate], chance: Mapping[str, float] | None = Non
         "width": WIDTH,
         "height": step * len(suites),
         "data": {"values": values},
-        "layer": _layers(list(models.values()), list(suites.values())),
+        "layer": _layers(list(models.values()), list(suites.values()), of_shares or "accuracy"),
     }
     known = any(value["chance"] is not None for value in values)
-    below = "proportion of items whose prediction holds, 95% interval" + ("; grey tick: chance" if known else "")
+    meant = f"{of_shares} over contexts" if of_shares else "proportion of items whose prediction holds"
+    below = f"{meant}, 95% interval" + ("; grey tick: chance" if known else "")
     return Figure(finish(spec, title, below), table)
 
 
@@ -83,7 +99,7 @@ def _value(row: dict[str, Any], model: str, suite: str) -> dict[str, Any]:
     return {"model": model, "suite": suite, **numbers, "said": f"{model}, {suite}: {said}, n={row['n']}"}
 
 
-def _layers(models: list[str], suites: list[str]) -> list[Spec]:
+def _layers(models: list[str], suites: list[str], measured: str) -> list[Spec]:
     place: Spec = {
         "y": {
             "field": "suite",
@@ -96,7 +112,7 @@ def _layers(models: list[str], suites: list[str]) -> list[Spec]:
     accuracy: Spec = {
         "field": "value",
         "type": "quantitative",
-        "title": "accuracy",
+        "title": measured,
         "scale": {"domain": [0, 1]},
         "axis": axis,
     }

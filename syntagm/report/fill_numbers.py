@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from syntagm.blanks import estimates
+from syntagm.blanks import alike, estimates
 from syntagm.blanks.run import FillRun
 from syntagm.errors import UsageError
 from syntagm.report.numbers import Column, Subject
@@ -55,8 +55,7 @@ class FillColumn(Column):
     @property
     def asked(self) -> tuple[object, ...]:
         """What was asked: two columns are comparable if it is the same."""
-        options = self.run.record["options"]
-        return options["words"]["hash"], options["blank"], options["eligible"]
+        return tuple(alike.asked(self.run).values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from syntagm.blanks import alike
 from syntagm.blanks.run import FillRun
 from syntagm.figures._save import svg
 from syntagm.report import (
@@ -106,7 +107,7 @@ def _context(columns: Sequence[FillColumn], sections: Sequence[Section], room: i
         "band_picture": next((one for one in pictures if one.drawing is bands), None),
         "bands": banded,
         "asked_alike": len(asked) == 1,
-        "rows_alike": len({row.rows for row in rows if row.rows != (0, 0)}) <= 1 or len(columns) == 1,
+        "rows_alike": alike.same_rows([column.run for column in columns]),
         "lists": _lists(columns),
         "scores": fill_downloads.estimates(columns),
         "methods": sorted({one.method.partition("; ")[0] for one in every}),

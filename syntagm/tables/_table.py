@@ -20,6 +20,7 @@ class Table:
     Arguments:
         published: the columns whose numbers are quoted, not computed.
         notes: sentences under the table.
+        warnings: sentences that stand before the notes, and that the command line says aloud.
 
     >>> made = Table("Accuracy", ("model", "score", "paper"), (("toy_1", 0.5, 0.94),), ("paper",), ("A note.",))
     >>> print(made.markdown())
@@ -42,6 +43,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     published: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def csv(self) -> str:
         """The table by the contract of `syntagm.table`, all digits."""
@@ -52,13 +54,13 @@ class Table:
         """The table and its notes; three digits, and two of published numbers; a p is `p` or begins with `p `."""
         head = [f"## {self.title}", "", _line(self.columns), "|" + "---|" * len(self.columns)]
         body = [_line([cell.replace("|", "\\|") for cell in row]) for row in self._shown()]
-        return "\n".join([*head, *body, "", *(f"- {note}" for note in self.notes), ""])
+        return "\n".join([*head, *body, "", *(f"- {note}" for note in (*self.warnings, *self.notes)), ""])
 
     def latex(self) -> str:
         """The table as a `table` environment in the manner of the package booktabs; the notes stand in the caption."""
         numeric = [all(not isinstance(row[index], str) for row in self.rows) for index in range(len(self.columns))]
         columns = "".join("r" if one else "l" for one in numeric)
-        caption = " ".join(_tex(text).rstrip(".") + "." for text in (self.title, *self.notes))
+        caption = " ".join(_tex(text).rstrip(".") + "." for text in (self.title, *self.warnings, *self.notes))
         body = [" & ".join(map(_tex, row)) + r" \\" for row in self._shown()]
         head = " & ".join(map(_tex, self.columns)) + r" \\"
         lines = [

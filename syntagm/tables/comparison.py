@@ -7,6 +7,7 @@ import polars as pl
 
 from syntagm import pairing
 from syntagm.analysis import separation
+from syntagm.analysis.comparison import of_verdicts
 from syntagm.errors import UsageError
 from syntagm.result import Estimate
 from syntagm.run import Run
@@ -25,6 +26,7 @@ NOTES = (
     "only A, only B: items whose prediction holds under one model only. p: McNemar's exact test, two-sided; adjusted over "
     "the suites of a pair of models by Holm (any false finding) and by Benjamini and Hochberg (share of false findings).",
 )
+OF_SHARES = "values are shares between 0 and 1, none holds or fails: there is no count of items, and no McNemar's test"
 
 
 def of_runs(runs: Sequence[Run], measure: str = "first") -> Table:
@@ -41,15 +43,33 @@ def of_runs(runs: Sequence[Run], measure: str = "first") -> Table:
         raise UsageError("comparison", "one run", "two or more")
     rows: list[tuple[Cell, ...]] = []
     left_out: list[str] = []
+    warnings: list[str] = []
+    judged = True
     for (a, first), (b, second) in combinations(named(runs), 2):
         pairs, lacking = pairing.paired(first, second, measure)
         rows += [(a, b, *row) for row in _rows(pairs)]
         left_out += [one for one in lacking if one not in left_out]
+        warnings += [f"{a} and {b}: {one}." for one in pairing.warnings(first, second, pairs)]
+        judged = judged and of_verdicts(pairs)
+    notes = NOTES if judged else (*NOTES, f"only A, only B, p empty: of {measure} {OF_SHARES}.")
     said = tuple(f"Left out: {one}." for one in left_out)
-    return Table("Paired comparison", COLUMNS, tuple(rows), notes=(*NOTES, *said))
+    return Table("Paired comparison", COLUMNS, tuple(rows), notes=(*notes, *said), warnings=tuple(warnings))
 
 
 def _rows(pairs: pl.DataFrame) -> Iterator[tuple[Cell, ...]]:
+    yield from _of_verdicts(pairs) if of_verdicts(pairs) else _of_shares(pairs)
+
+
+def _of_shares(pairs: pl.DataFrame) -> Iterator[tuple[Cell, ...]]:
+    found, mean = separation.differences(pairs), separation.over_suites(pairs)
+    for one in found:
+        n, undefined = one.difference.n, one.difference.undefined
+        yield (one.suite, n, *_numbers(one.a, one.b, one.difference), None, None, undefined, None, None, None)
+    scores = _numbers(*separation.scores(pairs), mean)
+    yield (f"mean of {len(found)}", mean.n, *scores, None, None, mean.undefined, None, None, None)
+
+
+def _of_verdicts(pairs: pl.DataFrame) -> Iterator[tuple[Cell, ...]]:
     found = separation.by_suite(pairs)
     for one in found:
         counts = (one.only_a, one.only_b, one.difference.undefined)

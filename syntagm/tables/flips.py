@@ -23,7 +23,7 @@ def of_runs(runs: Sequence[Run], measure: str = "first", limit: str = "all") -> 
         limit: how many items; `all` unless given.
 
     Raises:
-        UsageError: not two runs, or a limit that is no number.
+        UsageError: not two runs, a limit that is no number, or a measure whose values are shares.
         RunError: they share no suite.
     """
     if len(runs) != 2:
@@ -43,4 +43,5 @@ def of_runs(runs: Sequence[Run], measure: str = "first", limit: str = "all") -> 
         f"{len(shown)} of {len(found)} flipped items, of {len(pairs)} compared.",
         *(f"Left out: {one}." for one in left_out),
     )
-    return Table("Items that two models judge differently", COLUMNS, rows, notes=notes)
+    warnings = tuple(f"{a} and {b}: {one}." for one in pairing.warnings(first, second, pairs))
+    return Table("Items that two models judge differently", COLUMNS, rows, notes=notes, warnings=warnings)

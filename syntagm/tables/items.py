@@ -7,6 +7,7 @@ import polars as pl
 
 from syntagm import estimates
 from syntagm.analysis import score
+from syntagm.analysis.comparison import are_verdicts
 from syntagm.errors import UsageError
 from syntagm.run import Run
 from syntagm.tables._runs import chosen_suite, named
@@ -15,6 +16,8 @@ from syntagm.tables._table import Cell, Table
 
 def of_runs(runs: Sequence[Run], suite: str = "", measure: str = "first") -> Table:
     """A row an item of a suite: under how many models its prediction holds, and by how many bits under each.
+
+    Of a measure whose values are shares (see `comparison.are_verdicts`): the mean of its values, and the value under each.
 
     Arguments:
         suite: its name; may be left out where there is one only.
@@ -32,14 +35,14 @@ def of_runs(runs: Sequence[Run], suite: str = "", measure: str = "first") -> Tab
     joined = tables[0]
     for table in tables[1:]:
         joined = joined.join(table, on=["item", "occurrence"], how="full", coalesce=True, maintain_order="left_right")
-    rows = [_row(row, len(having)) for row in joined.iter_rows(named=True)]
+    judged = all(are_verdicts(table[f"value_{k}"], table[f"margin_{k}"]) for k, table in enumerate(tables))
+    rows = [_row(row, len(having), judged) for row in joined.iter_rows(named=True)]
     rows.sort(key=lambda row: row[1])
     if not rows:
         raise UsageError(
             "measure=", f"suite {name} has no results by {measure!r}", "first, all or one of its predictions"
         )
-    columns = ("item", "holds", "defined", *(f"margin of {model} (bits)" for model, _ in having))
-    note = "holds, defined: under how many models. A margin above 0 holds; one within the tolerance is a tie and fails."
+    columns, note = _told([model for model, _ in having], judged, measure)
     return Table(f"Items of {name}", columns, tuple(row for _, _, row in rows), notes=(note,))
 
 
@@ -51,12 +54,24 @@ def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     return found.select("item", "value", "margin", occurrence=occurrence)
 
 
-def _row(row: dict[str, float | str | None], models: int) -> tuple[str, float, tuple[Cell, ...]]:
+def _told(models: Sequence[str], judged: bool, measure: str) -> tuple[tuple[str, ...], str]:
+    """The columns, and how to read them."""
+    if judged:
+        note = "holds, defined: under how many models. A margin above 0 holds; one within the tolerance is a tie and fails."
+        return ("item", "holds", "defined", *(f"margin of {model} (bits)" for model in models)), note
+    note = (
+        f"Values of {measure} are shares between 0 and 1, none holds or fails: the lowest mean over models comes first. "
+        "defined: under how many models."
+    )
+    return ("item", "mean value", "defined", *(f"{measure} of {model}" for model in models)), note
+
+
+def _row(row: dict[str, float | str | None], models: int, judged: bool) -> tuple[str, float, tuple[Cell, ...]]:
     values = [row[f"value_{k}"] for k in range(models)]
     margins = [row[f"margin_{k}"] for k in range(models)]
     defined = [one for one in values if isinstance(one, float) and not math.isnan(one)]
-    holds = int(sum(defined))
-    shown = [one if isinstance(one, float) and not math.isnan(one) else None for one in margins]
+    shown = [one if isinstance(one, float) and not math.isnan(one) else None for one in (margins if judged else values)]
     item = str(row["item"])
-    hardness = holds / len(defined) if defined else 2.0  # those that no model could judge come last
-    return item, hardness, (item, holds, len(defined), *shown)
+    mean = sum(defined) / len(defined) if defined else None
+    hardness = 2.0 if mean is None else mean  # those that no model could judge come last
+    return item, hardness, (item, int(sum(defined)) if judged else mean, len(defined), *shown)

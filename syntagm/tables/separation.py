@@ -37,20 +37,24 @@ def of_runs(runs: Sequence[Run], measure: str = "first") -> Table:
         measure: a prediction's name, `first` or `all`.
 
     Raises:
-        UsageError: fewer than two runs.
+        UsageError: fewer than two runs, or a measure whose values are shares.
         RunError: two of them share no suite.
     """
     if len(runs) < 2:
         raise UsageError("separation", "one run", "two or more")
     rows: list[tuple[Cell, ...]] = []
     said: list[str] = []
+    warnings: list[str] = []
     for (a, first), (b, second) in combinations(named(runs), 2):
         pairs, left_out = pairing.paired(first, second, measure)
+        warnings += [f"{a} and {b}: {one}." for one in pairing.warnings(first, second, pairs)]
         found = [(a, b, *row) for row in _rows(pairs)]
         rows += found
         said += [f"Left out: {one}." for one in left_out if f"Left out: {one}." not in said]
         said.append(_counted(a, b, found))
-    return Table("Which suites separate the models", COLUMNS, tuple(rows), notes=(*NOTES, *said))
+    return Table(
+        "Which suites separate the models", COLUMNS, tuple(rows), notes=(*NOTES, *said), warnings=tuple(warnings)
+    )
 
 
 def _counted(a: str, b: str, rows: Sequence[tuple[Cell, ...]]) -> str:

@@ -1,0 +1,189 @@
+"""Measures whose values are shares, and fill runs that were asked different things, wherever two runs are compared."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fill_for_tests import Drawn
+from rich.console import Console
+from toy_runs import pairs
+
+from syntagm import pairing
+from syntagm.analysis import comparison, separation
+from syntagm.analysis.comparison import are_verdicts
+from syntagm.blanks import alike
+from syntagm.blanks.recording import fill
+from syntagm.blanks.run import FillRun
+from syntagm.cli import compare as command
+from syntagm.cli import main
+from syntagm.errors import UsageError
+from syntagm.figures import margins, scores
+from syntagm.run import open_run
+from syntagm.word_list import WordList, WordRow
+
+FORMS = (("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"))
+VOCABULARY = [*(form for two in FORMS for form in two), *"abcdefghij"]
+SUITE = pairs("simple", ("The dog barks.", "The dog bark."), ("The dogs are here.", "The dogs is here."),
+              ("A bird sings.", "A bird sing."))  # fmt: skip
+NAN = float("nan")
+
+
+def filled(folder: Path, extra: str = "", forms: tuple[tuple[str, str], ...] = FORMS, **options: str) -> FillRun:
+    words = WordList("list", ("singular", "plural"), tuple(WordRow(two[1], two) for two in forms))
+    lacking = options.pop("lacking", "")
+    model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra])
+    return fill(model, (SUITE,), words, folder, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[str]:
+    return [str(filled(tmp_path / name, extra).folder) for name, extra in (("a", ""), ("b", "k"))]
+
+
+def table_of(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, str]]:
+    assert main(["table", *words, "--format", "csv"]) == 0
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+def shares(*values: tuple[float, float]) -> pl.DataFrame:
+    rows = [("s", str(k), "w", a, b, NAN, NAN) for k, (a, b) in enumerate(values)]
+    return pl.DataFrame(rows, schema=list(comparison.FLIP_COLUMNS), orient="row")
+
+
+@pytest.mark.parametrize(
+    ("values", "margins", "verdicts"),
+    [
+        ([1.0, 0.0, NAN], [0.5, -0.5, NAN], True),
+        ([1.0, 0.5], [0.5, -0.5], False),
+        ([1.0, 0.0], [NAN, NAN], False),  # shares that happen to be whole
+        ([1.0, 0.0], [np.inf, NAN], True),
+        ([NAN], [NAN], True),
+        ([], [], True),
+    ],
+)
+def test_what_verdicts_are(values: list[float], margins: list[float], verdicts: bool) -> None:
+    assert are_verdicts(values, margins) is verdicts
+
+
+def test_shares_have_a_difference_and_nothing_that_holds() -> None:
+    pairs_of_shares = shares((0.25, 0.75), (0.5, 0.5), (NAN, 0.1))
+    [found] = comparison.compare(pairs_of_shares, (1e-4, 1e-4))
+    # Means .375 and .625 of the two items defined under both; differences .5 and 0.
+    assert (found.a, found.b, found.difference.value, found.n) == (0.375, 0.625, 0.25, 2)
+    assert (found.ends_a, found.ends_b) == ((0.25, 0.5), (0.5, 0.75))
+    assert (found.difference.low, found.difference.high, found.difference.undefined) == (0.0, 0.5, 1)
+    assert {found.margin, found.both, found.only_a, found.only_b, found.neither, found.ties_a, found.flipped} == {None}
+    assert np.isnan(found.p)
+    assert comparison.over_suites(pairs_of_shares, (1e-4, 1e-4)).both is None
+    assert separation.differences(pairs_of_shares)[0].difference == separation.over_suites(pairs_of_shares).__class__(
+        {"suite": "s"}, 0.25, 0.0, 0.5, 2, "bootstrap(items, 10000, seed 1), paired", 0, 1
+    )
+    for refuse in (comparison.flips, separation.by_suite):
+        with pytest.raises(UsageError, match="w, whose values are shares"):
+            refuse(pairs_of_shares)
+
+
+def test_compare_of_shares(folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *folders, "--measure", "equal_weight"]) == 0
+    shown = capsys.readouterr()
+    for absent in ("McNemar", "both", "only A", "margin", "nan", "↑"):
+        assert absent not in shown.out
+    assert "equal_weight: values are shares between 0 and 1, none holds or fails" in shown.err
+    assert "NOT COMPARABLE" not in shown.err
+    assert main(["compare", *folders, "--measure", "equal_weight", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    values = [open_run(one).results().filter(pl.col("measure") == "equal_weight")["value"].mean() for one in folders]
+    assert found["overall"]["difference"]["value"] == pytest.approx(values[1] - values[0])
+    assert (found["overall"]["both"], found["overall"]["p"], found["suites"][0]["p_holm"]) == (None, None, None)
+    assert found["flips"] == []
+    assert main(["compare", *folders, "--measure", "equal_weight", "-o", str(tmp_path / "flips.csv")]) == 2
+    assert "whose values are shares" in capsys.readouterr().err
+    assert not (tmp_path / "flips.csv").exists()
+
+
+def test_compare_shows_an_interval_beside_each_mean(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    found = pairing.compare(*map(open_run, folders), "model_weight")
+    assert main(["compare", *folders, "--measure", "model_weight"]) == 0
+    one, printed = found.suites[0], capsys.readouterr().out
+    for mean, (low, high) in ((one.a, one.ends_a), (one.b, one.ends_b)):
+        assert low < mean < high
+        assert f"{mean:.3f} [{low:.3f}, {high:.3f}]" in printed
+
+
+def test_a_narrow_terminal_has_intervals_under_the_means(folders: list[str]) -> None:
+    console = Console(width=command.NARROWEST, record=True, file=io.StringIO())
+    found = pairing.compare(*map(open_run, folders), "tse")
+    console.print(command._suites(found, narrow=True))
+    shown = console.export_text()
+    assert f"[{found.suites[0].ends_a[0]:.3f}, {found.suites[0].ends_a[1]:.3f}]" in shown
+    assert "…" not in shown
+
+
+def test_tables_of_shares(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    rows = table_of(capsys, "comparison", *folders, "measure=equal_weight")
+    assert [row["suite"] for row in rows] == ["simple", "mean of 1"]
+    for row in rows:
+        assert float(row["B - A"]) == pytest.approx(float(row["score B"]) - float(row["score A"]))
+        assert {row[name] for name in ("only A", "only B", "p", "p Holm", "p Benjamini-Hochberg")} == {""}
+    assert main(["table", "comparison", *folders, "measure=equal_weight"]) == 0
+    assert "only A, only B, p empty: of equal_weight values are shares" in capsys.readouterr().out
+    for name in ("flips", "separation"):
+        assert main(["table", name, *folders, "measure=equal_weight"]) == 2
+        assert "whose values are shares" in capsys.readouterr().err
+        assert main(["table", name, *folders, "measure=tse"]) == 0
+        capsys.readouterr()
+
+
+def test_items_of_shares_have_values(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    rows = table_of(capsys, "items", folders[0], "measure=equal_weight")
+    results = open_run(folders[0]).results().filter(pl.col("measure") == "equal_weight")
+    assert list(rows[0]) == ["item", "mean value", "defined", "equal_weight of drawn:18"]
+    assert [float(row["mean value"]) for row in rows] == sorted(results["value"])
+    assert "holds" in table_of(capsys, "items", folders[0], "measure=tse")[0]
+
+
+def test_figures_of_shares(folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [open_run(one) for one in folders]
+    with pytest.raises(UsageError, match=r"without margins; expected one of tse\."):
+        margins.of_runs(runs, measure="equal_weight")
+    assert main(["figure", "margins", folders[0], "measure=equal_weight", "-o", str(tmp_path / "m")]) == 2
+    assert "whose values are shares" in capsys.readouterr().err
+    assert margins.of_runs(runs, measure="tse").table["items"].sum() == 6  # three items under two models
+    drawn, plain = (json.dumps(scores.of_runs(runs, measure).spec) for measure in ("model_weight", "tse"))
+    assert "mean model_weight over contexts, 95% interval" in drawn
+    assert '"title": "mean model_weight"' in drawn
+    assert "accuracy" not in drawn.lower()
+    assert "proportion of items whose prediction holds" in plain
+
+
+def test_runs_that_were_asked_different_things_are_not_comparable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, single = filled(tmp_path / "one"), filled(tmp_path / "single", eligible="single-token")
+    shorter = filled(tmp_path / "shorter", forms=FORMS[:3])
+    assert alike.differences(one, one) == []
+    assert alike.differences(one, single) == [
+        "NOT COMPARABLE: the runs were asked different kinds of eligible rows (A: all, B: single-token)"
+    ]
+    assert "different word lists (A: list@" in alike.differences(one, shorter)[0]
+    for words in (["compare"], ["table", "comparison"], ["table", "separation"], ["table", "flips"]):
+        assert main([*words, str(one.folder), str(single.folder)]) == 0
+        assert "NOT COMPARABLE" in capsys.readouterr().err
+    assert pairing.compare(one, single, "tse").warnings == alike.differences(one, single)
+
+
+def test_models_that_know_other_rows_are_not_comparable_by_weights(tmp_path: Path) -> None:
+    one, same = filled(tmp_path / "one"), filled(tmp_path / "same", extra="k")
+    fewer, other = (filled(tmp_path / lacking, lacking=lacking) for lacking in ("nap", "is"))
+    assert alike.same_rows([one, same])
+    assert not alike.same_rows([one, same, fewer])
+    # Four rows, and three: the row nap does not count.
+    said = "the models know different rows of the word list in simple (A: 4, B: 3 of them)"
+    assert pairing.compare(one, fewer, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
+    assert pairing.compare(one, fewer, "tse").warnings == []
+    # Three rows each, but not the same.
+    assert alike.other_rows(fewer, other) == ["simple"]
