@@ -10,7 +10,7 @@ from syntagm import estimates
 from syntagm.analysis import learning
 from syntagm.errors import UsageError
 from syntagm.figures._figure import INK, Figure, Spec, colours, finish, legend, shapes, shown
-from syntagm.models._name import whole
+from syntagm.models._name import LARGEST, whole
 from syntagm.run import Run
 from syntagm.tables._runs import named
 
@@ -51,7 +51,8 @@ def of_runs(
     """The curves of models that were trained on texts of known sizes.
 
     Arguments:
-        words: of the training texts, numbers with commas between in the order of the runs, `-` where none is known. Without:
+        words: of the training texts, numbers (1000000 or 1e6) with commas between in the order of the runs, `-` where none is
+            known. Without:
             what the experiment says in whose folder the run lies.
 
     Raises:
@@ -83,10 +84,23 @@ def training_words(runs: Sequence[Run], words: str = "") -> list[int | None]:
     """
     if not words:
         return [_of_experiment(run) for run in runs]
-    given = [one.strip().replace("_", "") for one in words.split(",")]
+    given = [_in_digits(one.strip().replace("_", "")) for one in words.split(",")]
     if len(given) != len(runs):
         raise UsageError("words", repr(words), f"{len(runs)} whole numbers, with commas between, or - for unknown")
     return [None if one == "-" else whole("words", one, also="- for unknown") for one in given]
+
+
+def _in_digits(text: str) -> str:
+    """A whole number with a point or an exponent in digits, all else as it stands.
+
+    >>> _in_digits("1e6"), _in_digits("2.5E3"), _in_digits("1.5"), _in_digits("-")
+    ('1000000', '2500', '1.5', '-')
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return str(int(number)) if not text.isdecimal() and number.is_integer() and number <= LARGEST else text
 
 
 def _of_experiment(run: Run) -> int | None:
@@ -128,7 +142,7 @@ def _gains(lines: pl.DataFrame) -> list[str]:
         shown(f"{row['family']}: ")
         + ("no slope" if isnan(row["slope"]) else f"{row['slope']:+.4f}")
         + ("" if isnan(row["se"]) else f" (SE {row['se']:.4f})")
-        + f", {row['n']} models"
+        + f", {row['n']} model{'' if row['n'] == 1 else 's'}"
         for row in lines.iter_rows(named=True)
     ]
 
