@@ -218,6 +218,7 @@ def test_a_model_that_is_not_on_the_hub_here() -> None:
         with pytest.raises(ModelError, match=r"nothing|no-such") as error:
             _name.load(name)
         assert "Put these files in a folder" in str(error.value)
+        assert "no such folder here" in str(error.value)
     # Nothing waits for a network that isn't there.
     assert time.monotonic() - before < 5
 

@@ -45,20 +45,24 @@ def read_checkpoint(
             )
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **arguments)
         except Exception as error:  # transformers lets through whatever it meets, of many kinds
-            raise _not_had(f"{kind}:{name}", kind, error, remote and "local_files_only" in arguments) from error
+            raise _not_had(name, kind, error, remote and "local_files_only" in arguments) from error
     _refuse_another_kind(f"{kind}:{name}", kind, model, loading, tokenizer)
     return model, tokenizer
 
 
-def _not_had(place: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
+def _not_had(name: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
+    place = f"{kind}:{name}"
     if unreachable:
         return ModelError(
-            place, "the hub can't be reached, and its cache does not hold this model whole",
+            place,
+            "no such folder here; nor can it be had by that name: the hub can't be reached, and its cache does not hold this "
+            "model whole",
             "config.json, model.safetensors and tokenizer.json",
             f"Put these files in a folder and give its path, or the model in {huggingface_hub.constants.HF_HUB_CACHE}.",
         )  # fmt: skip
+    absent = "" if Path(name).is_dir() else "no such folder here, and of that name on the hub: "
     return ModelError(
-        place, first_line(error), f"a {kind} model in safetensors, with a fast tokenizer",
+        place, absent + first_line(error), f"a {kind} model in safetensors, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
     )  # fmt: skip
 
