@@ -75,17 +75,27 @@ class Screen:
         self._bar.update(self._task, completed=self._done, description=escape(suite[:30]))
         if not self._console.is_terminal and time.monotonic() - self._said > _LINE_EVERY:
             self._said = time.monotonic()
-            rate = (self._done - self._before) / max(self._said - self._began, 1e-9)
-            left = (self._total - self._done) / max(rate, 1e-9)
-            self._console.print(
-                f"{self._done:,} of {self._total:,} {self._unit}s, {rate:,.0f} a second, {left:,.0f} s left"
-            )
+            speed = pace(self._done - self._before, self._total - self._done, self._said - self._began)
+            self._console.print(f"{self._done:,} of {self._total:,} {self._unit}s, {speed}")
         if self._stopping:
             raise Interrupted
 
     def warned(self, message: str) -> None:
         """Show a warning."""
         self._console.print(Text(f"warning: {message}"))
+
+
+def pace(done: int, left: int, seconds: float) -> str:
+    """How fast it goes, and how long it will go on; slow work is told by the minute.
+
+    >>> pace(200, 100, 10), pace(3, 10, 20), pace(0, 10, 20)
+    ('20 a second, 5 s left', '9.0 a minute, 67 s left', 'none yet')
+    """
+    if not done:
+        return "none yet"
+    rate = done / max(seconds, 1e-9)
+    speed = f"{rate:,.0f} a second" if rate >= 1 else f"{rate * 60:,.1f} a minute"
+    return f"{speed}, {left / rate:,.0f} s left"
 
 
 def counted(number: int, noun: str) -> str:

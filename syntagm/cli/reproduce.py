@@ -3,6 +3,9 @@
     syntagm reproduce marvin2018 --model demo -o out
     syntagm reproduce marvin2018 --model gpt2 -o out -n 500 --style published
     syntagm reproduce marvin2018 --model gpt2 -o out --suite LM_syneval/*.pickle --allow-pickle
+    syntagm reproduce newman2021 --model gpt2 -o out -n 100
+    syntagm reproduce newman2021 --from-run runs/gpt2_fill runs/bert_fill -o out
+    syntagm reproduce warstadt2020 --from-run runs/s runs/m runs/l -o out --set words=1e6,5e6,14e6
     syntagm reproduce hu2020 --from-run runs/gpt2 runs/lstm -o out
     syntagm reproduce hu2020 --from-raw syntactic-generalization/data/raw -o out --set suites=33
 
