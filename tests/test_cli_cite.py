@@ -8,12 +8,14 @@ import pytest
 from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
+from syntagm.blanks.recording import fill
 from syntagm.cli import main
 from syntagm.formats._many import SuiteFiles
 from syntagm.formats._read import expand
 from syntagm.models._name import load
 from syntagm.recording import run
 from syntagm.report import methods, references
+from syntagm.word_list import WordList, WordRow
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
 REQUIRED = {
@@ -173,3 +175,18 @@ def test_an_ngram_model_is_cited_by_its_smoothing(tmp_path: Path) -> None:
     opened = run(load("random"), [PLAIN], tmp_path)
     opened.model = "ngram:some.arpa"
     assert references.of_model(opened) == ["kneser-ney-1995-improved", "chen-goodman-1999-empirical"]
+
+
+def test_how_words_end_in_a_blank_is_said_of_fill_runs_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = WordList("few", ("singular", "plural"), (WordRow("bark", ("barks", "bark")),))
+    run(load("demo"), [PLAIN], tmp_path / "score")
+    fill(load("demo"), [PLAIN], words, tmp_path / "fill")
+    said = {}
+    for name in ("score", "fill"):
+        # The suite names no source.
+        assert main(["cite", str(tmp_path / name)]) == 1
+        said[name] = capsys.readouterr().out
+    assert "fill `word`" in said["fill"]
+    assert "fill `word`" not in said["score"]

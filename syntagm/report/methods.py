@@ -100,7 +100,9 @@ def _model(run: Run) -> str:
     about += [_DTYPES.get(policies["dtype"], text(str(policies["dtype"])))] if "dtype" in policies else []
     before = f"{_code(str(model['start']))} stood before each text" if model["start"] else "nothing stood before a text"
     ends = "the end symbol was scored, too" if policies.get("eos") == "yes" else "no end symbol was scored"
-    others = [f"{key} {code(str(value))}" for key, value in policies.items() if key not in ("bos", "eos", "dtype")]
+    # How words end in a blank matters where there is a blank.
+    told = {"bos", "eos", "dtype"} | (set() if references.is_fill(run) else {"fill"})
+    others = [f"{key} {code(str(value))}" for key, value in policies.items() if key not in told]
     shown = f" ({', '.join(about)})" if about else ""
     said = f"For {code(run.model)}{shown}{_cite(references.of_model(run))} {before} and {ends}"
     return said + (f"; {', '.join(others)}." if others else ".")
