@@ -122,6 +122,9 @@ def said(one: Words) -> str:
 
     >>> said(Words("m", "s", {}, {}, None, ["x"], ""))
     'not computed, fewer than three words of known frequency'
+    >>> from syntagm.analysis.association import association
+    >>> said(Words("m", "s", {}, {}, association([1, 2, 3], [1, 8, 9], "Spearman"), [], ""))
+    '+1.00, n=3 words, p=0.33'
     """
     if one.association is None:
         return "not computed, fewer than three words of known frequency"
@@ -129,4 +132,5 @@ def said(one: Words) -> str:
     without = f", {len(one.missing)} without" if one.missing else ""
     if math.isnan(value):
         return f"undefined, all {n} words alike{without}"
-    return f"{value:+.2f}, n={n} words{without}, p={one.association.p:.2f}"
+    p = "p<0.01" if one.association.p < 0.01 else f"p={one.association.p:.2f}"
+    return f"{value:+.2f}, n={n} words{without}, {p}"
