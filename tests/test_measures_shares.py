@@ -99,6 +99,9 @@ def test_any_distribution_against_the_definition(
     distribution = model.distribution(left, "")
     for number, cut in enumerate(limits):
         end, q = ("bottom", cut.bottom) if cut.bottom < 1 else ("top", cut.top)
+        sums = np.cumsum(np.sort(list(distribution.values()))[:: 1 if end == "bottom" else -1])
+        if q < 1 and np.abs(sums - q).min() < 1e-9:
+            continue  # Rounding says on which side of the cut-off a word falls.
         expected = oracle(distribution, [row.forms for row in words.rows], right, end, q)
         here = found.equal_weight[number], found.model_weight[number], found.covered[number]
         assert here == pytest.approx(expected, nan_ok=True, abs=1e-6), cut
