@@ -251,7 +251,9 @@ def test_sequences_beyond_a_sliding_window_are_padded_not_packed() -> None:
         np.testing.assert_allclose(answer.bits, reference(model, text), rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize(("dtype", "close"), [("f64", 1e-9), ("f32", 1e-4), ("bf16", 0.5), ("f16", 0.05)])
+@pytest.mark.parametrize(
+    ("dtype", "close"), [("f64", 1e-9), ("f32", 1e-4), ("bf16", 0.5), pytest.param("f16", 0.05, marks=pytest.mark.slow)]
+)
 def test_types(dtype: str, close: float) -> None:
     model = _name.load(f"demo?dtype={dtype}&device=cpu")
     assert model.policies["dtype"] == dtype

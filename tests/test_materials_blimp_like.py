@@ -81,6 +81,7 @@ def test_all_are_there() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.toml")) == sorted(METHODS)
 
 
+@pytest.mark.slow
 @every_paradigm
 def test_a_thousand_different_pairs_in_little_time(name: str) -> None:
     start = time.process_time()

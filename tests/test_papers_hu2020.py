@@ -176,6 +176,7 @@ def test_the_plan_does_nothing(texts: Path, tmp_path: Path, capsys: pytest.Captu
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_what_is_done_is_not_made_again(
     undisturbed: Path, texts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -199,6 +199,7 @@ def test_runs_without_pairs_are_refused_and_no_runs_make_nothing(tmp_path: Path)
     assert warstadt2020.of_runs([]) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module", [learning_curve, length_effect, method_comparison, model_correlation, phenomenon_accuracy]
 )

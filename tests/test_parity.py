@@ -35,8 +35,8 @@ SUITES = sorted((SHARED / "syntaxgym").glob("*.json"))
 PARADIGMS = sorted((SHARED / "blimp").glob("*.jsonl"))
 # Each of BLiMP's three methods; whole files in the slow lane.
 FEW = [
-    ("anaphor_gender_agreement", "no", 40),
-    ("passive_1", "yes", 40),
+    ("anaphor_gender_agreement", "no", 30),
+    ("passive_1", "yes", 30),
 ]
 CLOSE = 1e-3
 ENDS = ("good", "bad")
@@ -136,7 +136,7 @@ def test_pairs_of_our_own(path: Path, kind: str, bos: str) -> None:
 
 @pytest.mark.skipif(not SUITES, reason="no ../shared here")
 @pytest.mark.parametrize(("kind", "bos"), SETTINGS)
-@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SUITES[::4], ids=lambda path: path.stem)
 def test_published_suites(path: Path, kind: str, bos: str) -> None:
     check_suite(path, kind, bos, 5)
 

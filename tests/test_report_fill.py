@@ -198,6 +198,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     assert html.escape(ATTACKS[2], quote=False)[:20] in content
 
 
+@pytest.mark.slow
 def test_a_page_that_is_too_large_leaves_out_and_then_refuses(tmp_path: Path) -> None:
     run = filled(tmp_path / "run", top=[0.9])
     whole = report([run], tmp_path / "page.html")

@@ -61,6 +61,7 @@ def test_printed_and_read(found: list[Tree], between: str) -> None:
     assert list(trees.parse(text.replace(" (", "\n(").split("\n"))) == found
 
 
+@pytest.mark.slow
 def test_deeper_than_python_recurses() -> None:
     depth = 50_000
     tree = only("(A " * depth + "(B c)" + ")" * depth)
