@@ -95,6 +95,7 @@ def test_a_thousand_different_pairs_in_little_time(name: str) -> None:
 
 
 @every_paradigm
+@pytest.mark.slow
 def test_same_seed_same_bytes(name: str) -> None:
     said = "".join(line + "\n" for item in suite(name, 20).items for line in texts(item))
     assert sha256(said.encode()).hexdigest() == GOLDEN[name]

@@ -139,6 +139,7 @@ def test_folders_without_results(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (("grnn",), False, TRAINED, "no results of"),
     ],
 )
+@pytest.mark.slow
 def test_parts_that_are_missing(
     tmp_path: Path, models: tuple[str, ...], perplexity: bool, lacking: set[str], unknown: str
 ) -> None:

@@ -155,7 +155,8 @@ def test_the_cited_figures_are_whole() -> None:
     assert all(0 < number <= 1 for number in numbers)
 
 
-@pytest.mark.parametrize("model", ["toy", pytest.param("random:?seed=3", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["toy", "random:?seed=3"])
 def test_the_command(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     line = ["reproduce", "marvin2018", "--model", model, "-o", str(out), "-n", "4", "--no-cache"]

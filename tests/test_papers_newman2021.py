@@ -268,6 +268,7 @@ def test_rows_of_the_bundled_suites() -> None:
     assert all(suite.tags["construction"] in known for suite in suites)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "few.csv").write_text(VERBS.csv())
     monkeypatch.setattr(newman2021, "WORDS", str(tmp_path / "few.csv"))

@@ -243,6 +243,7 @@ def test_hostile_texts_stand_as_text(tmp_path: Path) -> None:
     assert [item["id"] for item in data[-1]["items"]] == list(ATTACKS)
 
 
+@pytest.mark.slow
 def test_a_small_ceiling_leaves_items_then_figures_out_and_says_so(tmp_path: Path) -> None:
     texts = [(f"the dog barks {'loudly ' * (k % 7)}at {k}", f"the dogs barks at {k}") for k in range(60)]
     run = toy_run(tmp_path, *(pairs(f"suite{number}", *texts) for number in range(4)))

@@ -34,7 +34,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=["lstm", "gpt2", pytest.param("masked", marks=pytest.mark.slow)])
+@pytest.fixture(
+    scope="module",
+    params=["lstm", pytest.param("gpt2", marks=pytest.mark.slow), pytest.param("masked", marks=pytest.mark.slow)],
+)
 def undisturbed(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A family, and the folder of a training that nothing happened to."""
     folder = tmp_path_factory.mktemp("undisturbed") / request.param
