@@ -7,16 +7,16 @@ import os
 import platform
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from syntagm import durable, shard
 from syntagm.check import check
-from syntagm.errors import InputError, Interrupted, RunError
+from syntagm.errors import InputError, Interrupted, RunError, UsageError
 from syntagm.models._model import LanguageModel
 from syntagm.run import VERSION, SuiteRecord, read_ledger, read_shard
 from syntagm.suite import Suite
@@ -36,6 +36,21 @@ class Progress(Protocol):
 
     def warned(self, message: str) -> None:
         """Something the user should know, in a sentence."""
+
+
+class Named(Protocol):
+    """A shard, of whatever kind of run."""
+
+    @property
+    def name(self) -> str:
+        """That of its files."""
+
+    @property
+    def suite(self) -> str:
+        """Whose items it holds."""
+
+
+Part = TypeVar("Part", bound=Named)
 
 
 class Silence:
@@ -175,15 +190,57 @@ def _flat(options: Mapping[str, Any], path: str = "") -> dict[str, str]:
     return flat
 
 
-def refuse_malformed(suite: Suite) -> None:
-    """Raises InputError if `syntagm check` finds an error in the suite."""
+def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
+    """The suites one by one, for a plan.
+
+    Raises:
+        InputError: `syntagm check` finds an error in a suite.
+        UsageError: two suites have one name, or there is none.
+    """
+    names: set[str] = set()
+    for suite in suites:
+        _refuse_malformed(suite)
+        if suite.name in names:
+            cure = "Results are kept by name: rename one."
+            raise UsageError(f"suite {suite.name}", "two suites of that name", "one", cure)
+        names.add(suite.name)
+        yield suite
+    if not names:
+        raise UsageError("--suite", "no suites", "at least one")
+
+
+def _refuse_malformed(suite: Suite) -> None:
     if errors := [str(finding) for finding in check([suite]) if finding.error]:
         cure = f"The first: {errors[0]} `syntagm check` lists all of them."
         raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "none", cure)
 
 
-def changed(suite: str, found: str) -> InputError:
-    """The error of a suite that is not what it was when the run began."""
+def left_to_do(
+    suites: Iterable[Suite], shards: Iterable[Part], finished: Collection[str], hashes: Mapping[str, str]
+) -> Iterator[tuple[Suite, list[Part]]]:
+    """The suites that have shards to compute, with these; nothing is read when there are none.
+
+    Arguments:
+        finished: names of shards.
+        hashes: suite -> the hash of its content when the run was planned.
+
+    Raises:
+        InputError: a suite is not what it was when the run was planned.
+    """
+    missing: dict[str, list[Part]] = {}
+    for one in shards:
+        if one.name not in finished:
+            missing.setdefault(one.suite, []).append(one)
+    for suite in suites if missing else ():
+        if parts := missing.pop(suite.name, None):
+            if shard.plan(suite, "")[0] != hashes[suite.name]:
+                raise _changed(suite.name, "it has changed since the run began")
+            yield suite, parts
+    for name in missing:
+        raise _changed(name, "it is gone since the run began")
+
+
+def _changed(suite: str, found: str) -> InputError:
     return InputError(
         f"suite {suite}", found, "files that stay as they are while a run goes on",
         "Put back what it was and give the same command again, or choose another folder.",

@@ -71,17 +71,10 @@ def _prepare(
     identity = json.dumps([model.fingerprint, options])
     records: dict[str, SuiteRecord] = {}
     shards: list[Shard] = []
-    for suite in suites:
-        ledger.refuse_malformed(suite)
-        if suite.name in records:
-            raise UsageError(
-                f"suite {suite.name}", "two suites of that name", "one", "Results are kept by name: rename one."
-            )
+    for suite in ledger.well_formed(suites):
         digest, parts = shard.plan(suite, identity)
         records[suite.name] = _suite_record(suite, digest, parts, evaluate.left_out(suite, model))
         shards += parts
-    if not records:
-        raise UsageError("--suite", "no suites", "at least one")
     _refuse_nothing_left(records.values(), model)
     fresh = ledger.new_record(model, records.values(), options, command, "score")
     return ledger.settled(folder, standing, fresh), shards
@@ -130,22 +123,11 @@ def _compute(
     cache: evaluate.Cache | None,
     progress: Progress,
 ) -> None:
-    missing: dict[str, list[Shard]] = {}
-    for one in shards:
-        if one.name not in finished:
-            missing.setdefault(one.suite, []).append(one)
     options, hashes = record["options"], {suite["name"]: suite["hash"] for suite in record["suites"]}
-    for suite in suites if missing else ():
-        parts = missing.pop(suite.name, [])
-        if not parts:
-            continue
-        if shard.plan(suite, "")[0] != hashes[suite.name]:
-            raise ledger.changed(suite.name, "it has changed since the run began")
+    for suite, parts in ledger.left_to_do(suites, shards, finished, hashes):
         measures = evaluate.predictions(suite, model, options["align"], options["tolerance"])
         for one in parts:
             _compute_shard(folder, model, suite, measures, one, cache, progress)
-    for name in missing:
-        raise ledger.changed(name, "it is gone since the run began")
 
 
 def _compute_shard(

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import UsageError
-from syntagm.measures import equal_weight, model_weight
 from syntagm.measures._candidates import candidates
 from syntagm.measures._cut import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, cuts
 from syntagm.measures._shares import Shares, shares
@@ -139,10 +138,10 @@ def test_nothing_eligible_is_undefined() -> None:
 
 
 def test_names_of_measures_are_read_back() -> None:
-    for made, parse in ((EqualWeight, equal_weight.parse), (ModelWeight, model_weight.parse)):
+    for made in (EqualWeight, ModelWeight):
         for cut in cuts(PUBLISHED_TOP, PUBLISHED_BOTTOM):
             measure = made(cut.top, cut.bottom)
-            assert parse(str(measure)) == measure
+            assert made.parse(str(measure)) == measure
     assert str(EqualWeight(bottom=1e-6)) == "equal_weight(bottom=1e-06)"
 
 
@@ -151,7 +150,7 @@ def test_names_of_measures_are_read_back() -> None:
 )
 def test_other_names_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
-        equal_weight.parse(text)
+        EqualWeight.parse(text)
 
 
 def test_both_ends_cannot_be_cut() -> None:

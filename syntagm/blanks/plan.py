@@ -12,7 +12,7 @@ from typing import Any
 
 from syntagm import ledger, shard
 from syntagm.blanks._asking import Asker, Asking, asking
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError
 from syntagm.measures._context import Labels
 from syntagm.run import SuiteRecord
 from syntagm.suite import Suite
@@ -70,12 +70,7 @@ def plan(suites: Iterable[Suite], labels: Labels, left_to_right: bool, measures:
     digests: list[Any] = []
     # What tse says is a comparison like any other; the other measures are no formulas.
     predictions = {name: TSE if name == "tse" else "" for name in measures}
-    for suite in suites:
-        ledger.refuse_malformed(suite)
-        if suite.name in made.contexts:
-            raise UsageError(
-                f"suite {suite.name}", "two suites of that name", "one", "Results are kept by name: rename one."
-            )
+    for suite in ledger.well_formed(suites):
         found = asking(suite, labels, left_to_right)
         fresh = [digest for digest in found.contexts if digest not in made.owners]
         _guests(made, found, digests)
@@ -90,8 +85,6 @@ def plan(suites: Iterable[Suite], labels: Labels, left_to_right: bool, measures:
         content = shard.plan(suite, "")[0]
         made.suites.append(ledger.suite_record(suite, content, predictions, len(fresh)))
         made.contexts[suite.name] = _told(found, len(fresh))
-    if not made.suites:
-        raise UsageError("--suite", "no suites", "at least one")
     if not made.shards:
         raise _nothing(made)
     return _named(made, [digest.hexdigest()[:32] for digest in digests])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from syntagm import durable, evaluate, ledger, shard, table
+from syntagm import durable, evaluate, ledger, table
 from syntagm.blanks import _tables
 from syntagm.blanks._asking import Asked, Asker, asking
 from syntagm.blanks._questions import Question, questions
@@ -137,18 +137,9 @@ class _Work:
 
 
 def _compute(work: _Work, suites: Iterable[Suite], made: Plan, finished: set[str]) -> None:
-    missing: dict[str, list[FillShard]] = {}
-    for one in made.shards:
-        if one.name not in finished:
-            missing.setdefault(one.suite, []).append(one)
     hashes = {suite.name: suite.hash for suite in made.suites}
     labels = Labels(work.words, work.shared)
-    for suite in suites if missing else ():
-        parts = missing.pop(suite.name, [])
-        if not parts:
-            continue
-        if shard.plan(suite, "")[0] != hashes[suite.name]:
-            raise ledger.changed(suite.name, "it has changed since the run began")
+    for suite, parts in ledger.left_to_do(suites, made.shards, finished, hashes):
         found = asking(suite, labels, work.model.left_to_right)
         own = made.own(suite.name, found)
         asked = {digest: found.contexts[digest] for digest in own}
@@ -157,8 +148,6 @@ def _compute(work: _Work, suites: Iterable[Suite], made: Plan, finished: set[str
         both = questions(work.model, work.words, work.tse.which, asked.values())
         for one in parts:
             _compute_shard(work, one, {digest: asked[digest] for digest in own[one.first : one.last]}, both)
-    for name in missing:
-        raise ledger.changed(name, "it is gone since the run began")
 
 
 def _compute_shard(work: _Work, one: FillShard, asked: dict[bytes, Asked], both: tuple[Question, Question]) -> None:

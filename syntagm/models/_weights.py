@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from syntagm.errors import ModelError
+from syntagm.errors import ModelError, UsageError
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
@@ -48,6 +48,32 @@ def sample(model: Any) -> str:
         few = flat[:: max(1, len(flat) // 8)].cpu().contiguous()
         digest.update(memoryview(few.view(torch.uint8).numpy()))
     return digest.hexdigest()
+
+
+def refuse_change(model: Any, before: str, name: str) -> None:
+    """Refuse a live model that has been trained on since its fingerprint was taken.
+
+    Arguments:
+        before: its `sample` then.
+
+    Raises:
+        ModelError: the weights have changed.
+    """
+    if sample(model) != before:
+        raise ModelError(
+            name, "weights that have changed since the model was wrapped", "those that its fingerprint names",
+            "Call wrap again after a training step.",
+        )  # fmt: skip
+
+
+def refuse_training(model: Any, label: str) -> None:
+    """Refuse a live model that would drop units out.
+
+    Raises:
+        UsageError: it is in training mode.
+    """
+    if model.training:
+        raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
 
 
 def hash_code(model: Any) -> str | None:

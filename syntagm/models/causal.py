@@ -43,7 +43,7 @@ from syntagm.models._model import LanguageModel
 from syntagm.models._name import canonical, choose, refuse_others
 from syntagm.models._tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
 from syntagm.models._transformer import PERMISSIONS, batch_tokens, read, spelled
-from syntagm.models._weights import hash_code, hash_weights, sample
+from syntagm.models._weights import hash_code, hash_weights, refuse_change, refuse_training, sample
 from syntagm.question import Blank, Fill, Surprisals
 
 SCORER = "causal 1"
@@ -115,7 +115,7 @@ class Causal(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The surprisals of each text; see `LanguageModel.score`."""
-        self._refuse_change()
+        refuse_change(self.live, self._sample, self.name)
         encoded = dict(
             zip(distinct := list(dict.fromkeys(texts)), encode(self._tokenizer, distinct, self.name), strict=True)
         )
@@ -145,7 +145,7 @@ class Causal(LanguageModel):
             ModelError: a candidate that does not begin with a token of its own, or has white space around it.
             UsageError: `fill=word`, and the tokenizer does not say where words begin or end.
         """
-        self._refuse_change()
+        refuse_change(self.live, self._sample, self.name)
         yield from self._filler.fill(blanks, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
@@ -159,13 +159,6 @@ class Causal(LanguageModel):
             end = _ending(self._tokenizer, self.live.config)
             ends = word_ends(self._tokenizer, self._forward.head.vocabulary, end)
         return Filler(self._forward, self._tokenizer, self._start, ends, self.name)
-
-    def _refuse_change(self) -> None:
-        if sample(self.live) != self._sample:
-            raise ModelError(
-                self.name, "weights that have changed since the model was wrapped", "those that its fingerprint names",
-                "Call wrap again after a training step.",
-            )  # fmt: skip
 
     def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
         """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
@@ -239,8 +232,7 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
         UsageError: an option can't be taken, or the model is in training mode.
     """
     refuse_others("causal, around a live model", options, _OF_LIVE_MODELS)
-    if model.training:
-        raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
+    refuse_training(model, label)
     return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
 
 

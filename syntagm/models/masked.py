@@ -23,6 +23,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,16 +31,17 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.errors import ModelError, UsageError
+from syntagm.errors import ModelError
 from syntagm.models._in_place import Candidates, Places
 from syntagm.models._masked_forward import MaskedForward
 from syntagm.models._masked_rows import Plan, plan, words_in_place
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import canonical, choose, refuse_others
+from syntagm.models._once import once
 from syntagm.models._rank import rank
 from syntagm.models._tokens import Framed, frame
 from syntagm.models._transformer import PERMISSIONS, batch_tokens, read, spelled
-from syntagm.models._weights import hash_code, hash_weights, sample
+from syntagm.models._weights import hash_code, hash_weights, refuse_change, refuse_training, sample
 from syntagm.question import Blank, Fill, Surprisals
 
 SCORER = "masked 1"
@@ -101,7 +103,7 @@ class Masked(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The pseudo-surprisals of each text; see `LanguageModel.score`."""
-        self._refuse_changed()
+        refuse_change(self.live, self._sample, self.name)
         repeats = Counter(texts)
         distinct = list(repeats)
         framed = list(frame(self._tokenizer, distinct, self.name))
@@ -143,25 +145,15 @@ class Masked(LanguageModel):
         tokens is nan, or with `masks=several` the sum over as many masks, unmasked from left to right: an estimate that can't
         be compared with those of words of other lengths. `above` and `below` are nan for it.
         """
-        self._refuse_changed()
-        waiting = Counter(blanks)
-        kept: dict[Blank, Fill] = {}
-        first = 0
-        while first < len(blanks):
-            portion = blanks[first : first + self._portion(blanks[first])]
-            new = [blank for blank in dict.fromkeys(portion) if blank not in kept]
-            kept |= dict(zip(new, self._filled(new), strict=True))
-            first += len(portion)
-            if done:
-                done(len(portion))
-            for blank in portion:
-                yield kept[blank]
-                waiting[blank] -= 1
-                if not waiting[blank]:
-                    del kept[blank]
+        refuse_change(self.live, self._sample, self.name)
+        yield from once(blanks, self._some, done)
 
-    def _portion(self, blank: Blank) -> int:
-        return max(1, _CANDIDATES // max(1, len(blank.words))) if self._several else _BLANKS
+    def _some(self, waiting: Iterator[Blank]) -> tuple[list[Blank], list[Fill]]:
+        """As many of the blanks as memory allows."""
+        first = next(waiting)
+        most = max(1, _CANDIDATES // max(1, len(first.words))) if self._several else _BLANKS
+        portion = [first, *islice(waiting, most - 1)]
+        return portion, self._filled(portion)
 
     def _filled(self, blanks: Sequence[Blank]) -> list[Fill]:
         candidates = [self._places.candidates(blank) for blank in blanks]
@@ -199,13 +191,6 @@ class Masked(LanguageModel):
             for index, pieces in [*one.several.items(), *((index, odd.pieces) for index, odd in one.odd.items())]:
                 fill.known[index] = unknown not in pieces
 
-    def _refuse_changed(self) -> None:
-        if sample(self.live) != self._sample:
-            raise ModelError(
-                self.name, "weights that have changed since the model was wrapped", "those that its fingerprint names",
-                "Call wrap again after a training step.",
-            )  # fmt: skip
-
     def _refuse_beyond(self, framed: Sequence[Framed]) -> None:
         """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
         highest = max((int(one.inputs.max(initial=0)) for one in framed), default=0)
@@ -240,8 +225,7 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
         UsageError: an option can't be taken, or the model is in training mode.
     """
     refuse_others("masked, around a live model", options, _OF_LIVE_MODELS)
-    if model.training:
-        raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
+    refuse_training(model, label)
     return Masked(model, tokenizer, label, options, hash_weights(model, tokenizer))
 
 
