@@ -17,8 +17,9 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntagm.errors import UsageError
 
@@ -45,29 +46,35 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _loop(parser: argparse.ArgumentParser, **defaults: object) -> None:
+def _loop(parser: argparse.ArgumentParser, **defaults: Any) -> None:
     """The options of the loop, with the defaults of a family."""
     group = parser.add_argument_group("training")
     group.add_argument("--valid", nargs="+", required=True, metavar="FILE", help="held-out text")
-    for name, kind, text in (
-        ("epochs", int, "passes over the text, at most"),
-        ("rate", float, "learning rate"),
-        ("warmup", int, "steps (cosine), at most all there are"),
-        ("decay", float, "weight decay (adamw)"),
-        ("clip", float, "largest norm of the gradient; 0: no limit"),
-        ("patience", int, "stop after so many evaluations without gain; 0: never"),
-        ("every", int, "evaluate every so many steps, and at the end; 0: after each epoch"),
-        ("seed", int, "of weights, order and dropout"),
-        ("batch", int, "sequences a step"),
-        ("dropout", float, "share of units left out"),
+    for name, text in (
+        ("epochs", "passes over the text, at most"),
+        ("rate", "learning rate"),
+        ("warmup", "steps (cosine), at most all there are"),
+        ("decay", "weight decay (adamw)"),
+        ("clip", "largest norm of the gradient; 0: no limit"),
+        ("patience", "stop after so many evaluations without gain; 0: never"),
+        ("every", "evaluate every so many steps, and at the end; 0: after each epoch"),
+        ("seed", "of weights, order and dropout"),
+        ("batch", "sequences a step"),
+        ("dropout", "share of units left out"),
     ):
-        default = defaults[name]
-        group.add_argument(f"--{name}", type=kind, default=default, metavar=name.upper(), help=f"{text} ({default})")
+        _number(group, name, defaults[name], text)
     group.add_argument("--optimiser", choices=["sgd", "adamw"], default=defaults["optimiser"])
     group.add_argument("--schedule", choices=["plateau", "cosine", "constant"], default=defaults["schedule"])
     group.add_argument("--dtype", choices=["f32", "bf16"], default="f32", help="bf16: forward passes in bfloat16")
     group.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (cpu)")
     group.add_argument("--threads", type=int, default=1, help="processor threads (1)")
+
+
+def _number(group: "argparse._ActionsContainer", name: str, default: float, text: str) -> None:
+    """An option that takes numbers of the kind of its default."""
+    group.add_argument(
+        f"--{name}", type=type(default), default=default, metavar=name.upper(), help=f"{text} ({default})"
+    )
 
 
 def _gpt2(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +91,7 @@ def _gpt2(parser: argparse.ArgumentParser) -> None:
         ("window", 128, "tokens a row in training"),
         ("vocabulary", 50257, "entries of the BPE vocabulary"),
     ):
-        group.add_argument(f"--{name}", type=int, default=default, metavar=name.upper(), help=f"{text} ({default})")
+        _number(group, name, default, text)
     group.add_argument("--units", choices=["bpe", "words"], default="bpe", help="what tokens are (bpe)")
     group.add_argument("--tokenizer", default="", help="take this tokenizer, a folder or a name on the hub")
     group.add_argument("--start", default="", metavar="MODEL", help="begin with this checkpoint of the same size")
@@ -94,10 +101,8 @@ def _gpt2(parser: argparse.ArgumentParser) -> None:
 def _run_gpt2(arguments: argparse.Namespace) -> None:
     from syntagm.training import gpt2
 
-    sizes = {name: getattr(arguments, name) for name in gpt2.Size.__slots__}
-    text = {name: getattr(arguments, name) for name in gpt2.Text.__slots__}
     gpt2.train(
-        arguments.corpus, arguments.valid, arguments.output, gpt2.Size(**sizes), gpt2.Text(**text),
+        arguments.corpus, arguments.valid, arguments.output, _of(gpt2.Size, arguments), _of(gpt2.Text, arguments),
         _settings(arguments), arguments.store, arguments.start, Shown(),
     )  # fmt: skip
 
@@ -116,7 +121,7 @@ def _masked(parser: argparse.ArgumentParser) -> None:
         ("window", 128, "longest row in training"),
         ("vocabulary", 30522, "entries of the WordPiece vocabulary"),
     ):
-        group.add_argument(f"--{name}", type=int, default=default, metavar=name.upper(), help=f"{text} ({default})")
+        _number(group, name, default, text)
     group.add_argument("--lower", action="store_true", help="in lower case, without accents, as BERT uncased")
     group.add_argument("--share", type=float, default=0.15, metavar="P", help="share of tokens to be foretold (0.15)")
     group.add_argument("--store", choices=["f32", "f16"], default="f32", help="the type of the stored weights (f32)")
@@ -125,10 +130,8 @@ def _masked(parser: argparse.ArgumentParser) -> None:
 def _run_masked(arguments: argparse.Namespace) -> None:
     from syntagm.training import gpt2, masked
 
-    sizes = {name: getattr(arguments, name) for name in gpt2.Size.__slots__}
-    text = {name: getattr(arguments, name) for name in masked.Text.__slots__}
     masked.train(
-        arguments.corpus, arguments.valid, arguments.output, gpt2.Size(**sizes), masked.Text(**text),
+        arguments.corpus, arguments.valid, arguments.output, _of(gpt2.Size, arguments), _of(masked.Text, arguments),
         _settings(arguments), arguments.store, Shown(),
     )  # fmt: skip
 
@@ -148,7 +151,7 @@ def _lstm(parser: argparse.ArgumentParser) -> None:
         ("layers", 2, "layers"),
         ("window", 35, "words of a column that a step reads"),
     ):
-        group.add_argument(f"--{name}", type=int, default=default, metavar=name.upper(), help=f"{text} ({default})")
+        _number(group, name, default, text)
     group.add_argument("--tied", action="store_true", help="one matrix for embeddings and output layer")
     _words(group)
 
@@ -170,10 +173,8 @@ def _words(group: "argparse._ActionsContainer") -> None:
 def _run_lstm(arguments: argparse.Namespace) -> None:
     from syntagm.training import lstm
 
-    sizes = {name: getattr(arguments, name) for name in lstm.Size.__slots__}
-    text = {name: getattr(arguments, name) for name in lstm.Text.__slots__}
     lstm.train(
-        arguments.corpus, arguments.valid, arguments.output, lstm.Size(**sizes), lstm.Text(**text),
+        arguments.corpus, arguments.valid, arguments.output, _of(lstm.Size, arguments), _of(lstm.Text, arguments),
         _settings(arguments), Shown(),
     )  # fmt: skip
 
@@ -202,6 +203,11 @@ def _run_ngram(arguments: argparse.Namespace) -> None:
         arguments.corpus, arguments.valid, arguments.output, arguments.order, arguments.tokens, arguments.threshold,
         arguments.classes, arguments.quirk == "yes", arguments.fallback, tuple(arguments.prune), print,
     )  # fmt: skip
+
+
+def _of(kind: Any, arguments: argparse.Namespace) -> Any:
+    """A dataclass of what the options of its fields' names say."""
+    return kind(**{field.name: getattr(arguments, field.name) for field in fields(kind)})
 
 
 def _settings(arguments: argparse.Namespace) -> "Settings":
