@@ -4,6 +4,8 @@ What comes out is an ordinary checkpoint folder that `causal:` and every other t
 
 The text is one stream of sentences, each preceded by `<|endoftext|>`, which is start and end symbol at once. A row of a
 batch begins with a sentence and holds as many as fit; sentences see those before them in the row, as in Hu et al. 2020.
+Beside it there can be lines that are beginnings of sentences, chosen for what they teach: each is a row of its own, after the
+symbol, as `score` sees it, and where it ends is not learnt. Steps on either kind come in random order.
 Held-out perplexity is of single sentences, each after `<|endoftext|>` alone, its end included, per word between blanks.
 """
 
@@ -22,7 +24,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from torch import Tensor
 
 from syntagm.errors import InputError, ModelError, UsageError
-from syntagm.training import _hugging_face, corpus
+from syntagm.training import _hugging_face, _lengths, corpus
 from syntagm.training._learner import Learner
 from syntagm.training._record import finished, refuse_small
 from syntagm.training._settings import Settings
@@ -31,6 +33,8 @@ from syntagm.training.loop import Progress, fit
 SYMBOL = "<|endoftext|>"
 UNKNOWN = "<unk>"
 HELD_OUT_TOKENS = 8192
+# Stands in a row where there is nothing to foretell.
+NOTHING = -100
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class Text:
         tokenizer: the folder or name of a tokenizer to take as it is, instead of training one.
         window: tokens a row.
         batch: rows a step.
+        lines: beginnings of sentences a step; of longer ones the first `window` tokens are read.
     """
 
     units: Literal["bpe", "words"] = "bpe"
@@ -76,14 +81,15 @@ class Text:
     tokenizer: str = ""
     window: int = 128
     batch: int = 32
+    lines: int = 192
 
     def __post_init__(self) -> None:
-        refuse_small(self, "window", "batch")
+        refuse_small(self, "window", "batch", "lines")
 
 
 def train(
     training: Sequence[str], held_out: Sequence[str], folder: Path, size: Size, text: Text, settings: Settings,
-    store: Literal["f32", "f16"] = "f32", start: str = "", progress: Progress | None = None,
+    store: Literal["f32", "f16"] = "f32", start: str = "", beginnings: Sequence[str] = (), progress: Progress | None = None,
 ) -> list[dict[str, float]]:  # fmt: skip
     """Train a GPT-2 and write its checkpoint; the same call goes on with it.
 
@@ -97,6 +103,7 @@ def train(
         store: the type in which weights are stored.
         start: the folder or name of a checkpoint of this size to begin with, instead of with random weights; its tokenizer is
             taken, too.
+        beginnings: corpora whose lines are the beginnings of sentences.
         progress: is told of each step.
 
     Returns:
@@ -109,7 +116,7 @@ def train(
         raise UsageError("tokenizer", text.tokenizer, "none with start", "A checkpoint goes with its own tokenizer.")
     tokenizer = _given(start or text.tokenizer) if start or text.tokenizer else _tokenizer(training, folder, text)
     torch.manual_seed(settings.seed)
-    learner = Gpt2(training, held_out, tokenizer, size, text, settings, store, start)
+    learner = Gpt2(training, held_out, tokenizer, size, text, settings, store, start, beginnings)
     return fit(learner, settings, folder, progress)
 
 
@@ -120,11 +127,13 @@ class Gpt2(Learner):
 
     def __init__(
         self, training: Sequence[str], held_out: Sequence[str], tokenizer: Any, size: Size, text: Text,
-        settings: Settings, store: str, start: str,
+        settings: Settings, store: str, start: str, beginnings: Sequence[str],
     ) -> None:  # fmt: skip
         self.tokenizer, self.text, self.seed, self.store = tokenizer, text, settings.seed, store
         self.symbol = tokenizer.convert_tokens_to_ids(SYMBOL)
         self.stream, self.starts = _stream(tokenizer.backend_tokenizer, corpus.texts(training), self.symbol)
+        lines = corpus.texts(beginnings) if beginnings else ()
+        self.beginnings = _beginnings(tokenizer.backend_tokenizer, lines, self.symbol, text.window)
         self.sentences, self.words = _held_out(
             tokenizer.backend_tokenizer, corpus.texts(held_out), self.symbol, size.positions
         )
@@ -143,16 +152,22 @@ class Gpt2(Learner):
             "text": {name: getattr(text, name) for name in text.__slots__} | {"vocabulary": entries},
             "training_tokens": len(self.stream), "store": store, "transformers": transformers.__version__,
             "start": _origin(start, made) if start else None,
+            "beginnings": corpus.record(beginnings) if beginnings else None,
         }  # fmt: skip
 
-    def batches(self, epoch: int, rank: int, world: int) -> "Rows":
-        """Rows in random order, cut anew in each epoch."""
+    def batches(self, epoch: int, rank: int, world: int) -> Sequence[Tensor]:
+        """Rows in random order, cut anew in each epoch; among them beginnings of sentences, those of like length together."""
         rows, generator = self._rows(epoch)
         order = rows[generator.permutation(len(rows))]
         share = self.text.batch * world
         whole = len(order) // share * share
         mine = order[:whole].reshape(-1, world, self.text.batch)[:, rank]
-        return Rows(self.stream, mine, self.text.window)
+        stream = Rows(self.stream, mine, self.text.window)
+        if not self.beginnings:
+            return stream
+        lengths = [len(line) for line in self.beginnings]
+        lines = Lines(self.beginnings, _lengths.batches(lengths, self.text.lines, rank, world, generator))
+        return Mixed(stream, lines, generator.permutation(len(stream) + len(lines)))
 
     def _rows(self, epoch: int) -> tuple[NDArray[np.int64], np.random.Generator]:
         """Where the rows of an epoch begin, and the generator that drew the first."""
@@ -168,9 +183,10 @@ class Gpt2(Learner):
     def loss(self, batch: Tensor, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
         """Cross-entropy of each token given those before it in the row."""
         rows = batch.to(self.device)
-        logits = self.module(input_ids=rows[:, :-1], use_cache=False).logits
-        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten())
-        return loss, rows[:, 1:].numel(), {}
+        inputs, targets = rows[:, :-1].clamp(min=0), rows[:, 1:].flatten()
+        logits = self.module(input_ids=inputs, use_cache=False).logits
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets, ignore_index=NOTHING)
+        return loss, int((targets != NOTHING).sum()), {}
 
     @torch.no_grad()
     def held_out(self) -> tuple[float, int]:
@@ -179,7 +195,7 @@ class Gpt2(Learner):
         nats = 0.0
         for group in _groups(self.sentences, HELD_OUT_TOKENS):
             ids = torch.full((len(group), len(group[0])), self.symbol)
-            targets = torch.full_like(ids, -100)
+            targets = torch.full_like(ids, NOTHING)
             for row, sentence in enumerate(group):
                 ids[row, : len(sentence)] = torch.from_numpy(sentence)
                 targets[row, : len(sentence) - 1] = torch.from_numpy(sentence[1:])
@@ -209,6 +225,42 @@ class Rows(Sequence[Tensor]):
         return torch.from_numpy(self.stream[cut].astype(np.int64))
 
 
+@dataclass(frozen=True, slots=True)
+class Lines(Sequence[Tensor]):
+    """Batches of the beginnings of sentences; `NOTHING` stands behind the shorter ones.
+
+    Arguments:
+        lines: all of them, the symbol first.
+        places: which make each batch, shape (batches, lines a step).
+    """
+
+    lines: Sequence[NDArray[np.int32]]
+    places: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, index: Any) -> Any:
+        some = [torch.from_numpy(self.lines[place].astype(np.int64)) for place in self.places[index]]
+        return torch.nn.utils.rnn.pad_sequence(some, batch_first=True, padding_value=NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed(Sequence[Tensor]):
+    """The batches of both kinds in one order."""
+
+    stream: Rows
+    lines: Lines
+    order: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, index: Any) -> Any:
+        place = int(self.order[index])
+        return self.stream[place] if place < len(self.stream) else self.lines[place - len(self.stream)]
+
+
 def _stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """All sentences as one stream, and where each begins, at the symbol before it."""
     parts, starts, length = [], [0], 0
@@ -220,6 +272,15 @@ def _stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[ND
     if not parts:
         raise InputError("the training text", "not one sentence", "a sentence a line")
     return np.concatenate([*parts, np.array([symbol], np.int32)]), np.array(starts[:-1])
+
+
+def _beginnings(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) -> list[NDArray[np.int32]]:
+    """The symbol and the first tokens of each line."""
+    return [
+        np.array([symbol, *encoding.ids[:window]], np.int32)
+        for lines in corpus.portions(texts, 4096)
+        for encoding in tokenizer.encode_batch(lines, add_special_tokens=False)
+    ]
 
 
 def _held_out(

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from syntagm import durable
 from syntagm.errors import InputError, UsageError
-from syntagm.training import _hugging_face, corpus
+from syntagm.training import _hugging_face, _lengths, corpus
 from syntagm.training._learner import Learner
 from syntagm.training._record import finished, refuse_small
 from syntagm.training._settings import Settings
@@ -33,8 +33,6 @@ from syntagm.training.loop import Progress, fit
 # Numbered in this order.
 PADDING, UNKNOWN, FIRST, LAST, MASK = SYMBOLS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 HELD_OUT_TOKENS = 8192
-# Rows of like length are batched together: sorted among so many batches at a time.
-_SORTED = 50
 _KEPT, _REPLACED = 0.1, 0.1
 
 
@@ -126,13 +124,7 @@ class Bert(Learner):
     def batches(self, epoch: int, rank: int, world: int) -> "Batches":
         """Rows in random order, those of like length together, masked anew in each epoch."""
         generator = np.random.Generator(np.random.PCG64([self.seed, epoch]))
-        share = self.text.batch * world
-        order = generator.permutation(len(self.rows))
-        order = order[: len(order) // share * share]
-        lengths = np.array([len(self.rows[index]) for index in order], np.int64)
-        near = np.arange(len(order)) // (share * _SORTED)
-        groups = order[np.lexsort((lengths, near))].reshape(-1, world, self.text.batch)
-        mine = generator.permutation(groups)[:, rank]
+        mine = _lengths.batches([len(row) for row in self.rows], self.text.batch, rank, world, generator)
         return Batches(self.rows, mine, self._masks, (self.seed, epoch, rank), self.text.share)
 
     def needs(self, world: int) -> tuple[str, str]:

@@ -1,0 +1,327 @@
+"""What the bundled model reads in its second training: the beginnings of clauses whose verb shows the number of its subject.
+
+    python -m syntagm.papers.clauses CORPUS... > clauses.txt
+
+The text is searched for clauses that begin with their subject, at the beginning of a sentence or behind a comma or conjunction:
+`The walls of the castle were very thick`. What is a noun, a verb and their number is told by spelling, a word list and the
+company that words keep; a clause in which subject and verb don't agree by these lights is dropped, since it was misread. Of
+each clause so much is kept as shows the verb, with two more words.
+
+Most subjects of a text have a singular noun or none beside the verb, so that a small model learns to look at the nearest noun.
+Each clause therefore comes in up to four forms, head and nearest noun in either number, where the text has a noun of that form
+(`The wall of the castles was very thick`); Zmigrod et al. 2019 do as much for gender. Then rare kinds of clauses are drawn more
+often than they are found: each kind in proportion to the fourth root of how many there are.
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from syntagm import word_list
+from syntagm.training import corpus
+
+AUXILIARIES = {"is": "are", "was": "were", "has": "have", "does": "do"}
+SINGULAR = frozenset({
+    "a", "an", "this", "each", "every", "another", "one", "either", "neither", "something", "anything", "nothing", "everyone",
+    "everybody", "nobody",
+})  # fmt: skip
+PLURAL = frozenset({"these", "those", "many", "several", "few", "both", "two", "three", "four", "five", "six"})
+DEFINITE = frozenset({"the", "my", "his", "her", "its", "our", "your", "their"})
+OTHERS = frozenset({"some", "any", "no", "such", "all", "most", "other"})
+DETERMINERS = SINGULAR | PLURAL | DEFINITE | OTHERS
+# Of these one can be the subject by itself: `One of the men`, `Those who came`.
+ALONE = frozenset({
+    "one", "each", "either", "neither", "something", "anything", "nothing", "everyone", "everybody", "nobody", "those", "these",
+})  # fmt: skip
+RELATIVES = frozenset({"who", "whom", "whose", "which", "that"})
+PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "there"})
+PREPOSITIONS = frozenset({
+    "of", "in", "on", "at", "by", "for", "with", "from", "to", "into", "upon", "over", "under", "behind", "beside", "near",
+    "above", "below", "about", "around", "through", "across", "between", "among", "against", "before", "after", "beyond",
+    "within", "without", "along", "toward", "towards", "outside", "inside", "beneath", "round", "opposite",
+})  # fmt: skip
+COORDINATORS = frozenset({"and", "or", "nor", "but"})
+# Before a form without an ending these show that it is no finite verb.
+BEFORE_INFINITIVES = frozenset({
+    "to", "not", "can", "could", "will", "would", "shall", "should", "may", "might", "must", "did", "do", "does",
+})  # fmt: skip
+# What stands behind a finite verb rather than behind a noun of the same spelling.
+_OBJECTS = frozenset(
+    {"him", "me", "us", "them", "himself", "itself", "that", "what", "how", "not", "to", "in", "at", "with", "upon"}
+)
+BEHIND_VERBS = DETERMINERS | PRONOUNS | _OBJECTS
+ADVERBS = frozenset({
+    "always", "never", "still", "now", "also", "ever", "then", "often", "soon", "next", "close", "out", "up", "here", "there",
+})  # fmt: skip
+IRREGULAR = {
+    "man": "men",
+    "woman": "women",
+    "child": "children",
+    "foot": "feet",
+    "tooth": "teeth",
+    "gentleman": "gentlemen",
+}
+PLURAL_NOUNS = frozenset(IRREGULAR.values()) | {"people", "police", "cattle", "mice", "geese", "oxen"}
+LONGEST, BEHIND = 20, 2
+SEED, NUMBER, REPEATS = 1, 400_000, 20
+
+_AUXILIARY = frozenset(AUXILIARIES) | frozenset(AUXILIARIES.values())
+_TOKEN = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*|[^\sA-Za-z]+")
+_CONJUNCTIONS = frozenset(
+    {"that", "when", "while", "because", "although", "though", "whether", "if", "how", "why", "what"}
+)
+
+
+class Lexicon:
+    """What words are, as far as a word list of verbs and the counts of a text tell.
+
+    Arguments:
+        texts: sentences; a noun form counts as one that exists if it is found three times.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.counts = Counter(word for text in texts for word in re.findall(r"[a-z]+", text))
+        rows = [row for row in word_list.read("verbs").rows if row.forms[0] not in AUXILIARIES]
+        known = [row for row in rows if int(row.tags["frequency"] or 0) >= 5]
+        self.other_verb = AUXILIARIES | {plural: singular for singular, plural in AUXILIARIES.items()}
+        self.other_verb |= {form: row.forms[1 - label] for row in known for label, form in enumerate(row.forms)}
+        self.verbs = {form: label == 1 for row in known for label, form in enumerate(row.forms)}
+        self.verbs |= {
+            form: plural for pair in AUXILIARIES.items() for form, plural in zip(pair, (False, True), strict=True)
+        }
+        self.nominal = frozenset(form for row in known if row.tags["noun"] for form in row.forms)
+        self.past = frozenset(row.forms[1] for row in known if row.tags["past"])
+
+    def plural(self, noun: str) -> bool:
+        """Is a noun plural, by its spelling?"""
+        return noun in PLURAL_NOUNS or (
+            len(noun) > 3 and noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s"))
+        )
+
+    def other_noun(self, noun: str) -> str | None:
+        """The form in the other number, None if the text has none."""
+        made = _singular(noun) if self.plural(noun) else _plural(noun)
+        found = [form for form in made if self.counts[form] >= 3 and 200 * self.counts[form] > self.counts[noun]]
+        return max(found, key=self.counts.__getitem__, default=None)
+
+
+def _singular(noun: str) -> list[str]:
+    irregular = [one for one, many in IRREGULAR.items() if many == noun]
+    endings = (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", ""))
+    return irregular or [noun.removesuffix(end) + new for end, new in endings if noun.endswith(end)]
+
+
+def _plural(noun: str) -> list[str]:
+    if noun in IRREGULAR:
+        return [IRREGULAR[noun]]
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return [noun[:-1] + "ies"]
+    return [noun + ("es" if noun.endswith(("s", "x", "z", "ch", "sh")) else "s")]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """The beginning of a clause.
+
+    Arguments:
+        words: as far as two words behind the verb, in lower case.
+        head, verb: where they stand.
+        nouns: where nouns between them stand that have a form of the other number.
+        kind: what stands between: nothing, a phrase, a relative clause, or only its first word, if the verb is its own.
+        plural: is the head?
+        nearest: is the last noun between them plural? None where there is none.
+    """
+
+    words: tuple[str, ...]
+    head: int
+    verb: int
+    nouns: tuple[int, ...]
+    kind: str
+    plural: bool
+    nearest: bool | None
+
+    @property
+    def cell(self) -> tuple[str, bool, bool, bool]:
+        """Clauses of one cell are drawn alike."""
+        verb = self.words[self.verb]
+        attracted = self.nearest is not None and self.nearest != self.plural
+        return self.kind, self.plural, attracted, verb in _AUXILIARY
+
+    def __str__(self) -> str:
+        text = " ".join(self.words)
+        return text[:1].upper() + text[1:]
+
+
+def clauses(text: str, lexicon: Lexicon) -> Iterator[Clause]:
+    """The clauses of a sentence that begin with a determiner and show the number of their subject."""
+    tokens = [token.replace("’", "'") for token in _TOKEN.findall(text)]
+    read = 0
+    for first, token in enumerate(tokens):
+        if first >= read and token.lower() in DETERMINERS and _begins(tokens, first):
+            words: list[str] = []
+            for word in tokens[first : first + LONGEST + BEHIND]:
+                if not word[0].isalpha():
+                    break
+                words.append(word if word[0].isupper() and words else word.lower())
+            if found := _read(words, lexicon):
+                read = first + found.verb
+                yield found
+
+
+def _begins(tokens: Sequence[str], first: int) -> bool:
+    """Does a clause begin here, by what stands before it?"""
+    before = [token.lower() for token in tokens[max(0, first - 2) : first]]
+    if not before or not before[-1][0].isalpha() or before[-1] in _CONJUNCTIONS:
+        return True
+    return before[-1] in ("and", "but", "for") and len(before) == 2 and not before[0][0].isalpha()
+
+
+def _read(words: Sequence[str], lexicon: Lexicon) -> Clause | None:
+    head = _head(words, lexicon)
+    if head is None:
+        return None
+    noun = words[head]
+    plural = noun in PLURAL if noun in ALONE else lexicon.plural(noun)
+    if head and ((words[0] in SINGULAR and plural) or (words[0] in PLURAL and not plural)):
+        return None
+    relative = False
+    for place in range(head + 1, len(words)):
+        word = words[place]
+        if word in COORDINATORS:
+            return None
+        relative = relative or word in RELATIVES or word in PRONOUNS
+        if word in lexicon.verbs and lexicon.verbs[word] == plural and _finite(words, head, place, lexicon):
+            return _clause(words, head, place, plural, lexicon)
+        # The verb of a relative clause may agree with a subject of its own; any other has been misread.
+        if word in lexicon.verbs and word in _AUXILIARY and not relative:
+            return None
+    return None
+
+
+def _head(words: Sequence[str], lexicon: Lexicon) -> int | None:
+    """Where the head of the subject stands: before the first word that can't belong to what precedes it."""
+    if words[0] in ALONE and len(words) > 1 and words[1] in PREPOSITIONS | RELATIVES:
+        return 0
+    for place in range(1, len(words)):
+        word, before = words[place], words[place - 1]
+        if word in COORDINATORS:
+            return None
+        agrees = word in lexicon.verbs and lexicon.verbs[word] == lexicon.plural(before) and place > 1
+        if word in PREPOSITIONS | RELATIVES | PRONOUNS | _AUXILIARY or (
+            agrees and _finite(words, place - 1, place, lexicon)
+        ):
+            head = place - 1
+            while head > 0 and (words[head] in ADVERBS or words[head].endswith("ly")):
+                head -= 1
+            return head if head and words[head] not in DETERMINERS and len(words[head]) > 2 else None
+    return None
+
+
+def _finite(words: Sequence[str], head: int, place: int, lexicon: Lexicon) -> bool:
+    """Is a form of the right number a finite verb here, rather than a noun, an infinitive or a participle?"""
+    word, before = words[place], words[place - 1]
+    if word in _AUXILIARY:
+        return True
+    if before in DETERMINERS | PREPOSITIONS | BEFORE_INFINITIVES or word in lexicon.past:
+        return False
+    if lexicon.verbs[word]:
+        return word not in lexicon.nominal or place == head + 1
+    return word not in lexicon.nominal or (
+        not lexicon.plural(before) and frozenset(words[place + 1 : place + 2]) <= BEHIND_VERBS
+    )
+
+
+def _clause(words: Sequence[str], head: int, verb: int, plural: bool, lexicon: Lexicon) -> Clause:
+    between = words[head + 1 : verb]
+    relative = next((word for word in between if word in RELATIVES | PRONOUNS), None)
+    kind = "nothing" if not between else "phrase" if relative is None else "clause"
+    if relative is not None and between[-1] in RELATIVES:
+        kind = "its own"
+    nouns = tuple(place for place in range(head + 2, verb) if _changeable(words, place, verb, lexicon))
+    near = [words[place] for place in range(head + 1, verb) if _noun(words, place, lexicon)]
+    nearest = lexicon.plural(near[-1]) if near else None
+    return Clause(tuple(words[: verb + 1 + BEHIND]), head, verb, nouns, kind, plural, nearest)
+
+
+def _changeable(words: Sequence[str], place: int, verb: int, lexicon: Lexicon) -> bool:
+    """Is this a noun that can take the other number where it stands?"""
+    word, before, behind = words[place], words[place - 1], words[place + 1]
+    if not _noun(words, place, lexicon) or (place + 1 < verb and behind in lexicon.verbs):
+        return False
+    if not (before in DEFINITE or place + 1 == verb or behind in PREPOSITIONS | RELATIVES):
+        return False
+    near = frozenset(words[max(0, place - 3) : place])
+    if lexicon.plural(word):
+        free = near & DEFINITE and not near & (PLURAL | OTHERS | {"one"})
+    else:
+        free = not near & (SINGULAR | OTHERS | {"that", "much"})
+    return bool(free)
+
+
+def _noun(words: Sequence[str], place: int, lexicon: Lexicon) -> bool:
+    """Is this a noun that has a form of the other number?"""
+    word = words[place]
+    if not word.islower() or word in DETERMINERS | PREPOSITIONS | RELATIVES | PRONOUNS:
+        return False
+    return (word not in lexicon.verbs or words[place - 1] in DETERMINERS) and lexicon.other_noun(word) is not None
+
+
+def forms(clause: Clause, lexicon: Lexicon) -> list[Clause]:
+    """The clause itself, and with its nouns, or its head and verb, or both in the other number, where that can be."""
+    made = [clause]
+    if clause.nouns:
+        made.append(replace(_changed(clause, clause.nouns, lexicon), nearest=not clause.nearest))
+    before, noun = clause.words[: clause.head], clause.words[clause.head]
+    definite = before and before[0] in DEFINITE and not frozenset(before) & PLURAL
+    if definite and lexicon.other_noun(noun):
+        made += [
+            replace(_changed(one, (clause.head, clause.verb), lexicon), plural=not one.plural) for one in tuple(made)
+        ]
+    return made
+
+
+def _changed(clause: Clause, places: Iterable[int], lexicon: Lexicon) -> Clause:
+    words = list(clause.words)
+    for place in places:
+        word = words[place]
+        words[place] = lexicon.other_verb[word] if place == clause.verb else lexicon.other_noun(word) or word
+    return replace(clause, words=tuple(words))
+
+
+def draw(found: Mapping[tuple[str, bool, bool, bool], Sequence[Clause]], number: int, seed: int) -> list[Clause]:
+    """Some clauses, those of each cell in proportion to the fourth root of its size, each of a cell as often as the others.
+
+    Arguments:
+        found: clauses by cell.
+        number: how many are drawn at most; none is drawn more than `REPEATS` times.
+    """
+    generator = np.random.default_rng(seed)
+    total = sum(len(some) ** 0.25 for some in found.values())
+    drawn: list[Clause] = []
+    for _, some in sorted(found.items()):
+        wanted = min(REPEATS * len(some), round(number * len(some) ** 0.25 / total))
+        drawn += list(some) * (wanted // len(some))
+        drawn += [some[index] for index in generator.permutation(len(some))[: wanted % len(some)]]
+    return drawn
+
+
+def main(paths: Sequence[str]) -> None:
+    """Write the clauses of corpora, a line each."""
+    lexicon = Lexicon(corpus.texts(paths))
+    found: dict[tuple[str, bool, bool, bool], list[Clause]] = {}
+    for text in corpus.texts(paths):
+        for clause in clauses(text, lexicon):
+            for form in forms(clause, lexicon):
+                found.setdefault(form.cell, []).append(form)
+    for cell, some in sorted(found.items()):
+        print(f"{len(some):7,} {cell}", file=sys.stderr)
+    for clause in draw(found, NUMBER, SEED):
+        print(clause)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,113 @@
+"""The clauses that the bundled model reads in its second training."""
+
+from collections import Counter
+
+import pytest
+
+from syntagm.papers.clauses import REPEATS, Clause, Lexicon, clauses, draw, forms
+
+TEXT = """
+the castle castles castle castles castle castles wall walls wall walls wall walls
+man men man men man men letter letters letter letters letter letters city cities city cities city cities
+"""
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return Lexicon([TEXT])
+
+
+def found(sentence: str, lexicon: Lexicon) -> list[str]:
+    return [str(clause) for clause in clauses(sentence, lexicon)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "clause"),
+    [
+        ("The wall was high and old.", "The wall was high and"),
+        ("“The wall was high,” he said.", "The wall was high"),
+        ("He saw that the walls of the castle were very thick.", "The walls of the castle were very thick"),
+        (
+            "It rained, and the man who wrote the letters seems to have gone.",
+            "The man who wrote the letters seems to have",
+        ),
+        ("When his men come home, he sings.", "His men come home"),
+        ("One of the men was asleep.", "One of the men was asleep"),
+        ("Those who know the city are few.", "Those who know the city"),
+        ("The letters that the man is reading were long.", "The letters that the man is reading were long"),
+    ],
+)
+def test_a_clause_is_read_as_far_as_two_words_behind_its_verb(sentence: str, clause: str, lexicon: Lexicon) -> None:
+    assert found(sentence, lexicon) == [clause]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "He came home.",
+        # No number can be seen.
+        "The man went home.",
+        # Subject and verb don't agree, so one of them was misread.
+        "The walls of the castle was high.",
+        # Neither has a number of its own that the verb shows.
+        "The man and the men were old.",
+        # The object of a preposition begins no clause.
+        "He went to the castle is what I heard.",
+        "The man could walk home.",
+        "The wall, high and old, was white.",
+        "",
+        "“…”",
+    ],
+)
+def test_of_others_nothing_is_read(sentence: str, lexicon: Lexicon) -> None:
+    assert found(sentence, lexicon) == []
+
+
+def every_form(sentence: str, lexicon: Lexicon) -> dict[str, tuple[str, bool, bool, bool]]:
+    [clause] = clauses(sentence, lexicon)
+    return {str(form): form.cell for form in forms(clause, lexicon)}
+
+
+def test_head_and_nearest_noun_come_in_either_number(lexicon: Lexicon) -> None:
+    assert every_form("The wall of the castle was very thick.", lexicon) == {
+        "The wall of the castle was very thick": ("phrase", False, False, True),
+        "The wall of the castles was very thick": ("phrase", False, True, True),
+        "The walls of the castle were very thick": ("phrase", True, True, True),
+        "The walls of the castles were very thick": ("phrase", True, False, True),
+    }
+    assert every_form("The man who wrote the letters comes home.", lexicon) == {
+        "The man who wrote the letters comes home": ("clause", False, True, False),
+        "The man who wrote the letter comes home": ("clause", False, False, False),
+        "The men who wrote the letters come home": ("clause", True, False, False),
+        "The men who wrote the letter come home": ("clause", True, True, False),
+    }
+
+
+def test_what_stands_before_a_noun_keeps_its_number(lexicon: Lexicon) -> None:
+    assert set(every_form("A man in this city was glad.", lexicon)) == {"A man in this city was glad"}
+    assert set(every_form("These men in the city were glad.", lexicon)) == {
+        "These men in the city were glad",
+        "These men in the cities were glad",
+    }
+    # The text has no such form.
+    assert set(every_form("The mud of the city is deep.", lexicon)) == {
+        "The mud of the city is deep",
+        "The mud of the cities is deep",
+    }
+
+
+def test_rare_kinds_are_drawn_more_often_than_they_are_found() -> None:
+    def clause(number: int, kind: str) -> Clause:
+        return Clause(("the", f"n{number}", "is"), 1, 2, (), kind, False, None)
+
+    cells = {
+        ("nothing",): [clause(i, "nothing") for i in range(1296)],
+        ("phrase",): [clause(i, "phrase") for i in range(16)],
+    }
+    drawn = draw(cells, 800, 1)  # type: ignore[arg-type]
+    by_kind = Counter(one.kind for one in drawn)
+    # The fourth roots are 6 and 2.
+    assert by_kind == {"nothing": 600, "phrase": 200}
+    assert set(Counter(one for one in drawn if one.kind == "phrase").values()) == {12, 13}
+    assert draw(cells, 800, 1) == drawn  # type: ignore[arg-type]
+    assert Counter(one.kind for one in draw(cells, 80_000, 1))["phrase"] == 16 * REPEATS  # type: ignore[arg-type]
