@@ -37,8 +37,13 @@ def lines(run: Run, kind: str) -> Iterator[str]:
 
     Arguments:
         kind: "tokens", "regions", "results" or "scores".
+
+    Raises:
+        RunError: the run has none of that kind, which is said before the header; or a shard is damaged.
     """
     columns = COLUMNS[kind]
+    if isinstance(run, FillRun) and kind in ("tokens", "regions"):
+        run.refuse(kind)
     if kind == "scores":
         yield from table.lines(columns, _scores(run))
         return
@@ -52,7 +57,7 @@ def write(run: Run, kind: str, path: Path) -> None:
     """Write the CSV whole, or not at all.
 
     Raises:
-        RunError: it can't be written, or a shard is damaged.
+        RunError: it can't be written, or as `lines`.
     """
     durable.write_parts(path, _blocks(lines(run, kind)))
 

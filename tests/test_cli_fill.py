@@ -106,5 +106,9 @@ def test_other_commands_on_a_fill_run(line: list[str], tmp_path: Path, capsys: p
     assert main(["export", run, "--as", "results", "-o", "-"]) == 0
     assert capsys.readouterr().out.endswith((tmp_path / "run" / "results.csv").read_text())
     assert main(["report", run]) == 0
-    assert main(["export", run, "--as", "tokens", "-o", "-"]) == 2
-    assert "a fill run has no" in capsys.readouterr().err
+    capsys.readouterr()
+    for kind in ("tokens", "regions"):
+        assert main(["export", run, "--as", kind, "-o", "-"]) == 2
+        shown = capsys.readouterr()
+        # Not even a header stands on the standard output.
+        assert (shown.out, f"a fill run has no {kind}" in shown.err) == ("", True)
