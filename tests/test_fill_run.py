@@ -21,6 +21,7 @@ from syntagm.estimates import chance_of
 from syntagm.estimates import estimates as estimate
 from syntagm.export import lines
 from syntagm.ledger import Silence
+from syntagm.measures import _cut
 from syntagm.measures._cut import Cut
 from syntagm.models._model import LanguageModel
 from syntagm.models._name import load
@@ -273,6 +274,36 @@ def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None
         fill(Drawn(VOCABULARY), (SIMPLE, CLASH), others, tmp_path)
     with pytest.raises(RunError, match=r"in the same order[.] Their order is another"):
         filled(tmp_path, CLASH, SIMPLE)
+
+
+def test_the_order_of_cut_offs_and_repeats_make_no_other_run(tmp_path: Path) -> None:
+    filled(tmp_path, top=(0.9, 0.5), bottom=(0.01, 0.1))
+    before = (tmp_path / "results.csv").read_bytes()
+    model = Drawn(VOCABULARY)
+    run = filled(tmp_path, model=model, top=(0.5, 0.9, 0.5), bottom=(0.1, 0.01))
+    assert (model.asked, (tmp_path / "results.csv").read_bytes()) == ([], before)
+    assert [str(cut) for cut in run.cuts] == ["", "(top=0.5)", "(top=0.9)", "(bottom=0.1)", "(bottom=0.01)"]
+    with pytest.raises(RunError, match=r"a run with top=\[0.5, 0.9\]; expected a run with top=\[0.5\]"):
+        filled(tmp_path, top=(0.5,), bottom=(0.1, 0.01))
+
+
+def test_a_run_that_named_its_cut_offs_in_another_order_is_read_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = filled(tmp_path / "sorted", top=(0.5, 0.9))
+    with monkeypatch.context() as patched:
+        patched.setattr(_cut, "cuts", lambda top, _: (Cut(), *(Cut(top=share) for share in top)))
+        made = filled(tmp_path / "old", top=(0.9, 0.5))
+    assert made.record["options"]["top"] == [0.9, 0.5]
+    # One of its two shards is lost; the other keeps its columns in the order of the time.
+    ledger = tmp_path / "old" / "ledger.jsonl"
+    ledger.write_text(ledger.read_text().splitlines(keepends=True)[0])
+    model = Drawn(VOCABULARY)
+    run = filled(tmp_path / "old", model=model, top=(0.5, 0.9))
+    assert [left for left, _ in model.asked] == ["A bird "]
+    assert run.contexts().equals(whole.contexts())
+    keys = ["suite", "item", "measure"]
+    assert run.results().sort(keys).equals(whole.results().sort(keys))
 
 
 def test_results_that_are_gone_are_written_again(tmp_path: Path) -> None:

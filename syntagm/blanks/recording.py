@@ -1,7 +1,7 @@
 """Ask a model for every form of a word list in every context of suites, shard by shard, into a run directory."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def fill(
         suites: gone through twice; an iterator is made a list. Which of their items make contexts: `measures._context`.
         eligible: which rows of the list count: "all" that the model can be asked for, or "single-token" ones.
         shared: are blanks the words that the sentences of an item share, rather than the word in which they differ?
-        top, bottom: cut-offs, as shares; see `measures._shares`. Rows of single tokens only count there.
+        top, bottom: cut-offs, as shares, in any order; see `measures._shares`. Rows of single tokens only count there.
         command: the command line, for the record.
 
     Raises:
@@ -109,14 +109,20 @@ def _prepare(
         "words": {"name": words.name, "hash": words.hash, "labels": list(words.labels), "rows": len(words.rows)},
         "blank": "shared" if labels.shared else "differing",
         "eligible": eligible,
-        "top": [cut.top for cut in cuts if cut.top < 1],
-        "bottom": [cut.bottom for cut in cuts if cut.bottom < 1],
+        "top": _as_recorded([cut.top for cut in cuts if cut.top < 1], standing, "top"),
+        "bottom": _as_recorded([cut.bottom for cut in cuts if cut.bottom < 1], standing, "bottom"),
     }
     measures = ["tse", *map(str, _tables.measures(cuts))]
     identity = f"{model.fingerprint}|{sorted(options.items())}"
     made = plan(suites, labels, model.left_to_right, measures, identity)
     fresh = ledger.new_record(model, made.suites, options, command, "fill")
     return ledger.settled(folder, standing, fresh | {"contexts": made.contexts, "remarks": list(words.remarks)}), made
+
+
+def _as_recorded(limits: list[float], standing: Mapping[str, Any] | None, end: str) -> list[float]:
+    """The cut-offs in the order in which the run that stands there names them: the names of its shards rest on it."""
+    recorded: list[float] = standing["options"].get(end, []) if standing else []
+    return recorded if set(recorded) == set(limits) else limits
 
 
 class _Work:

@@ -102,7 +102,8 @@ class FillRun(Run):
         shards = [name for one in self.suites for name in one.shards if name in self._ledger]
         held = {name: set(self._ledger[name].get("suites", ())) for name in shards}
         tables = [
-            self._table(name, kind).filter(pl.col("suite") == one)
+            # By name: the columns of a run that named its cut-offs in another order stand in that order.
+            self._table(name, kind).select(*schema).filter(pl.col("suite") == one)
             for one in wanted
             for name in shards
             if one in held[name]

@@ -63,8 +63,14 @@ def parse(text: str, name: str) -> Cut:
 
 
 def cuts(top: tuple[float, ...] = (), bottom: tuple[float, ...] = ()) -> tuple[Cut, ...]:
-    """No cut-off first, then those of the top and those of the bottom, each once."""
-    return tuple(dict.fromkeys((Cut(), *(Cut(top=share) for share in top), *(Cut(bottom=share) for share in bottom))))
+    """No cut-off first, then those of the top upwards and those of the bottom downwards, each once, however they come.
+
+    >>> [str(cut) for cut in cuts((0.9, 0.5, 0.9), (0.01, 0.1))]
+    ['', '(top=0.5)', '(top=0.9)', '(bottom=0.1)', '(bottom=0.01)']
+    """
+    tops = sorted((Cut(top=share) for share in top), key=lambda cut: cut.top)
+    bottoms = sorted((Cut(bottom=share) for share in bottom), key=lambda cut: -cut.bottom)
+    return tuple(dict.fromkeys((Cut(), *tops, *bottoms)))
 
 
 def _share(text: str) -> float:
