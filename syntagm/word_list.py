@@ -17,12 +17,12 @@ or no word are left out, and of rows that share a form the first stays. `FILE.cs
 
 import csv
 import hashlib
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from syntagm import table
 from syntagm.errors import InputError, UsageError
 
 FORM, ALSO = "form:", "also:"
@@ -141,13 +141,13 @@ class WordList:
         """The list as a file that `read` reads."""
         tags = list(dict.fromkeys(name for row in self.rows for name in row.tags))
         also = [label for label in self.labels if any(row.also.get(label) for row in self.rows)]
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["lemma", *(FORM + label for label in self.labels), *(ALSO + label for label in also), *tags])
-        for row in self.rows:
-            further = (" ".join(row.also.get(label, ())) for label in also)
-            writer.writerow([row.lemma, *row.forms, *further, *(row.tags.get(name, "") for name in tags)])
-        return text.getvalue()
+        header = ["lemma", *(FORM + label for label in self.labels), *(ALSO + label for label in also), *tags]
+        further = ([" ".join(row.also.get(label, ())) for label in also] for row in self.rows)
+        rows = (
+            [row.lemma, *row.forms, *words, *(row.tags.get(name, "") for name in tags)]
+            for row, words in zip(self.rows, further, strict=True)
+        )
+        return "".join(table.lines(header, rows))
 
 
 def bundled() -> list[str]:

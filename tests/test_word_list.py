@@ -56,6 +56,25 @@ def test_tags_do_not_change_what_numbers_depend_on(tmp_path: Path) -> None:
     assert read(written(tmp_path, OURS.replace("walks", "walketh"))).hash != same.hash
 
 
+def test_a_list_is_written_as_all_csv_is_and_read_back_exactly(tmp_path: Path) -> None:
+    tags = [{"note": "=1+1"}, {"note": "@x", "log": "-3.50"}, {"note": "one\rtwo"}, {"note": '"a", b\nc'}, {"log": "+"}]
+    rows = tuple(WordRow(f"-v{k}", (f"+v{k}s", f"=v{k}"), one) for k, one in enumerate(tags))
+    words = WordList("odd", ("a", "b"), rows)
+    text = words.csv()
+    assert text.splitlines()[:3] == [
+        "lemma,form:a,form:b,note,log",
+        '"-v0","+v0s","=v0","=1+1",',
+        '"-v1","+v1s","=v1","@x","-3.50"',
+    ]
+    path = tmp_path / "odd.csv"
+    path.write_bytes(text.encode())
+    again = read(path)
+    assert again.hash == words.hash
+    # A tag that a row has not is empty in the file.
+    assert [row.tags for row in again.rows] == [{"note": "", "log": ""} | dict(row.tags) for row in rows]
+    assert again.csv() == text
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
