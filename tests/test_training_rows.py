@@ -10,7 +10,9 @@ from safetensors.torch import load_file
 from training_for_tests import GPT2
 
 from syntagm.cli import main
+from syntagm.errors import InputError
 from syntagm.training import _lengths, gpt2
+from syntagm.training._rows import NOTHING, cut
 
 WINDOW = 6
 SIZE = gpt2.Size(1, 8, 2, 32, 0.0)
@@ -46,11 +48,11 @@ def test_each_line_is_the_symbol_and_its_first_tokens(learner: Any, lines: str) 
     for epoch in range(2):
         batches = [batch for batch in learner.batches(epoch, 0, 1) if len(batch) == TEXT.lines]
         assert len(batches) == 5
-        rows = [tuple(token for token in row if token != gpt2.NOTHING) for batch in batches for row in batch.tolist()]
+        rows = [tuple(token for token in row if token != NOTHING) for batch in batches for row in batch.tolist()]
         assert len(set(rows)) == len(rows) == 20
         assert set(rows) <= expected
         # Padding stands at the end.
-        assert all(not (np.diff(batch == gpt2.NOTHING) < 0).any() for batch in (one.numpy() for one in batches))
+        assert all(not (np.diff(batch == NOTHING) < 0).any() for batch in (one.numpy() for one in batches))
 
 
 def test_both_kinds_of_steps_are_all_there_in_an_order_of_each_epoch(learner: Any) -> None:
@@ -58,7 +60,7 @@ def test_both_kinds_of_steps_are_all_there_in_an_order_of_each_epoch(learner: An
     for epoch in range(4):
         batches = learner.batches(epoch, 0, 1)
         kinds = [len(batches[index]) for index in range(len(batches))]
-        alone = len(gpt2._cut(learner.starts, len(learner.stream), WINDOW, np.random.default_rng([1, epoch])))
+        alone = len(cut(learner.starts, len(learner.stream), WINDOW, np.random.default_rng([1, epoch])))
         assert kinds.count(TEXT.lines) == 5
         assert kinds.count(TEXT.batch) == alone // TEXT.batch
         orders.append(kinds)
@@ -68,14 +70,14 @@ def test_both_kinds_of_steps_are_all_there_in_an_order_of_each_epoch(learner: An
 @torch.no_grad()
 def test_the_loss_is_the_mean_over_the_tokens_of_the_lines(learner: Any) -> None:
     learner.module.eval()
-    batch = max(learner.batches(0, 0, 1), key=lambda one: int((one == gpt2.NOTHING).sum()))
+    batch = max(learner.batches(0, 0, 1), key=lambda one: int((one == NOTHING).sum()))
     loss, tokens, _ = learner.loss(batch, {})
     nats = []
     for row in batch:
-        ids = row[row != gpt2.NOTHING]
+        ids = row[row != NOTHING]
         logits = learner.module(ids[None, :-1]).logits[0].log_softmax(-1)
         nats += (-logits[torch.arange(len(ids) - 1), ids[1:]]).tolist()
-    assert (batch == gpt2.NOTHING).any()
+    assert (batch == NOTHING).any()
     assert tokens == len(nats)
     assert float(loss) == pytest.approx(np.mean(nats), abs=1e-5)
 
@@ -114,6 +116,12 @@ def test_the_command_takes_them_and_refuses_to_go_on_with_others(
     assert main([*common, "--beginnings", lines]) == 0
     assert main(common) == 2
     assert "another training, with beginnings" in capsys.readouterr().err
+
+
+def test_too_few_lines_for_a_step_are_refused_rather_than_left_out(corpus: str, lines: str, tmp_path: Path) -> None:
+    many = gpt2.Text(vocabulary=280, window=WINDOW, batch=2, lines=24)
+    with pytest.raises(InputError, match="23 lines; expected at least 24"):
+        gpt2.train([corpus], [corpus], tmp_path / "m", SIZE, many, GPT2, beginnings=[lines])
 
 
 def test_batches_hold_rows_of_like_length_and_share_them_among_processes() -> None:

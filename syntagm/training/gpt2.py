@@ -27,14 +27,13 @@ from syntagm.errors import InputError, ModelError, UsageError
 from syntagm.training import _hugging_face, _lengths, corpus
 from syntagm.training._learner import Learner
 from syntagm.training._record import finished, refuse_small
+from syntagm.training._rows import NOTHING, Lines, Mixed, Rows, cut
 from syntagm.training._settings import Settings
 from syntagm.training.loop import Progress, fit
 
 SYMBOL = "<|endoftext|>"
 UNKNOWN = "<unk>"
 HELD_OUT_TOKENS = 8192
-# Stands in a row where there is nothing to foretell.
-NOTHING = -100
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +166,17 @@ class Gpt2(Learner):
             return stream
         lengths = [len(line) for line in self.beginnings]
         lines = Lines(self.beginnings, _lengths.batches(lengths, self.text.lines, rank, world, generator))
+        if not len(lines):
+            expected = f"at least {self.text.lines * world:,}, a step of all processes"
+            raise InputError(
+                "beginnings", f"{len(lengths):,} lines", expected, "Give more of them, or fewer a step (--lines)."
+            )
         return Mixed(stream, lines, generator.permutation(len(stream) + len(lines)))
 
     def _rows(self, epoch: int) -> tuple[NDArray[np.int64], np.random.Generator]:
         """Where the rows of an epoch begin, and the generator that drew the first."""
         generator = np.random.Generator(np.random.PCG64([self.seed, epoch]))
-        return _cut(self.starts, len(self.stream), self.text.window, generator), generator
+        return cut(self.starts, len(self.stream), self.text.window, generator), generator
 
     def needs(self, world: int) -> tuple[str, str]:
         """Rows of the first epoch."""
@@ -207,58 +211,6 @@ class Gpt2(Learner):
     def write(self, folder: Path) -> None:
         """A Hugging Face checkpoint: configuration, safetensors, tokenizer."""
         _hugging_face.write(self.module, self.tokenizer, folder, self.store)
-
-
-@dataclass(frozen=True, slots=True)
-class Rows(Sequence[Tensor]):
-    """Batches of rows of a stream, cut out when they are asked for."""
-
-    stream: NDArray[np.int32]
-    places: NDArray[np.int64]
-    window: int
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def __getitem__(self, index: Any) -> Any:
-        cut = self.places[index][:, None] + np.arange(self.window + 1)
-        return torch.from_numpy(self.stream[cut].astype(np.int64))
-
-
-@dataclass(frozen=True, slots=True)
-class Lines(Sequence[Tensor]):
-    """Batches of the beginnings of sentences; `NOTHING` stands behind the shorter ones.
-
-    Arguments:
-        lines: all of them, the symbol first.
-        places: which make each batch, shape (batches, lines a step).
-    """
-
-    lines: Sequence[NDArray[np.int32]]
-    places: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def __getitem__(self, index: Any) -> Any:
-        some = [torch.from_numpy(self.lines[place].astype(np.int64)) for place in self.places[index]]
-        return torch.nn.utils.rnn.pad_sequence(some, batch_first=True, padding_value=NOTHING)
-
-
-@dataclass(frozen=True, slots=True)
-class Mixed(Sequence[Tensor]):
-    """The batches of both kinds in one order."""
-
-    stream: Rows
-    lines: Lines
-    order: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.order)
-
-    def __getitem__(self, index: Any) -> Any:
-        place = int(self.order[index])
-        return self.stream[place] if place < len(self.stream) else self.lines[place - len(self.stream)]
 
 
 def _stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -301,19 +253,6 @@ def _held_out(
     if not sentences:
         raise InputError("the held-out text", "not one sentence", "a sentence a line")
     return sorted(sentences, key=len, reverse=True), words
-
-
-def _cut(starts: NDArray[np.int64], length: int, window: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Where rows begin: each at the first sentence after the end of the one before; the first one at a random sentence."""
-    rows = []
-    place = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
-    while place + window < length:
-        rows.append(place)
-        following = int(np.searchsorted(starts, place + window))
-        if following == len(starts):
-            break
-        place = int(starts[following])
-    return np.array(rows, np.int64)
 
 
 def _groups(sentences: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Sequence[NDArray[np.int64]]]:
