@@ -21,7 +21,7 @@ def test_overall_scores_by_rule(tmp_path: Path) -> None:
     lines = {line.label: line for line in numbers.overall(columns)}
     assert list(lines) == [numbers.RULES["first"], numbers.RULES["all"], "full_sentence"]
     assert [line.cells[0].value for line in lines.values()] == [(1 / 3 + 1) / 2] * 3
-    assert lines["full_sentence"].suites == 2
+    assert lines["full_sentence"].counts == [2]
 
 
 def test_groups_by_tag(tmp_path: Path) -> None:
@@ -31,6 +31,21 @@ def test_groups_by_tag(tmp_path: Path) -> None:
         "circuit": [("Agreement", 1 / 3), ("Licensing", 1.0)],
         "field": [("syntax", 1.0)],
     }
+
+
+def test_a_line_knows_over_which_suites_each_score_is(tmp_path: Path) -> None:
+    # One model ran on both suites of the circuit, one on one of them, one on none.
+    agreements = agreement(), agreement("again")
+    runs = [toy_run(tmp_path / str(k), *suites) for k, suites in enumerate((agreements, agreements[:1], [PLAIN]))]
+    columns = numbers.columns(runs)
+    [line] = numbers.groups(columns)["circuit"]
+    assert ([len(suites) for suites in line.over], line.counts, line.alike) == ([2, 1, 0], [1, 2], False)
+    assert line.cells[2] is None
+    [line] = numbers.groups([columns[0], columns[2]])["circuit"]
+    assert (line.counts, line.alike) == ([2], True)
+    # As many suites, but others.
+    first, *_ = numbers.overall(columns[1:])
+    assert (first.counts, first.alike) == ([1], False)
 
 
 def test_runs_on_different_suites_and_contents(tmp_path: Path) -> None:

@@ -160,6 +160,19 @@ def test_suites_in_no_group_are_counted(tmp_path: Path) -> None:
     assert "stands in no line" not in written(tmp_path, toy_run(tmp_path / "one", agreement())).text
 
 
+def test_scores_over_different_suites_say_over_how_many(tmp_path: Path) -> None:
+    both = toy_run(tmp_path / "both", agreement(), agreement("again"))
+    one = toy_run(tmp_path / "one", agreement())
+    text = written(tmp_path, both, one).text
+    # 3 items a suite, of which one ties. Five lines: first, all, verb and full_sentence of all suites; the circuit.
+    assert (text.count("n=6, 2 suites, 2 ties"), text.count("n=3, 1 suite, 1 tie")) == (5, 5)
+    assert text.count("1–2") == 5
+    assert text.count("Where models were asked different suites, the number of suites stands under each score") == 2
+    alike = written(tmp_path, both, both).text
+    assert "n=6, 2 ties" in alike
+    assert "Where models were asked different suites" not in alike
+
+
 def test_tokens_are_embedded(tmp_path: Path) -> None:
     page = written(tmp_path, toy_run(tmp_path, agreement()))
     [items] = [json.loads(script) for script in page.raw["script"] if script.startswith("{")]

@@ -12,6 +12,7 @@ from syntagm.run import Run, SuiteRecord
 from syntagm.tables._runs import named
 
 RULES = {"first": "first prediction of each suite", "all": "all predictions of each suite together"}
+Suites = frozenset[tuple[str, str]]
 _SHOWN = frozenset({*estimates.TAGS, "contrast", "comment", "description"})
 
 
@@ -95,12 +96,30 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of a table of scores: what it is about, how many suites, an estimate a column (None where it has none), chance."""
+    """A row of a table of scores: what it is about, an estimate a column (None where it has none), chance.
+
+    Arguments:
+        over: the suites that each estimate is over, by name and content.
+    """
 
     label: str
-    suites: int
+    over: tuple[Suites, ...]
     cells: tuple[Estimate | None, ...]
     chance: Chance
+
+    @property
+    def counts(self) -> list[int]:
+        """Over how many suites the estimates are, from the fewest to the most."""
+        return sorted({len(suites) for suites in self._shown or self.over})
+
+    @property
+    def alike(self) -> bool:
+        """Are all estimates over the same suites?"""
+        return len(set(self._shown)) <= 1
+
+    @property
+    def _shown(self) -> list[Suites]:
+        return [suites for suites, cell in zip(self.over, self.cells, strict=True) if cell]
 
 
 def columns(runs: Sequence[Run]) -> list[Column]:
@@ -143,19 +162,19 @@ def overall(columns: Sequence[Column]) -> list[Line]:
     rules = ["first", *(["all"] if any(len(record.taken("all")) > 1 for record in records) else [])]
     rules += shared if len(set(named)) > 1 and len(shared) else []
     cells = {rule: [next(iter(estimates.scores(column.run, rule)), None) for column in columns] for rule in rules}
-    return [
-        _line(RULES.get(rule, rule), max(_count(one, rule) for one in columns), columns, cells[rule]) for rule in rules
-    ]
+    return [_line(RULES.get(rule, rule), [_over(one, rule) for one in columns], columns, cells[rule]) for rule in rules]
 
 
-def _line(label: str, suites: int, columns: Sequence[Column], cells: Sequence[Estimate | None]) -> Line:
+def _line(label: str, over: Sequence[Suites], columns: Sequence[Column], cells: Sequence[Estimate | None]) -> Line:
     chances = {estimates.chance_of(one.run, cell) for one, cell in zip(columns, cells, strict=True) if cell}
     different = unknown("no chance level: the models ran on different suites")
-    return Line(label, suites, tuple(cells), chances.pop() if len(chances) == 1 else different)
+    return Line(label, tuple(over), tuple(cells), chances.pop() if len(chances) == 1 else different)
 
 
-def _count(column: Column, rule: str) -> int:
-    return sum(bool(suite.taken(rule)) for suite in column.run.suites)
+def _over(column: Column, rule: str, tag: str = "", label: str = "") -> Suites:
+    """The suites that a score is over: those of which the rule takes a prediction, with a tag those with the label."""
+    asked = [suite for suite in column.run.suites if suite.taken(rule)]
+    return frozenset((suite.name, suite.hash) for suite in asked if not tag or suite.tags.get(tag) == label)
 
 
 def groups(columns: Sequence[Column]) -> dict[str, list[Line]]:
@@ -168,18 +187,15 @@ def groups(columns: Sequence[Column]) -> dict[str, list[Line]]:
                 cells.setdefault(one.group[tag], {})[index] = one
         if cells:
             found[tag] = [
-                _line(label, _labelled(columns, tag, label), columns, [row.get(index) for index in range(len(columns))])
+                _line(
+                    label,
+                    [_over(column, "first", tag, label) for column in columns],
+                    columns,
+                    [row.get(index) for index in range(len(columns))],
+                )
                 for label, row in cells.items()
             ]
     return found
-
-
-def _labelled(columns: Sequence[Column], tag: str, label: str) -> int:
-    """How many suites a score by first predictions is over, in the column that has most."""
-    return max(
-        sum(suite.tags.get(tag) == label and bool(suite.taken("first")) for suite in column.run.suites)
-        for column in columns
-    )
 
 
 def in_no_line(columns: Sequence[Column], tag: str) -> tuple[int, int]:
