@@ -10,9 +10,6 @@ from pathlib import Path
 
 from syntagm.errors import RunError
 
-# As often as a folder may vanish under us before it can't be had.
-_TRIES = 100
-
 
 def write(path: Path, content: bytes) -> None:
     """Put `content` at `path` in one step: temporary file beside it, fsync, rename, fsync of the folder.
@@ -79,98 +76,28 @@ def append(path: Path, line: str) -> None:
 def held(folder: Path) -> Iterator[None]:
     """Hold a folder, made if it does not exist, against other processes; its file `lock` says who holds it.
 
-    If in the end nothing is in the folder that was not there before, what was made in order to hold it is taken away again.
-
     Raises:
         RunError: it can't be made or written, or another process holds it.
     """
-    lock, fresh, made = _locked(folder)
     try:
-        before = set(os.listdir(folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise refusal(folder, error, 0) from error
+    try:
         try:
-            _sign(folder / "lock", lock)
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                if fresh and set(os.listdir(folder)) <= before:
-                    (folder / "lock").unlink()
-                    _take_away(made)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(lock, 200).decode().strip() or "another process"
+            cure = "Wait for it, or choose another."
+            raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
+        except OSError as error:  # some network file systems have no locks
+            raise refusal(folder / "lock", error, 0) from error
+        _sign(folder / "lock", lock)
+        yield
         os.ftruncate(lock, 0)
     finally:
         os.close(lock)
-
-
-def _locked(folder: Path) -> tuple[int, bool, list[Path]]:
-    """The lock, held; whether its file is new; the folders that were made for it, from the outside in.
-
-    Only who holds the lock takes its file away, and whoever gets the lock looks whether its file still stands: so no two
-    processes hold one folder. A file that is not new may be in use by others, and stays.
-    """
-    made: list[Path] = []
-    error: OSError = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    for _ in range(_TRIES):
-        try:
-            _make(folder, made)
-            lock, fresh = _opened(folder / "lock")
-        except FileNotFoundError as found:  # taken away by the process that had made it, or never to be had
-            error = found
-            continue
-        except OSError as found:
-            error = found
-            break
-        try:
-            if _hold(folder, lock):
-                return lock, fresh, made
-        except BaseException:
-            os.close(lock)
-            raise
-        os.close(lock)
-    _take_away(made)
-    raise refusal(folder, error, 0) from error
-
-
-def _make(folder: Path, made: list[Path]) -> None:
-    """Make a folder and those above it; those that were not there are added to `made`, from the outside in."""
-    if not folder.parent.is_dir():
-        _make(folder.parent, made)
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        if not folder.is_dir():
-            raise
-    else:
-        made.append(folder)
-
-
-def _opened(path: Path) -> tuple[int, bool]:
-    """A file, open, and whether it is new."""
-    try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644), True
-    except FileExistsError:
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644), False
-
-
-def _hold(folder: Path, lock: int) -> bool:
-    """Take the lock. It holds nothing if its file was taken away by the process that held it before."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.read(lock, 200).decode().strip() or "another process"
-        cure = "Wait for it, or choose another."
-        raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
-    except OSError as error:  # some network file systems have no locks
-        raise refusal(folder / "lock", error, 0) from error
-    try:
-        return os.path.samestat(os.stat(folder / "lock"), os.fstat(lock))
-    except FileNotFoundError:
-        return False
-
-
-def _take_away(made: list[Path]) -> None:
-    """Take away folders, the last one first, up to the first that holds anything."""
-    with contextlib.suppress(OSError):
-        for folder in reversed(made):
-            folder.rmdir()
 
 
 def _sign(path: Path, lock: int) -> None:

@@ -68,12 +68,16 @@ class Silence:
 
 @contextlib.contextmanager
 def claim(folder: Path) -> Iterator[None]:
-    """Hold the run directory, made if it does not exist, against other processes; one without a run is left as it was.
+    """Hold the run directory, made if it does not exist, against other processes.
 
     Raises:
         RunError: it can't be made or written, or another process holds it.
     """
     with durable.held(folder):
+        try:
+            (folder / "shards").mkdir(exist_ok=True)
+        except OSError as error:
+            raise durable.refusal(folder, error, 0) from error
         for left in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
             if _LEFT.fullmatch(left.name):
                 left.unlink(missing_ok=True)
@@ -140,17 +144,13 @@ def settled(folder: Path, standing: dict[str, Any] | None, fresh: dict[str, Any]
     """The record to go on with, written: the fresh one, or that of the run that stands there if it is the same run.
 
     Raises:
-        RunError: another run stands there, or the folder can't be written.
+        RunError: another run stands there.
     """
     if standing is not None:
         _refuse_another(folder, standing, fresh)
         # Tags and labels change no number, so the latest hold.
         fresh = standing | {"suites": fresh["suites"]}
     write_record(folder, fresh)
-    try:
-        (folder / "shards").mkdir(exist_ok=True)
-    except OSError as error:
-        raise durable.refusal(folder, error, 0) from error
     return fresh
 
 
