@@ -97,6 +97,20 @@ def test_what_stands_before_a_noun_keeps_its_number(lexicon: Lexicon) -> None:
     }
 
 
+def test_a_noun_that_keeps_its_number_still_attracts(lexicon: Lexicon) -> None:
+    # `some` stands with nouns of either number, so `city` is left alone.
+    assert every_form("The walls of the castles in some city were high.", lexicon) == {
+        "The walls of the castles in some city were high": ("phrase", True, True, True),
+        "The walls of the castle in some city were high": ("phrase", True, True, True),
+        "The wall of the castles in some city was high": ("phrase", False, False, True),
+        "The wall of the castle in some city was high": ("phrase", False, False, True),
+    }
+
+
+def test_a_noun_is_counted_as_a_whole_word() -> None:
+    assert Lexicon(["The Ships and the ships sank."] * 5).other_noun("hip") is None
+
+
 def test_rare_kinds_are_drawn_more_often_than_they_are_found() -> None:
     def clause(number: int, kind: str) -> Clause:
         return Clause(("the", f"n{number}", "is"), 1, 2, (), kind, False, None)

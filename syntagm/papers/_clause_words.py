@@ -54,6 +54,13 @@ CONJUNCTIONS = frozenset(
 )
 
 
+def is_plural(noun: str) -> bool:
+    """Is a noun plural, by its spelling?"""
+    return noun in PLURAL_NOUNS or (
+        len(noun) > 3 and noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s"))
+    )
+
+
 class Lexicon:
     """What words are, as far as a word list of verbs and the counts of a text tell.
 
@@ -62,7 +69,8 @@ class Lexicon:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self.counts = Counter(word for text in texts for word in re.findall(r"[a-z]+", text))
+        # Capitalised words are left out: many are names.
+        self.counts = Counter(word for text in texts for word in re.findall(r"\b[a-z]+\b", text))
         rows = [row for row in word_list.read("verbs").rows if row.forms[0] not in AUXILIARIES]
         known = [row for row in rows if int(row.tags["frequency"] or 0) >= 5]
         self.other_verb = AUXILIARIES | {plural: singular for singular, plural in AUXILIARIES.items()}
@@ -74,15 +82,9 @@ class Lexicon:
         self.nominal = frozenset(form for row in known if row.tags["noun"] for form in row.forms)
         self.past = frozenset(row.forms[1] for row in known if row.tags["past"])
 
-    def plural(self, noun: str) -> bool:
-        """Is a noun plural, by its spelling?"""
-        return noun in PLURAL_NOUNS or (
-            len(noun) > 3 and noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s"))
-        )
-
     def other_noun(self, noun: str) -> str | None:
         """The form in the other number, None if the text has none."""
-        made = _singular(noun) if self.plural(noun) else _plural(noun)
+        made = _singular(noun) if is_plural(noun) else _plural(noun)
         found = [form for form in made if self.counts[form] >= 3 and 200 * self.counts[form] > self.counts[noun]]
         return max(found, key=self.counts.__getitem__, default=None)
 

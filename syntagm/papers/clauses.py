@@ -37,6 +37,7 @@ from syntagm.papers._clause_words import (
     RELATIVES,
     SINGULAR,
     Lexicon,
+    is_plural,
 )
 from syntagm.training import corpus
 
@@ -56,7 +57,7 @@ class Clause:
         nouns: where nouns between them stand that have a form of the other number.
         kind: what stands between: nothing, a phrase, a relative clause, or only its first word, if the verb is its own.
         plural: is the head?
-        nearest: is the last noun between them plural? None where there is none.
+        near: where the last noun between them stands, if there is one.
     """
 
     words: tuple[str, ...]
@@ -65,13 +66,13 @@ class Clause:
     nouns: tuple[int, ...]
     kind: str
     plural: bool
-    nearest: bool | None
+    near: int | None
 
     @property
     def cell(self) -> tuple[str, bool, bool, bool]:
         """Clauses of one cell are drawn alike."""
         verb = self.words[self.verb]
-        attracted = self.nearest is not None and self.nearest != self.plural
+        attracted = self.near is not None and is_plural(self.words[self.near]) != self.plural
         return self.kind, self.plural, attracted, verb in FORMS_OF_AUXILIARIES
 
     def __str__(self) -> str:
@@ -108,7 +109,7 @@ def _read(words: Sequence[str], lexicon: Lexicon) -> Clause | None:
     if head is None:
         return None
     noun = words[head]
-    plural = noun in PLURAL if noun in ALONE else lexicon.plural(noun)
+    plural = noun in PLURAL if noun in ALONE else is_plural(noun)
     if head and ((words[0] in SINGULAR and plural) or (words[0] in PLURAL and not plural)):
         return None
     relative = False
@@ -133,7 +134,7 @@ def _head(words: Sequence[str], lexicon: Lexicon) -> int | None:
         word, before = words[place], words[place - 1]
         if word in COORDINATORS:
             return None
-        agrees = word in lexicon.verbs and lexicon.verbs[word] == lexicon.plural(before) and place > 1
+        agrees = word in lexicon.verbs and lexicon.verbs[word] == is_plural(before) and place > 1
         if word in PREPOSITIONS | RELATIVES | PRONOUNS | FORMS_OF_AUXILIARIES or (
             agrees and _finite(words, place - 1, place, lexicon)
         ):
@@ -154,7 +155,7 @@ def _finite(words: Sequence[str], head: int, place: int, lexicon: Lexicon) -> bo
     if lexicon.verbs[word]:
         return word not in lexicon.nominal or place == head + 1
     return word not in lexicon.nominal or (
-        not lexicon.plural(before) and frozenset(words[place + 1 : place + 2]) <= BEHIND_VERBS
+        not is_plural(before) and frozenset(words[place + 1 : place + 2]) <= BEHIND_VERBS
     )
 
 
@@ -165,9 +166,8 @@ def _clause(words: Sequence[str], head: int, verb: int, plural: bool, lexicon: L
     if relative is not None and between[-1] in RELATIVES:
         kind = "its own"
     nouns = tuple(place for place in range(head + 2, verb) if _changeable(words, place, verb, lexicon))
-    near = [words[place] for place in range(head + 1, verb) if _noun(words, place, lexicon)]
-    nearest = lexicon.plural(near[-1]) if near else None
-    return Clause(tuple(words[: verb + 1 + BEHIND]), head, verb, nouns, kind, plural, nearest)
+    near = max((place for place in range(head + 1, verb) if _noun(words, place, lexicon)), default=None)
+    return Clause(tuple(words[: verb + 1 + BEHIND]), head, verb, nouns, kind, plural, near)
 
 
 def _changeable(words: Sequence[str], place: int, verb: int, lexicon: Lexicon) -> bool:
@@ -178,7 +178,7 @@ def _changeable(words: Sequence[str], place: int, verb: int, lexicon: Lexicon) -
     if not (before in DEFINITE or place + 1 == verb or behind in PREPOSITIONS | RELATIVES):
         return False
     near = frozenset(words[max(0, place - 3) : place])
-    if lexicon.plural(word):
+    if is_plural(word):
         free = near & DEFINITE and not near & (PLURAL | OTHERS | {"one"})
     else:
         free = not near & (SINGULAR | OTHERS | {"that", "much"})
@@ -197,7 +197,7 @@ def forms(clause: Clause, lexicon: Lexicon) -> list[Clause]:
     """The clause itself, and with its nouns, or its head and verb, or both in the other number, where that can be."""
     made = [clause]
     if clause.nouns:
-        made.append(replace(_changed(clause, clause.nouns, lexicon), nearest=not clause.nearest))
+        made.append(_changed(clause, clause.nouns, lexicon))
     before, noun = clause.words[: clause.head], clause.words[clause.head]
     definite = before and before[0] in DEFINITE and not frozenset(before) & PLURAL
     if definite and lexicon.other_noun(noun):
