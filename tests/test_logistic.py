@@ -162,3 +162,5 @@ def test_nested_models_are_compared_and_linear_ones_refused() -> None:
     assert found.p == pytest.approx(erfc(np.sqrt(found.chi2 / 2)))  # chi2 of one degree is a normal deviate squared
     with pytest.raises(UsageError, match="Laplace and ML"):
         compare(smaller, fit("correct ~ x + (1 | g)", table))
+    found = compare(logistic.fit("correct ~ x", table), larger)  # without random effects
+    assert (found.df, "bound" in found.remark) == (1, True)

@@ -340,3 +340,17 @@ class TestCompare:
         table = random_table(1)
         small, large = fit("y ~ (1 | g)", table), fit("y ~ x + (0 + f | g)", table)
         assert compare(small, large).df == 1 + 6 - 1
+
+    def test_a_smaller_model_may_have_no_random_effects(self) -> None:
+        table = random_table(1)
+        none, line, groups = (fit(f"y ~ {terms}", table) for terms in ("1", "x", "x + (1 | g)"))
+        # -2 log-likelihood of least squares is n log RSS and a constant: the constant falls out of the difference.
+        y, x = table["y"].to_numpy(), table["x"].to_numpy()
+        ratio = ((y - y.mean()) ** 2).sum() / ((y - np.polyval(np.polyfit(x, y, 1), x)) ** 2).sum()
+        found = compare(none, line)
+        assert (found.chi2, found.df, found.remark) == (pytest.approx(len(y) * np.log(ratio)), 1, "")
+        found = compare(line, groups)
+        assert (found.chi2, found.df) == (pytest.approx(2 * (groups.loglik - line.loglik)), 1)
+        assert "bound" in found.remark
+        with pytest.raises(UsageError, match="random effects by g that the larger model lacks"):
+            compare(groups, fit("y ~ x + f", table))

@@ -6,6 +6,7 @@ grouping are scaled to a mean square of 1, so that the search for the covariance
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -133,7 +134,7 @@ def blocks(found: Design) -> list[Grouping]:
     cut = []
     for one in found.groupings:
         starts = [n for n in range(len(one.effects)) if not one.free[n, :n].any()]
-        for start, end in zip(starts, [*starts[1:], len(one.effects)], strict=True):
+        for start, end in pairwise([*starts, len(one.effects)]):
             part = slice(start, end)
             free = one.free[part, part]
             cut.append(
