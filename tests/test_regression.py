@@ -341,6 +341,19 @@ class TestCompare:
         small, large = fit("y ~ (1 | g)", table), fit("y ~ x + (0 + f | g)", table)
         assert compare(small, large).df == 1 + 6 - 1
 
+    def test_restricted_likelihoods_depend_on_units(self) -> None:
+        # They hold log |X'X|: with x in thousandths the deviance is larger by 2 log(1000), which is no evidence of anything.
+        table = random_table(1).with_columns(big=1000 * pl.col("x"), above=pl.col("x") + 5)
+        small, big, above = (fit(f"y ~ {x} + (1 | g)", table, reml=True) for x in ("x", "big", "above"))
+        large = fit("y ~ x + (1 | g) + (1 | h)", table, reml=True)
+        assert big.deviance - small.deviance == pytest.approx(2 * np.log(1000), abs=1e-5)
+        with pytest.raises(UsageError, match="fixed effects in different units"):
+            compare(big, large)
+        # Another origin, and a factor's means in place of differences, leave the determinant as it is.
+        assert compare(above, large).chi2 == pytest.approx(compare(small, large).chi2, abs=1e-5)
+        means = fit("y ~ 0 + f + (1 | g)", table, reml=True)
+        assert compare(means, fit("y ~ f + (1 | g) + (1 | h)", table, reml=True)).df == 1
+
     def test_a_smaller_model_may_have_no_random_effects(self) -> None:
         table = random_table(1)
         none, line, groups = (fit(f"y ~ {terms}", table) for terms in ("1", "x", "x + (1 | g)"))

@@ -20,6 +20,9 @@ from syntagm.errors import InputError, UsageError
 
 __all__ = ["Coefficient", "Fit", "Group", "LikelihoodRatio", "compare", "fit"]
 
+# Logarithms of determinants that differ by less differ by rounding alone.
+_UNIT = 1e-6
+
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodRatio:
@@ -160,6 +163,9 @@ def _comparable(smaller: Fit, larger: Fit) -> None:
     if smaller.method == "REML" and (len(smaller.coefficients) != len(larger.coefficients) or not fixed):
         cure = "Fit both with reml=False."
         raise UsageError(place, "restricted likelihoods of different fixed effects", "maximum likelihood", cure)
+    if smaller.method == "REML" and not _in_one_unit(small.fixed.values, large.fixed.values):
+        cure = "Fit both with the same columns, or with reml=False."
+        raise UsageError(place, "restricted likelihoods of fixed effects in different units", "the same units", cure)
     if smaller.k >= larger.k:
         raise UsageError(place, f"{smaller.k} parameters against {larger.k}", "the smaller model first")
     if not fixed:
@@ -167,3 +173,9 @@ def _comparable(smaller: Fit, larger: Fit) -> None:
     for block in _lmm_design.blocks(small):
         if not any(_lmm_design.contains(other, block) for other in _lmm_design.blocks(large)):
             raise UsageError(place, f"random effects by {block.name} that the larger model lacks", "nested models")
+
+
+def _in_one_unit(first: Numbers, second: Numbers) -> bool:
+    """Do columns of one space have the same log |X'X|, which the restricted likelihood depends on?"""
+    logs = [float(np.linalg.slogdet(np.linalg.qr(one, mode="r"))[1]) for one in (first, second)]
+    return abs(logs[0] - logs[1]) < _UNIT
