@@ -1,5 +1,6 @@
 """Masked models: the arithmetic of pseudo-log-likelihoods, rows shared and bounded, blanks."""
 
+import copy
 import json
 import math
 from pathlib import Path
@@ -255,6 +256,26 @@ def same(one: Fill, other: Fill) -> None:
 def test_unknown_candidates_are_marked() -> None:
     [fill] = masked("bert").fill([Blank("The old ", " came.", ("gardener", "☃"))])
     assert fill.known.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("masks", ["one", "several"])
+@pytest.mark.parametrize(
+    "blank",
+    [
+        Blank("The old ", " came.", ("gardener", "zyx")),  # a candidate of one token
+        Blank("The old ", " came.", ("gardener", "rosezyx")),  # one of several
+        Blank("The zyx ", " came.", ("gardener",)),
+        Blank("The old ", " zyx.", ("gardener",)),
+    ],
+)
+def test_tokens_beyond_the_rows_are_refused_in_blanks_as_in_texts(blank: Blank, masks: str) -> None:
+    tokenizer = copy.deepcopy(word_pieces())
+    made = transformer("bert", tokenizer)
+    tokenizer.add_tokens("zyx")
+    model = wrap(made, tokenizer, "bert", masks=masks)
+    for ask in (lambda: list(model.fill([blank])), lambda: list(model.score([blank.left + "zyx" + blank.right]))):
+        with pytest.raises(ModelError, match=r"the token 'zyx'; expected numbers below \d+, the model's rows"):
+            ask()
 
 
 def test_the_very_beginning_of_a_text_is_another_place_for_bytes() -> None:

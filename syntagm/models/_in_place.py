@@ -54,6 +54,13 @@ class Candidates:
     several: dict[int, tuple[int, ...]]
     odd: dict[int, Placed]
 
+    @property
+    def highest(self) -> int:
+        """The highest token number of the words and of what is around them."""
+        odd = [(*one.before, *one.pieces, *one.after) for one in self.odd.values()]
+        rows = [self.before, self.after, *self.several.values(), *odd]
+        return max(0, int(self.single.max(initial=0)), *(max(row, default=0) for row in rows))
+
 
 class Places:
     """Where words stand in blanks, by one tokenizer."""

@@ -107,7 +107,7 @@ class Masked(LanguageModel):
         repeats = Counter(texts)
         distinct = list(repeats)
         framed = list(frame(self._tokenizer, distinct, self.name))
-        self._refuse_beyond(framed)
+        self._refuse_beyond(max((int(one.inputs.max(initial=0)) for one in framed), default=0))
         bits = [np.full(len(one.places), np.nan) for one in framed]
         for some in _portions(framed):
             for finished in self._score(framed, some, bits):
@@ -157,6 +157,7 @@ class Masked(LanguageModel):
 
     def _filled(self, blanks: Sequence[Blank]) -> list[Fill]:
         candidates = [self._places.candidates(blank) for blank in blanks]
+        self._refuse_beyond(max(one.highest for one in candidates))
         made = Plan(self._mask)
         whole: dict[int, list[int]] = {}
         fills = [_nothing(len(blank.words)) for blank in blanks]
@@ -191,12 +192,12 @@ class Masked(LanguageModel):
             for index, pieces in [*one.several.items(), *((index, odd.pieces) for index, odd in one.odd.items())]:
                 fill.known[index] = unknown not in pieces
 
-    def _refuse_beyond(self, framed: Sequence[Framed]) -> None:
-        """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
-        highest = max((int(one.inputs.max(initial=0)) for one in framed), default=0)
-        if max(highest, self._mask) >= self._forward.symbols:
+    def _refuse_beyond(self, number: int) -> None:
+        """Refuse a token that the model has no row for, or the mask: tokenizer and model are not of one make."""
+        highest = max(number, self._mask)
+        if highest >= self._forward.symbols:
             raise ModelError(
-                self.name, f"the token {self._tokenizer.convert_ids_to_tokens(max(highest, self._mask))!r}",
+                self.name, f"the token {self._tokenizer.convert_ids_to_tokens(highest)!r}",
                 f"numbers below {self._forward.symbols}, the model's rows", "Does the tokenizer belong to the model?",
             )  # fmt: skip
 
