@@ -159,13 +159,14 @@ def read(name: str | Path, repeats: bool = False) -> WordList:
     """Read a bundled list (`verbs`), or a file; `?faults=keep` after it keeps a published list as it is.
 
     Arguments:
+        name: a `Path`, and text that is the whole name of a file, has no options: folders may be called `gpt2?bos=no`.
         repeats: may a form stand twice, as in a list that was kept as published and written again?
 
     Raises:
         UsageError: there is no such list or option.
         InputError: it is not a word list, or a form stands twice.
     """
-    path, _, options = str(name).partition("?")
+    path, options = _parted(name)
     key, _, faults = options.partition("=")
     if options and (key != "faults" or faults not in FAULTS):
         raise UsageError(f"word list {name}", repr(options), " or ".join(f"faults={value}" for value in FAULTS))
@@ -186,6 +187,14 @@ def read(name: str | Path, repeats: bool = False) -> WordList:
     if faults:
         raise other
     return _own(Path(path).stem, rows, path, repeats)
+
+
+def _parted(name: str | Path) -> tuple[str, str]:
+    """The name of a list or file, and the options after it."""
+    if isinstance(name, Path) or "?" not in name or Path(name).is_file():
+        return str(name), ""
+    path, _, options = name.rpartition("?")
+    return path, options
 
 
 def _is_form(form: str) -> bool:

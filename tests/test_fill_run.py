@@ -16,6 +16,7 @@ from syntagm.blanks import lemmas
 from syntagm.blanks.estimates import contexts, estimates, pooled
 from syntagm.blanks.recording import fill
 from syntagm.blanks.run import FillRun
+from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
 from syntagm.estimates import chance_of
 from syntagm.estimates import estimates as estimate
@@ -254,6 +255,18 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
         compare(run, other, "all")
     with pytest.raises(RunError, match="a fill run has no"):
         list(lines(run, "tokens"))
+
+
+def test_a_folder_may_be_named_like_a_model_with_its_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [tmp_path / f"gpt2?bos={bos}" for bos in ("no", "yes")]
+    runs = [filled(folder) for folder in folders]
+    assert runs[0].words.hash == WORDS.hash
+    assert lemmas.table(runs[0]).equals(lemmas.table(runs[1]))
+    assert main(["compare", *map(str, folders), "--measure", "equal_weight"]) == 0
+    assert main(["report", *map(str, folders), "-o", str(tmp_path / "report.html")]) == 0
+    capsys.readouterr()
 
 
 def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None:

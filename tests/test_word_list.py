@@ -109,6 +109,20 @@ def test_names_that_are_no_lists(tmp_path: Path) -> None:
         read("verbs?faults=keep")
 
 
+def test_question_marks_in_names_of_files(tmp_path: Path) -> None:
+    folder = tmp_path / "gpt2?bos=no"
+    folder.mkdir()
+    ours = written(folder, OURS, "words.csv")
+    assert read(ours) == read(str(ours)) == read(written(tmp_path, OURS, "words.csv"))
+    assert read(written(folder, OURS, "list?faults=keep")).name == "list?faults=keep"
+    published = written(folder, PUBLISHED)
+    assert read(f"{published}?faults=keep").rows == read(f"{written(tmp_path, PUBLISHED)}?faults=keep").rows
+    # A path is a file, and never has options.
+    for path in (folder / "none.csv", Path(f"{published}?faults=keep")):
+        with pytest.raises(UsageError, match="no such file"):
+            read(path)
+
+
 @pytest.mark.parametrize("header", [True, False])
 def test_the_published_list_is_mended_by_name(tmp_path: Path, header: bool) -> None:
     text = PUBLISHED if header else PUBLISHED.partition("\n")[2]
