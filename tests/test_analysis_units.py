@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +12,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from syntagm.analysis import units
+from syntagm.analysis import interval, units
 from syntagm.analysis.association import association
 from syntagm.analysis.modifier_stability import modifier_stability
 from syntagm.analysis.score_deltas import score_deltas, suite_means
@@ -50,6 +52,36 @@ def test_rows_within_a_unit_are_redrawn_for_each_time_it_is_drawn() -> None:
     fast = units.redrawn_means(values, labels, "toy")
     assert fast.mean() == pytest.approx(np.mean(slow), abs=0.02)
     assert np.percentile(fast, (2.5, 50, 97.5)) == pytest.approx(np.percentile(slow, (2.5, 50, 97.5)), abs=0.04)
+
+
+@pytest.mark.parametrize("count", [2, 7, 300])  # the last: more than one part of the draws
+def test_the_random_numbers_are_those_of_drawing_unit_by_unit(count: int) -> None:
+    source = np.random.default_rng(count)
+    values, labels = source.normal(size=4 * count), [f"u{n}" for n in source.integers(0, count, 4 * count)]
+    groups = [np.sort(values[np.array(labels) == unit]) for unit in np.unique(labels)]
+    generator = interval.generator("toy", 5)
+    chosen = generator.integers(0, len(groups), size=(1000, len(groups)))
+    sums, rows = np.zeros(1000), np.zeros(1000)
+    for index, group in enumerate(groups):
+        times = (chosen == index).sum(axis=1)
+        means = interval.resampled_means(group, generator, int(times.sum())) * len(group)
+        sums += np.bincount(np.repeat(np.arange(1000), times), means, 1000)
+        rows += times * len(group)
+    assert units.redrawn_means(values, labels, "toy", 1000, 5).tobytes() == (sums / rows).tobytes()
+
+
+def test_many_units_take_little_memory_and_time() -> None:
+    """A pair's id is a unit too: there are thousands."""
+    count, draws = 4000, 500
+    began = time.process_time()
+    tracemalloc.start()
+    units.redrawn_means(np.arange(2.0 * count) % 2, [str(n % count) for n in range(2 * count)], "toy", draws)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # A byte a unit and draw, twice where the parts are put together, and a few parts of 2 ** 17 numbers of eight bytes.
+    assert peak < 2 * count * draws + 8 * 8 * 2**17
+    # Of each unit the draws that it is in are looked at: 2 million in all; not all that are drawn: 8 billion, many seconds.
+    assert time.process_time() - began < 3
 
 
 def test_means_of_groups_say_how_they_were_made() -> None:

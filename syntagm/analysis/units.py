@@ -6,6 +6,7 @@ replacement, as many as there are, and within each drawn unit its rows; the mean
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,8 @@ from syntagm.analysis import interval
 from syntagm.analysis.interval import DRAWS, SEED, Draws
 
 NUMBERS = ("value", "low", "high", "n", "units", "method")
+# So many numbers are drawn at a time, whatever the units and draws are: it bounds the memory.
+_CHUNK = 1 << 17
 
 
 def redrawn_means(values: ArrayLike, units: Sequence[str], key: str, draws: int = DRAWS, seed: int = SEED) -> Draws:
@@ -31,13 +34,12 @@ def redrawn_means(values: ArrayLike, units: Sequence[str], key: str, draws: int 
     array = np.asarray(values, np.float64)
     if len(array) < 2 or not np.isfinite(array).all():
         return np.full(draws, np.nan)
-    labels = np.asarray(units, dtype=str)
-    groups = [np.sort(array[labels == unit]) for unit in np.unique(labels)]
+    groups = _groups(array, units)
     generator = interval.generator(key, seed)
-    chosen = generator.integers(0, len(groups), size=(draws, len(groups)))
+    often = _often(len(groups), draws, generator)
     sums, rows = np.zeros(draws), np.zeros(draws)
-    for index, group in enumerate(groups):
-        times = (chosen == index).sum(axis=1)
+    for group, counts in zip(groups, often, strict=True):
+        times = counts.astype(np.int64)
         found = interval.resampled_means(group, generator, int(times.sum())) * len(group)
         sums += np.bincount(np.repeat(np.arange(draws), times), found, draws)
         rows += times * len(group)
@@ -70,6 +72,26 @@ def means(table: pl.DataFrame, by: Sequence[str], column: str, units: str = "") 
         )
     schema = {name: table.schema[name] for name in by} | _SCHEMA
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _groups(values: NDArray[np.float64], units: Sequence[str]) -> list[NDArray[np.float64]]:
+    """The values of each unit, ascending; units in the order of their names."""
+    _, places, sizes = np.unique(np.asarray(units, dtype=str), return_inverse=True, return_counts=True)
+    ordered = values[np.argsort(places, kind="stable")]
+    return [np.sort(part) for part in np.split(ordered, np.cumsum(sizes)[:-1])]
+
+
+def _often(count: int, draws: int, source: np.random.Generator) -> NDArray[np.unsignedinteger[Any]]:
+    """How often each of `count` units is drawn in each draw of as many. Shape (count, draws)."""
+    parts = []
+    rows = max(1, _CHUNK // count)
+    for start in range(0, draws, rows):
+        drawn = min(rows, draws - start)
+        chosen = source.integers(0, count, size=(drawn, count)) + count * np.arange(drawn)[:, None]
+        often = np.bincount(chosen.ravel(), minlength=drawn * count).reshape(drawn, count)
+        # A unit is rarely drawn more than a dozen times: a byte holds that, and a part that needs more has more.
+        parts.append(often.T.astype(np.min_scalar_type(often.max())))
+    return np.concatenate(parts, axis=1)
 
 
 def _numbers(values: NDArray[np.float64], labels: Sequence[str], units: str, key: str) -> tuple[object, ...]:
