@@ -440,3 +440,29 @@ def test_weights_by_what_is_known_of_the_lemmas(tmp_path: Path) -> None:
     assert found["2", "equal_weight"].low <= found["2", "equal_weight"].value <= found["2", "equal_weight"].high
     with pytest.raises(UsageError, match="no tag 'bond'; expected band"):
         lemmas.by_tag(run, "bond")
+
+
+def test_columns_of_a_list_may_be_called_like_those_of_the_table(tmp_path: Path) -> None:
+    named = ["row", "right", "won", "label", "model", "measure", "band", "tag:right"]
+    words = dataclasses.replace(
+        WORDS, rows=tuple(dataclasses.replace(row, tags={name: f"{name} of {k}" for name in named})
+                          for k, row in enumerate(WORDS.rows))
+    )  # fmt: skip
+    run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), words, tmp_path)
+    plain = lemmas.table(filled(tmp_path / "plain"))
+    found = lemmas.table(run)
+    assert found.select(plain.columns).equals(plain)
+    assert found.columns[len(plain.columns) :] == [
+        "tag:row", "tag:right", "tag:won", "tag:label", "tag:model", "tag:measure", "band", "tag:tag:right",
+    ]  # fmt: skip
+    assert found["tag:right"].to_list() == [f"right of {row}" for row in found["row"]]
+    for name, column in (("right", "tag:right"), ("model", "tag:model"), ("measure", "tag:measure"), ("band", "band")):
+        shown = lemmas.by_tag(run, name)
+        assert {one.group[column] for one in shown} == {f"{name} of {row}" for row in plain["row"].unique()}
+        assert {one.group["model"] for one in shown} == {run.model}
+        assert {one.group["measure"] for one in shown} == {"equal_weight", "model_weight"}
+    # What the table has beside the tags is none of them.
+    with pytest.raises(
+        UsageError, match="no tag 'lemma'; expected row, right, won, label, model, measure, band, tag:right"
+    ):
+        lemmas.by_tag(run, "lemma")
