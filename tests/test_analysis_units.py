@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from syntagm.analysis import interval, units
-from syntagm.analysis.association import association
+from syntagm.analysis.association import Association, association
 from syntagm.analysis.modifier_stability import modifier_stability
 from syntagm.analysis.score_deltas import score_deltas, suite_means
 from syntagm.analysis.suite_scores import ITEM, by_circuit, by_mean, by_vote, over_suites, suite_scores
@@ -192,11 +192,21 @@ def test_partial_correlations_by_the_textbook() -> None:
     assert association(x, y, given=[z, w]).value == pytest.approx(two, abs=1e-12)
 
 
+def numbers(found: Association) -> tuple[float, ...]:
+    return found.value, found.low, found.high, found.p
+
+
 def test_correlations_that_are_not_defined() -> None:
     assert math.isnan(association([1, 1, 1], [1, 2, 3]).value)
     assert math.isnan(association([], []).value)
     # A correlation has no unit: that of very small numbers is the same.
     small = association([1e-9, 2e-9, 4e-9], [1e-9, 3e-9, 2e-9])
     assert small.value == pytest.approx(association([1, 2, 4], [1, 3, 2]).value, abs=1e-9)
-    assert math.isnan(association([1, 2], [1, 3]).p)
+    # On a line through two points there is nothing to see, whatever the points are.
+    assert all(map(math.isnan, numbers(association([1, 2], [3, 4]))))
+    assert all(map(math.isnan, numbers(association([1], [3]))))
+    # Nor in four points less a plane through three of them: 4 - 2 - 2 = 0 degrees of freedom.
+    z, w = [1, 0, 2, 5], [0, 1, 1, 3]
+    assert all(map(math.isnan, numbers(association([1, 2, 3, 5], [1, 4, 2, 2], given=[z, w]))))
+    assert not math.isnan(association([1, 2, 3, 5], [1, 4, 2, 2], given=[z]).value)
     assert math.isnan(association([1, 2, 3], [1, 3, 2], given=[[1, 2, 3]]).value)

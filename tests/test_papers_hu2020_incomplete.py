@@ -1,18 +1,21 @@
 """Hu et al. 2020 of data that are not all there: what is said of the paper then, and which figures make no sense."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pytest
 import raw_hu2020
 
 from syntagm.analysis import suite_scores
 from syntagm.papers import _hu2020_figures as figures
-from syntagm.papers._hu2020_claims_of_circuits import by_corpus
+from syntagm.papers._hu2020_claims_of_circuits import by_corpus, dissociation
 from syntagm.papers._hu2020_claims_of_numbers import table4
 from syntagm.papers._hu2020_findings import INCOMPLETE, UNKNOWN, Findings, missing, table
 from syntagm.papers._hu2020_preparation import prepared
 from syntagm.papers._hu2020_raw import read
+from syntagm.papers._hu2020_tables import correlations
 from syntagm.papers._study import Study
 from syntagm.tables._table import Cell
 
@@ -45,6 +48,22 @@ def test_verdicts_on_part_of_the_data_say_so(tmp_path: Path) -> None:
 def test_a_figure_without_gpt_2_says_nothing_of_its_absence(tmp_path: Path) -> None:
     [row] = [row for row in claimed(tmp_path / "raw", "vanilla", "rnng") if str(row[0]).startswith("Figures 3 and 4")]
     assert row[2:] == ("no results of GPT-2", UNKNOWN)
+
+
+def test_nothing_is_said_of_a_correlation_without_degrees_of_freedom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Three LSTMs and two RNNGs; held constant are the size and two of the three classes: 5 - 2 - 3 = 0 degrees of freedom.
+    monkeypatch.setitem(raw_hu2020.INSTANCES, "rnng", raw_hu2020.INSTANCES["rnng"][:2])
+    raw = read(raw_hu2020.write(tmp_path / "raw", ("vanilla", "rnng")))
+    *_, within = table([dissociation], Findings(raw, prepared(raw))).rows
+    assert str(within[0]).endswith("within a word-level class")
+    assert within[3] == UNKNOWN + INCOMPLETE
+    made = correlations(prepared(raw))
+    # All are word by word: the size and one class of two leave 5 - 2 - 2 = 1 degree of freedom.
+    assert not any(note.startswith("nan") for note in made.notes)
+    few = replace(prepared(raw), items=prepared(raw).items.filter(pl.col("corpus") == "xs"))
+    assert any(note.startswith("nan") for note in correlations(few).notes)
 
 
 def test_the_published_data_lack_nothing(shared: Path) -> None:

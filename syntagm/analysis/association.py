@@ -32,9 +32,10 @@ class Association:
 
     Arguments:
         method: "Pearson" or "Spearman".
-        value: from -1 to 1; nan with fewer than three pairs, or if one of the numbers doesn't vary.
-        p: two-sided, of no correlation; nan with fewer than three pairs, without degrees of freedom, and for a partial
-            correlation of 1 or -1. Exact up to eight pairs if nothing is held constant.
+        value: from -1 to 1; nan with fewer than three pairs besides one for each number held constant, since what is left is
+            on a line then whatever the numbers are; nan too if one of the numbers doesn't vary.
+        p: two-sided, of no correlation; nan where the value is, and for a partial correlation of 1 or -1. Exact up to eight
+            pairs if nothing is held constant.
         low, high: the 95% interval.
         n: how many pairs.
     """
@@ -65,14 +66,15 @@ def association(
     """
     columns = np.array([x, y, *given], np.float64)
     n = columns.shape[1]
-    if not n:
-        return Association(method, *(float("nan"),) * 4, 0)
+    freedom = n - 2 - len(given)
+    if freedom < 1:
+        return Association(method, *(float("nan"),) * 4, n)
     # In one unit, so that what is left by rounding can be told from what varies, however small the numbers are.
     spread = np.ptp(columns, axis=1, keepdims=True)
     columns = (columns - columns.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
     value = float(_correlations(columns[:, None, :], method)[0])
     low, high = interval.interval(_redrawn(columns, method, key))
-    p = _student(value, n - 2 - len(given)) if given else _plain(columns, value, method)
+    p = _student(value, freedom) if given else _plain(columns, value, method)
     return Association(method, value, p, low, high, n)
 
 
@@ -113,7 +115,7 @@ def _plain(columns: _Array, value: float, method: str) -> float:
     from scipy import stats
 
     n = columns.shape[1]
-    if n < 3 or np.isnan(value):
+    if np.isnan(value):
         return float("nan")
     x, y = stats.rankdata(columns, axis=-1) if method == "Spearman" else columns
     if n <= EXACT:
@@ -138,6 +140,6 @@ def _on_a_line(x: _Array) -> float:
 def _student(value: float, freedom: int) -> float:
     from scipy import stats
 
-    if freedom < 1 or np.isnan(value) or abs(value) > 1 - _ROUNDING:
+    if np.isnan(value) or abs(value) > 1 - _ROUNDING:
         return float("nan")
     return float(2 * stats.t.sf(abs(value) * np.sqrt(freedom / (1 - value**2)), freedom))

@@ -3,6 +3,8 @@
 Where a claim has no number ("comparable", "little"), the criterion stands in what is computed.
 """
 
+from math import isnan
+
 import polars as pl
 
 from syntagm.analysis.association import association
@@ -12,6 +14,7 @@ from syntagm.papers._hu2020_findings import (
     DIFFERS,
     NEURAL,
     PRETRAINED,
+    UNKNOWN,
     Check,
     Checked,
     Claim,
@@ -52,7 +55,7 @@ def dissociation(found: Findings) -> list[Claim]:
             "Perplexity and SG score are dissociated, within a word-level class",
             "no coefficient",
             said,
-            verdict(within.p > 0.05),
+            UNKNOWN if isnan(within.p) else verdict(within.p > 0.05),
         ),
     ]
 

@@ -18,6 +18,7 @@ from syntagm.tables._table import Cell, Table
 
 Row = tuple[Cell, ...]
 _INTERVAL = ("low", "high", "n")
+_NONE = "nan: the models are too few for what is held constant, or a number doesn't vary."
 
 
 def tables(study: Study) -> Iterator[tuple[str, Table]]:
@@ -193,6 +194,7 @@ def correlations(study: Study) -> Table:
         "Of SG score and perplexity, a pair a trained model; intervals: models redrawn; p: of no correlation, two-sided.",
         "Held constant: both are taken less their least-squares fit on it (of ranks for Spearman).",
         "p takes models for independent, though those of one corpus or class, seeds above all, are alike: it is too small.",
+        *([_NONE] if any(row[3] != row[3] for row in rows) else []),
     )
     return Table("SG score and perplexity", columns, tuple(rows), (), notes)
 
