@@ -148,8 +148,8 @@ def settled(folder: Path, standing: dict[str, Any] | None, fresh: dict[str, Any]
     """
     if standing is not None:
         _refuse_another(folder, standing, fresh)
-        # Tags and labels change no number, so the latest hold.
-        fresh = standing | {"suites": fresh["suites"]}
+        # Tags that are not refused change no number, so the latest hold, and what is counted by them.
+        fresh = standing | {key: fresh[key] for key in ("suites", "contexts") if key in fresh}
     write_record(folder, fresh)
     return fresh
 
@@ -175,6 +175,23 @@ def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any
         odd = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
         differs = f"Different: {', '.join(odd[:5])}." if odd else "Their order is another."
         raise RunError(str(folder), "a run on other suites", "the same, in the same order", f"{differs} {cure}")
+    if fresh["kind"] == "fill":
+        _refuse_other_labels(folder, standing, fresh, cure)
+
+
+def _refuse_other_labels(folder: Path, standing: dict[str, Any], fresh: dict[str, Any], cure: str) -> None:
+    """Refuse another tag `number` of a suite, which is not in its hash, where a fill run would ask otherwise by it."""
+    both = list(zip(standing["suites"], fresh["suites"], strict=True))
+    # Names of shards rest on contexts and labels: counts may be the same where labels are not.
+    if all(list(one["shards"]) == list(other["shards"]) for one, other in both):
+        return
+    for one, other in both:
+        found, wanted = (each["tags"].get("number", "none") for each in (one, other))
+        if found != wanted:
+            raise RunError(
+                str(folder), f"a run of {one['name']} with the number {found}", f"{one['name']} with the number {wanted}",
+                f"That tag says the labels of contexts. {cure}",
+            )  # fmt: skip
 
 
 def _unlike(options: Mapping[str, Any], others: Mapping[str, Any]) -> str:

@@ -339,6 +339,32 @@ def test_tags_may_change_and_forms_may_not(tmp_path: Path) -> None:
         assert open_run(tmp_path).words.rows  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("numbers", [("", "pl"), ("sg", "pl"), ("pl", "")])
+def test_the_number_of_a_suite_may_not_change_where_it_says_labels(tmp_path: Path, numbers: tuple[str, str]) -> None:
+    # `purrs` and `purr` are not in the list, so only the number says their label; with either there are as many contexts.
+    texts = ("The dogs bark.", "The dogs barks."), ("The cats purr.", "The cats purrs.")
+    before, after = (pairs("same", *texts, tags={"number": one} if one else {}) for one in numbers)
+    assert before.tags != after.tags
+    filled(tmp_path, before)
+    kept = {name: (tmp_path / name).read_bytes() for name in ("run.json", "results.csv", "words.csv", "ledger.jsonl")}
+    of_old, of_new = (f"same with the number {one or 'none'}" for one in numbers)
+    with pytest.raises(RunError, match=f"{of_old}; expected {of_new}"):
+        filled(tmp_path, after)
+    assert {name: (tmp_path / name).read_bytes() for name in kept} == kept
+    assert filled(tmp_path, before).record["status"] == "done"
+
+
+def test_the_number_of_a_suite_may_change_where_the_list_says_all_labels(tmp_path: Path) -> None:
+    before = pairs("same", ("The dogs bark.", "The dogs barks."), tags={"number": "pl"})
+    after = dataclasses.replace(before, tags={"number": "sg"})
+    assert filled(tmp_path, before).record["contexts"]["same"]["contradicted"] == 0
+    model = Drawn(VOCABULARY)
+    run = filled(tmp_path, after, model=model)
+    assert (model.asked, run.suites[0].tags) == ([], {"number": "sg"})
+    # The record tells what was asked now.
+    assert run.record["contexts"]["same"]["contradicted"] == 1
+
+
 def test_a_damaged_shard_is_moved_aside_and_computed_again(tmp_path: Path) -> None:
     run = filled(tmp_path)
     expected = run.results()
