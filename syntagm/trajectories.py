@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syntagm import estimates
 from syntagm.analysis import redrawn, score
-from syntagm.analysis.interval import SEED, interval
+from syntagm.analysis.interval import SEED
 from syntagm.errors import RunError, UsageError
 from syntagm.run import Run
 
@@ -144,16 +144,16 @@ def _group(
     matrices: Sequence[NDArray[np.float64]], suites: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Scores (runs,), scores redrawn (draws, runs) and defined items (runs,) of a group of suites."""
-    counts = np.sum([(~np.isnan(one)).sum(axis=0) for one in matrices], axis=0)
     means = np.array([_means(one) for one in matrices])
+    defined = np.array([(~np.isnan(one)).sum(axis=0) for one in matrices])
+    # A single item can't be redrawn: it stays as it is, beside suites of more.
     drawn = [
-        redrawn.means(one, suite, DRAWS) if len(one) > 1 else np.tile(mean, (DRAWS, 1))
-        for one, suite, mean in zip(matrices, suites, means, strict=True)
+        np.where(many == 1, mean, redrawn.means(one, suite, DRAWS))
+        for one, suite, mean, many in zip(matrices, suites, means, defined, strict=True)
     ]
     draws: NDArray[np.float64] = np.mean(drawn, axis=0)
-    if max(map(len, matrices)) < 2:
-        draws = np.full_like(draws, np.nan)
-    return means.mean(axis=0), draws, counts
+    draws[:, (defined < 2).all(axis=0)] = np.nan
+    return means.mean(axis=0), draws, defined.sum(axis=0)
 
 
 def _means(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -171,11 +171,11 @@ def _curve(
     places = sorted(set(at))
     at_place = [[k for k, one in enumerate(at) if one == place] for place in places]
     drawn = np.array([draws[:, ks].mean(axis=1) for ks in at_place]).T
-    ends = [interval(drawn[:, k]) for k in range(len(places))]
+    low, high = redrawn.ends(drawn)
     return Curve(
         series, group, suites, tuple(places),
         np.array([values[ks].mean() for ks in at_place]),
-        np.array([low for low, _ in ends]), np.array([high for _, high in ends]),
+        low, high,
         tuple(map(len, at_place)), tuple(int(counts[ks].min()) for ks in at_place),
         drawn, (np.asarray(at, np.float64), values), float(np.mean(chance)),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from syntagm.errors import RunError, UsageError
 from syntagm.figures import cut_offs, frequency_bands
 from syntagm.figures._figure import Figure
 from syntagm.figures._save import svg
-from syntagm.papers import newman2021
+from syntagm.papers import _newman2021_confound, newman2021
 from syntagm.run import open_run
 from syntagm.suite import Suite
 from syntagm.tables import groups, scores
@@ -140,6 +140,13 @@ def test_right_contexts_are_for_models_that_see_them(tmp_path: Path) -> None:
         ("old.", 1, "0 singular, 1 plural"),
     ]
     assert found[1]["EW"] == 0.75
+
+
+def test_contexts_without_a_weight_are_left_out_of_the_mean_and_of_each_draw() -> None:
+    nan = float("nan")
+    part = pl.DataFrame({"equal_weight": [0.5, 0.7, nan, nan], "model_weight": [0.25, nan, nan, nan]})
+    # (2/4)^4 = 6 % of the draws have neither 0.5 nor 0.7; (3/4)^4 less those, 25 %, have 0.5 alone, and as many 0.7 alone.
+    assert list(_newman2021_confound._means(part, "m/.")) == [pytest.approx(0.6), 0.5, 0.7, 0.25, None, None]
 
 
 def test_lists_without_tags_are_looked_up_among_the_verbs_and_that_is_said(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from toy_runs import agreement, toy_run
 
+from syntagm import trajectories
 from syntagm.analysis.trajectory import between, crossing, interval, mean_height
 from syntagm.cli import main
 from syntagm.errors import InputError, RunError, UsageError
@@ -20,7 +21,7 @@ from syntagm.tables import trajectory as table
 from syntagm.tables import trajectory_gap
 from syntagm.tables._places import places
 from syntagm.tables._table import Table
-from syntagm.trajectories import Point, curves
+from syntagm.trajectories import Curve, Point, curves
 
 Row = dict[str, object]
 
@@ -139,6 +140,36 @@ def test_draws_are_the_same_at_all_places(checkpoints: list[Run]) -> None:
     assert (curve.low[-1], curve.high[-1]) == (1.0, 1.0)
     assert curve.chance == 0.5
     assert np.isclose(curve.draws[:, 0] * 3 % 1, 0).sum() + np.isclose(curve.draws[:, 0] * 3 % 1, 1).sum() >= 2000
+
+
+def curve_of(*suites: list[list[float]]) -> Curve:
+    """The curve of checkpoints whose items have these values, a list a checkpoint; all suites in one group."""
+    found = trajectories._group([np.array(values).T for values in suites], [f"s{k}" for k in range(len(suites))])
+    return trajectories._curve("series", "all", len(suites), [1.0, 2.0, 3.0, 4.0][: len(suites[0])], *found, [0.5])
+
+
+def test_draws_without_a_defined_item_are_left_out() -> None:
+    whole = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+    found = curve_of([whole, [0.0, 1.0, *[nan] * 4], [1.0, *[nan] * 5], [nan] * 6])
+    # (4/6) ** 6 = 8.8 % of the draws have none of the two items of the second checkpoint.
+    assert np.isnan(found.draws[:, 1]).mean() == pytest.approx((4 / 6) ** 6, abs=0.02)
+    assert (found.low[1], found.high[1]) == (0.0, 1.0)
+    # One item, and none, have no interval.
+    assert np.isnan([found.low[2:], found.high[2:]]).all()
+    # Where all are defined nothing changes.
+    assert (found.low[0], found.high[0]) == tuple(np.percentile(found.draws[:, 0], (2.5, 97.5)))
+
+
+def test_a_suite_of_one_defined_item_adds_no_spread() -> None:
+    # The second suite has one item at the first checkpoint, which stays 1 in every draw, and none at the second.
+    lone = [[1.0, *[nan] * 5], [nan] * 6]
+    found = curve_of([[0.0, 1.0] * 3] * 2, lone)
+    assert not np.isnan(found.draws[:, 0]).any()
+    assert set(np.round(found.draws[:, 0] * 12).astype(int)) <= {6, 7, 8, 9, 10, 11, 12}  # (k / 6 + 1) / 2
+    # k is 1 to 5 in at least 95 % of the draws.
+    assert (found.low[0], found.high[0]) == pytest.approx((7 / 12, 11 / 12))
+    assert np.isnan([found.values[1], found.low[1], found.high[1]]).all()
+    assert np.isnan(curve_of(lone, lone).low).all()
 
 
 def test_places_from_names_records_and_options(checkpoints: list[Run], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.analysis import interval
-from syntagm.analysis.interval import DRAWS, SEED
+from syntagm.analysis.interval import DRAWS, PERCENTILES, SEED
 
 _CHUNK = 1 << 20
 
@@ -35,4 +35,37 @@ def means(values: NDArray[np.float64], key: str, draws: int = DRAWS, seed: int =
         sums = times.astype(np.float64) @ both
         with np.errstate(invalid="ignore"):
             found[first : first + many] = sums[:, :columns] / sums[:, columns:]
+    return found
+
+
+def ends(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The 2.5th and 97.5th percentile of each column, without the draws that have no value there. Shape (2, columns).
+
+    Arguments:
+        draws: as `means` gives them. Columns without any value have the ends nan.
+
+    >>> ends(np.array([[0.0, np.nan], [np.nan, np.nan], [1.0, np.nan]])).round(3).tolist()
+    [[0.025, nan], [0.975, nan]]
+    """
+    held = ~np.isnan(draws).all(axis=0)
+    found = np.full((2, draws.shape[1]), np.nan)
+    found[:, held] = np.nanpercentile(draws[:, held], PERCENTILES, axis=0)
+    return found
+
+
+def estimated(values: NDArray[np.float64], key: str) -> list[tuple[float, float, float, int]]:
+    """Of each column the mean, the two ends of its interval, and how many rows are defined; undefined ones are left out.
+
+    With fewer than two defined rows there is no interval (nan), without any no mean. Arguments as of `means`.
+
+    >>> [(mean, n) for mean, _, _, n in estimated(np.array([[0.0, np.nan], [1.0, np.nan]]), "agreement")]
+    [(0.5, 2), (nan, 0)]
+    """
+    low, high = ends(means(values, key))
+    found = []
+    for number in range(values.shape[1]):
+        defined = values[~np.isnan(values[:, number]), number]
+        mean = float(defined.mean()) if len(defined) else np.nan
+        between = (float(low[number]), float(high[number])) if len(defined) > 1 else (np.nan, np.nan)
+        found.append((mean, *between, len(defined)))
     return found

@@ -58,14 +58,9 @@ def of_suites(run: FillRun, key: str, value: str, suites: Sequence[str], cuts: S
     if not len(table):
         return
     values = np.column_stack(list(columns.values()))
-    low, high = _ends(redrawn.means(values, value))
-    for number, name in enumerate(columns):
-        defined = values[~np.isnan(values[:, number]), number]
-        mean = float(defined.mean()) if len(defined) else np.nan
-        method = interval.remark(METHOD, {value: len(defined)})
-        undefined = len(values) - len(defined)
-        ends = (float(low[number]), float(high[number])) if len(defined) > 1 else (np.nan, np.nan)
-        yield Estimate(group | {"measure": name}, mean, *ends, len(defined), method, 0, undefined)
+    for name, (mean, low, high, defined) in zip(columns, redrawn.estimated(values, value), strict=True):
+        method = interval.remark(METHOD, {value: defined})
+        yield Estimate(group | {"measure": name}, mean, low, high, defined, method, 0, len(values) - defined)
 
 
 def _tse(run: FillRun, group: dict[str, str], key: str, suites: Sequence[str]) -> Estimate:
@@ -77,11 +72,3 @@ def _tse(run: FillRun, group: dict[str, str], key: str, suites: Sequence[str]) -
     mean = float(values.mean()) if len(values) else np.nan
     method = interval.remark(interval.METHOD, {key: len(values)})
     return Estimate(group | {"measure": "tse"}, mean, low, high, len(values), method, ties, len(rows) - len(values))
-
-
-def _ends(means: np.ndarray) -> np.ndarray:
-    """The two percentiles of each column, without the draws that have no value. Shape (2, columns)."""
-    held = ~np.isnan(means).all(axis=0)
-    found = np.full((2, means.shape[1]), np.nan)
-    found[:, held] = np.nanpercentile(means[:, held], interval.PERCENTILES, axis=0)
-    return found

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from syntagm import word_list
-from syntagm.analysis import interval, lemma_groups, redrawn
+from syntagm.analysis import lemma_groups, redrawn
 from syntagm.blanks.estimates import contexts
 from syntagm.blanks.run import FillRun
 from syntagm.papers._newman2021_rows import rows, signatures
@@ -139,9 +139,5 @@ def right_contexts(runs: Runs) -> Table | None:
 
 def _means(part: pl.DataFrame, key: str) -> Iterator[Cell]:
     values = part.select("equal_weight", "model_weight").to_numpy()
-    draws = redrawn.means(values, key)
-    for number in range(values.shape[1]):
-        defined = values[~np.isnan(values[:, number]), number]
-        low, high = interval.interval(draws[:, number]) if len(defined) > 1 else (np.nan, np.nan)
-        mean = float(defined.mean()) if len(defined) else np.nan
+    for mean, low, high, _ in redrawn.estimated(values, key):
         yield from (None if np.isnan(one) else one for one in (mean, low, high))
