@@ -9,10 +9,11 @@ import pytest
 import raw_hu2020
 
 from syntagm.analysis import suite_scores
+from syntagm.errors import UsageError
 from syntagm.papers import _hu2020_figures as figures
 from syntagm.papers._hu2020_claims_of_circuits import by_corpus, dissociation
 from syntagm.papers._hu2020_claims_of_numbers import table4
-from syntagm.papers._hu2020_findings import INCOMPLETE, UNKNOWN, Findings, missing, table
+from syntagm.papers._hu2020_findings import INCOMPLETE, UNKNOWN, Checked, Findings, missing, table
 from syntagm.papers._hu2020_preparation import prepared
 from syntagm.papers._hu2020_raw import read
 from syntagm.papers._hu2020_tables import correlations
@@ -64,6 +65,18 @@ def test_nothing_is_said_of_a_correlation_without_degrees_of_freedom(
     assert not any(note.startswith("nan") for note in made.notes)
     few = replace(prepared(raw), items=prepared(raw).items.filter(pl.col("corpus") == "xs"))
     assert any(note.startswith("nan") for note in correlations(few).notes)
+
+
+def test_a_claim_whose_models_cannot_be_compared_is_not_computed(tmp_path: Path) -> None:
+    def claim(_: Findings) -> Checked:
+        """One model is the best"""
+        raise UsageError("y ~ x", "the larger model has the lower likelihood", "a better search")
+
+    raw = read(raw_hu2020.write(tmp_path / "raw"))
+    *_, row = table([claim], Findings(raw, prepared(raw))).rows
+    assert row == (
+        "One model is the best", "", "y ~ x: the larger model has the lower likelihood; expected a better search", UNKNOWN,
+    )  # fmt: skip
 
 
 def test_the_published_data_lack_nothing(shared: Path) -> None:

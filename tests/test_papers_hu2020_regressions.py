@@ -1,5 +1,6 @@
-"""Hu et al. 2020, regressions: which classes are left out of them."""
+"""Hu et al. 2020, regressions: which classes are left out of them, and tests that can't be made."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -7,6 +8,7 @@ import polars as pl
 import pytest
 
 from syntagm.papers import _hu2020_regressions as regressions
+from syntagm.papers._hu2020_regressions import Fits
 
 
 @cache
@@ -41,3 +43,24 @@ def test_classes_are_left_out_by_either_name(
     monkeypatch.setattr(regressions, "fitted", lambda table, _: len(set(table["architecture"])))
     expected = {f"without {name}": count for name, count in left.items()}
     assert regressions.without_classes(observed(*classes)) == expected
+
+
+def test_a_test_that_cannot_be_made_is_a_note() -> None:
+    names = ("full", "no_size", "no_architecture")
+    found = regressions.fitted(observed("lstm", "gpt2"), names)
+    assert tuple(found.fits) == names
+    # As if the search for the larger model had ended at a worse place.
+    better = replace(found.fits["no_size"], loglik=found.fits["full"].loglik + 1)
+    odd = Fits({**found.fits, "no_size": better}, {})
+    none = Fits({}, {"full": "the reason."})
+    made = regressions.tests({"all classes": found, "without n-gram": odd, "without GPT-2": none})
+    assert [row[:2] for row in made.rows] == [
+        ("all classes", "size"),
+        ("all classes", "architecture"),
+        ("without n-gram", "architecture"),
+    ]
+    [failed] = [note for note in made.notes if "no test" in note]
+    assert failed.startswith("without n-gram: no test of size: ")
+    assert "the larger model has the lower likelihood, by 1;" in failed
+    # Which models: those of all classes are fitted.
+    assert "without GPT-2: full is not fitted: the reason." in made.notes

@@ -10,6 +10,7 @@ import polars as pl
 
 from syntagm.analysis import suite_scores, units
 from syntagm.analysis.regression import Fit
+from syntagm.errors import UsageError
 from syntagm.papers import _hu2020_regressions as regressions
 from syntagm.papers._cited import cited
 from syntagm.papers._hu2020_figures import modified
@@ -153,7 +154,7 @@ def table(claims: "Sequence[Check]", findings: Findings) -> Table:
 
     Arguments:
         claims: a function a claim, whose docstring says what is claimed, or a function that makes several. A claim about
-            data that are not there says what is missing.
+            data that are not there, or about models that can't be compared, says why.
     """
     lacking = missing(findings)
     rows: list[Claim] = [_incomplete(lacking)] if lacking else []
@@ -165,6 +166,8 @@ def table(claims: "Sequence[Check]", findings: Findings) -> Table:
             rows += [(*one[:3], one[3] + (INCOMPLETE if lacking else "")) for one in several]
         except LookupError as error:
             rows.append((claimed, "", str(error.args[0]), UNKNOWN))
+        except UsageError as error:
+            rows.append((claimed, "", str(error), UNKNOWN))
     notes = (
         f"printed: {findings.printed['source']}",
         "computed: from the raw data, as the paper's own code prepares them, unless it says otherwise.",

@@ -126,20 +126,19 @@ def fits(found: Fits) -> Table:
 
 
 def tests(found: Mapping[str, Fits]) -> Table:
-    """Likelihood-ratio tests, and AIC with and without what is tested."""
+    """Likelihood-ratio tests, and AIC with and without what is tested; a test that can't be made is a note."""
     rows: list[tuple[Cell, ...]] = []
+    notes = ["Classes: all, and without those of footnote 7 of the paper."]
     for classes, several in found.items():
+        notes += [f"{classes}: {note}" for note in _notes(several)[1:]]
         for tested, (smaller, larger) in TESTS.items():
             if smaller in several.fits and larger in several.fits:
-                small, large = several.fits[smaller], several.fits[larger]
-                ratio = regression.compare(small, large)
-                rows.append((classes, tested, ratio.chi2, ratio.df, ratio.p, large.aic, small.aic, large.n))
+                try:
+                    rows.append((classes, tested, *_tested(several.fits[smaller], several.fits[larger])))
+                except SyntagmError as error:
+                    notes.append(f"{classes}: no test of {tested}: {error}")
     columns = ("classes", "tested", "chi2", "df", "p", "aic with", "aic without", "observations")
-    notes = (
-        "Classes: all, and without those of footnote 7 of the paper.",
-        *(note for one in found.values() for note in _notes(one)[1:]),
-    )
-    return Table("Likelihood-ratio tests", columns, tuple(rows), (), notes)
+    return Table("Likelihood-ratio tests", columns, tuple(rows), (), tuple(notes))
 
 
 def coefficients(found: Fits) -> Table:
@@ -194,6 +193,11 @@ def _predictors(study: Study) -> tuple[pl.Expr, ...]:
 def _circuit(study: Study) -> pl.Expr:
     # The one suite without a circuit is a level of its own.
     return pl.col("suite").replace_strict(dict(study.circuits), default="none", return_dtype=pl.String).alias("circuit")
+
+
+def _tested(small: Fit, large: Fit) -> tuple[Cell, ...]:
+    ratio = regression.compare(small, large)
+    return ratio.chi2, ratio.df, ratio.p, large.aic, small.aic, large.n
 
 
 def _yes(value: bool) -> str:
