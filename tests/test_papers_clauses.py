@@ -25,20 +25,20 @@ def found(sentence: str, lexicon: Lexicon) -> list[str]:
 @pytest.mark.parametrize(
     ("sentence", "clause"),
     [
-        ("The wall was high and old.", "The wall was high and"),
-        ("“The wall was high,” he said.", "The wall was high"),
-        ("He saw that the walls of the castle were very thick.", "The walls of the castle were very thick"),
+        ("The wall was high and old.", "The wall was"),
+        ("“The wall was high,” he said.", "The wall was"),
+        ("He saw that the walls of the castle were very thick.", "The walls of the castle were"),
         (
             "It rained, and the man who wrote the letters seems to have gone.",
-            "The man who wrote the letters seems to have",
+            "The man who wrote the letters seems",
         ),
-        ("When his men come home, he sings.", "His men come home"),
-        ("One of the men was asleep.", "One of the men was asleep"),
-        ("Those who know the city are few.", "Those who know the city"),
-        ("The letters that the man is reading were long.", "The letters that the man is reading were long"),
+        ("When his men come home, he sings.", "His men come"),
+        ("One of the men was asleep.", "One of the men was"),
+        ("Those who know the city are few.", "Those who know"),
+        ("The letters that the man is reading were long.", "The letters that the man is reading were"),
     ],
 )
-def test_a_clause_is_read_as_far_as_two_words_behind_its_verb(sentence: str, clause: str, lexicon: Lexicon) -> None:
+def test_a_clause_is_read_as_far_as_its_verb(sentence: str, clause: str, lexicon: Lexicon) -> None:
     assert found(sentence, lexicon) == [clause]
 
 
@@ -71,39 +71,39 @@ def every_form(sentence: str, lexicon: Lexicon) -> dict[str, tuple[str, bool, bo
 
 def test_head_and_nearest_noun_come_in_either_number(lexicon: Lexicon) -> None:
     assert every_form("The wall of the castle was very thick.", lexicon) == {
-        "The wall of the castle was very thick": ("phrase", False, False, True),
-        "The wall of the castles was very thick": ("phrase", False, True, True),
-        "The walls of the castle were very thick": ("phrase", True, True, True),
-        "The walls of the castles were very thick": ("phrase", True, False, True),
+        "The wall of the castle was": ("phrase", False, False, True),
+        "The wall of the castles was": ("phrase", False, True, True),
+        "The walls of the castle were": ("phrase", True, True, True),
+        "The walls of the castles were": ("phrase", True, False, True),
     }
     assert every_form("The man who wrote the letters comes home.", lexicon) == {
-        "The man who wrote the letters comes home": ("clause", False, True, False),
-        "The man who wrote the letter comes home": ("clause", False, False, False),
-        "The men who wrote the letters come home": ("clause", True, False, False),
-        "The men who wrote the letter come home": ("clause", True, True, False),
+        "The man who wrote the letters comes": ("clause", False, True, False),
+        "The man who wrote the letter comes": ("clause", False, False, False),
+        "The men who wrote the letters come": ("clause", True, False, False),
+        "The men who wrote the letter come": ("clause", True, True, False),
     }
 
 
 def test_what_stands_before_a_noun_keeps_its_number(lexicon: Lexicon) -> None:
-    assert set(every_form("A man in this city was glad.", lexicon)) == {"A man in this city was glad"}
+    assert set(every_form("A man in this city was glad.", lexicon)) == {"A man in this city was"}
     assert set(every_form("These men in the city were glad.", lexicon)) == {
-        "These men in the city were glad",
-        "These men in the cities were glad",
+        "These men in the city were",
+        "These men in the cities were",
     }
     # The text has no such form.
     assert set(every_form("The mud of the city is deep.", lexicon)) == {
-        "The mud of the city is deep",
-        "The mud of the cities is deep",
+        "The mud of the city is",
+        "The mud of the cities is",
     }
 
 
 def test_a_noun_that_keeps_its_number_still_attracts(lexicon: Lexicon) -> None:
     # `some` stands with nouns of either number, so `city` is left alone.
     assert every_form("The walls of the castles in some city were high.", lexicon) == {
-        "The walls of the castles in some city were high": ("phrase", True, True, True),
-        "The walls of the castle in some city were high": ("phrase", True, True, True),
-        "The wall of the castles in some city was high": ("phrase", False, False, True),
-        "The wall of the castle in some city was high": ("phrase", False, False, True),
+        "The walls of the castles in some city were": ("phrase", True, True, True),
+        "The walls of the castle in some city were": ("phrase", True, True, True),
+        "The wall of the castles in some city was": ("phrase", False, False, True),
+        "The wall of the castle in some city was": ("phrase", False, False, True),
     }
 
 

@@ -89,15 +89,14 @@ def _gpt2(parser: argparse.ArgumentParser) -> None:
         ("heads", 12, "heads of attention"),
         ("positions", 1024, "longest row"),
         ("window", 128, "tokens a row in training"),
-        ("lines", 192, "beginnings of sentences a step"),
+        ("lines", 256, "cloze lines a step"),
         ("vocabulary", 50257, "entries of the BPE vocabulary"),
     ):
         _number(group, name, default, text)
     group.add_argument("--units", choices=["bpe", "words"], default="bpe", help="what tokens are (bpe)")
     group.add_argument("--tokenizer", default="", help="take this tokenizer, a folder or a name on the hub")
     group.add_argument(
-        "--beginnings", nargs="+", default=[], metavar="FILE",
-        help="further lines, each the beginning of a sentence, whose ends are not learnt",
+        "--cloze", nargs="+", default=[], metavar="FILE", help="further lines, of whose words only the last is learnt",
     )  # fmt: skip
     group.add_argument("--start", default="", metavar="MODEL", help="begin with this checkpoint of the same size")
     group.add_argument("--store", choices=["f32", "f16"], default="f32", help="the type of the stored weights (f32)")
@@ -108,7 +107,7 @@ def _run_gpt2(arguments: argparse.Namespace) -> None:
 
     gpt2.train(
         arguments.corpus, arguments.valid, arguments.output, _of(gpt2.Size, arguments), _of(gpt2.Text, arguments),
-        _settings(arguments), arguments.store, arguments.start, arguments.beginnings, Shown(),
+        _settings(arguments), arguments.store, arguments.start, arguments.cloze, Shown(),
     )  # fmt: skip
 
 

@@ -1,11 +1,11 @@
-"""What the bundled model reads in its second training: the beginnings of clauses whose verb shows the number of its subject.
+"""What the bundled model reads in its second training: clauses as far as their verb, which shows the number of its subject.
 
     python -m syntagm.papers.clauses CORPUS... > clauses.txt
 
 The text is searched for clauses that begin with their subject, at the beginning of a sentence or behind a comma or conjunction:
 `The walls of the castle were very thick`. What is a noun, a verb and their number is told by spelling, a word list and the
-company that words keep; a clause in which subject and verb don't agree by these lights is dropped, since it was misread. Of
-each clause so much is kept as shows the verb, with two more words.
+company that words keep; a clause in which subject and verb don't agree by these lights is dropped, since it was misread. Each
+is cut off behind the verb, and the verb alone is learnt (`syntagm train gpt2 --cloze`).
 
 Most subjects of a text have a singular noun or none beside the verb, so that a small model learns to look at the nearest noun.
 Each clause therefore comes in up to four forms, head and nearest noun in either number, where the text has a noun of that form
@@ -41,18 +41,18 @@ from syntagm.papers._clause_words import (
 )
 from syntagm.training import corpus
 
-LONGEST, BEHIND = 20, 2
-SEED, NUMBER, REPEATS = 1, 400_000, 20
+LONGEST = 20
+SEED, NUMBER, REPEATS = 1, 150_000, 20
 
 _TOKEN = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*|[^\sA-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """The beginning of a clause.
+    """A clause as far as its verb.
 
     Arguments:
-        words: as far as two words behind the verb, in lower case.
+        words: in lower case.
         head, verb: where they stand.
         nouns: where nouns between them stand that have a form of the other number.
         kind: what stands between: nothing, a phrase, a relative clause, or only its first word, if the verb is its own.
@@ -87,7 +87,7 @@ def clauses(text: str, lexicon: Lexicon) -> Iterator[Clause]:
     for first, token in enumerate(tokens):
         if first >= read and token.lower() in DETERMINERS and _begins(tokens, first):
             words: list[str] = []
-            for word in tokens[first : first + LONGEST + BEHIND]:
+            for word in tokens[first : first + LONGEST + 1]:
                 if not word[0].isalpha():
                     break
                 words.append(word if word[0].isupper() and words else word.lower())
@@ -167,7 +167,7 @@ def _clause(words: Sequence[str], head: int, verb: int, plural: bool, lexicon: L
         kind = "its own"
     nouns = tuple(place for place in range(head + 2, verb) if _changeable(words, place, verb, lexicon))
     near = max((place for place in range(head + 1, verb) if _noun(words, place, lexicon)), default=None)
-    return Clause(tuple(words[: verb + 1 + BEHIND]), head, verb, nouns, kind, plural, near)
+    return Clause(tuple(words[: verb + 1]), head, verb, nouns, kind, plural, near)
 
 
 def _changeable(words: Sequence[str], place: int, verb: int, lexicon: Lexicon) -> bool:

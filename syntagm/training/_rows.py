@@ -1,4 +1,4 @@
-"""The rows that a GPT-2 is trained on: cut out of a stream of sentences, and the beginnings of single ones."""
+"""The rows that a GPT-2 is trained on: cut out of a stream of sentences, and cloze lines; inputs and targets of each batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-# Stands in a row where there is nothing to foretell.
+# Stands among the targets where there is nothing to foretell.
 NOTHING = -100
+
+Batch = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows(Sequence[Tensor]):
+class Rows(Sequence[Batch]):
     """Batches of rows of a stream, cut out when they are asked for."""
 
     stream: NDArray[np.int32]
@@ -26,31 +28,53 @@ class Rows(Sequence[Tensor]):
 
     def __getitem__(self, index: Any) -> Any:
         cut = self.places[index][:, None] + np.arange(self.window + 1)
-        return torch.from_numpy(self.stream[cut].astype(np.int64))
+        rows = torch.from_numpy(self.stream[cut].astype(np.int64))
+        return rows[:, :-1], rows[:, 1:]
 
 
 @dataclass(frozen=True, slots=True)
-class Lines(Sequence[Tensor]):
-    """Batches of the beginnings of sentences; `NOTHING` stands behind the shorter ones.
+class Line:
+    """A cloze line.
 
     Arguments:
-        lines: all of them, the symbol first.
+        ids: its tokens, the symbol first.
+        last: where its last word begins, which alone is learnt.
+    """
+
+    ids: NDArray[np.int32]
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lines(Sequence[Batch]):
+    """Batches of cloze lines.
+
+    Arguments:
+        lines: all of them.
         places: which make each batch, shape (batches, lines a step).
     """
 
-    lines: Sequence[NDArray[np.int32]]
+    lines: Sequence[Line]
     places: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.places)
 
     def __getitem__(self, index: Any) -> Any:
-        some = [torch.from_numpy(self.lines[place].astype(np.int64)) for place in self.places[index]]
-        return torch.nn.utils.rnn.pad_sequence(some, batch_first=True, padding_value=NOTHING)
+        some = [self.lines[place] for place in self.places[index]]
+        width = max(len(line.ids) for line in some) - 1
+        inputs = torch.zeros(len(some), width, dtype=torch.int64)
+        targets = torch.full_like(inputs, NOTHING)
+        for row, line in enumerate(some):
+            ids = torch.from_numpy(line.ids.astype(np.int64))
+            # What stands behind a line has no effect on what is before it.
+            inputs[row, : len(ids) - 1] = ids[:-1]
+            targets[row, line.last - 1 : len(ids) - 1] = ids[line.last :]
+        return inputs, targets
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed(Sequence[Tensor]):
+class Mixed(Sequence[Batch]):
     """The batches of both kinds in one order."""
 
     stream: Rows

@@ -4,8 +4,8 @@ What comes out is an ordinary checkpoint folder that `causal:` and every other t
 
 The text is one stream of sentences, each preceded by `<|endoftext|>`, which is start and end symbol at once. A row of a
 batch begins with a sentence and holds as many as fit; sentences see those before them in the row, as in Hu et al. 2020.
-Beside it there can be lines that are beginnings of sentences, chosen for what they teach: each is a row of its own, after the
-symbol, as `score` sees it, and where it ends is not learnt. Steps on either kind come in random order.
+Beside it there can be cloze lines, chosen for what their last word teaches, and it alone is learnt: each is a row of its own,
+after the symbol, as `score` sees it. Steps on either kind come in random order.
 Held-out perplexity is of single sentences, each after `<|endoftext|>` alone, its end included, per word between blanks.
 """
 
@@ -27,7 +27,7 @@ from syntagm.errors import InputError, ModelError, UsageError
 from syntagm.training import _hugging_face, _lengths, corpus
 from syntagm.training._learner import Learner
 from syntagm.training._record import finished, refuse_small
-from syntagm.training._rows import NOTHING, Lines, Mixed, Rows, cut
+from syntagm.training._rows import NOTHING, Batch, Line, Lines, Mixed, Rows, cut
 from syntagm.training._settings import Settings
 from syntagm.training.loop import Progress, fit
 
@@ -72,7 +72,7 @@ class Text:
         tokenizer: the folder or name of a tokenizer to take as it is, instead of training one.
         window: tokens a row.
         batch: rows a step.
-        lines: beginnings of sentences a step; of longer ones the first `window` tokens are read.
+        lines: cloze lines a step.
     """
 
     units: Literal["bpe", "words"] = "bpe"
@@ -80,7 +80,7 @@ class Text:
     tokenizer: str = ""
     window: int = 128
     batch: int = 32
-    lines: int = 192
+    lines: int = 256
 
     def __post_init__(self) -> None:
         refuse_small(self, "window", "batch", "lines")
@@ -88,7 +88,7 @@ class Text:
 
 def train(
     training: Sequence[str], held_out: Sequence[str], folder: Path, size: Size, text: Text, settings: Settings,
-    store: Literal["f32", "f16"] = "f32", start: str = "", beginnings: Sequence[str] = (), progress: Progress | None = None,
+    store: Literal["f32", "f16"] = "f32", start: str = "", cloze: Sequence[str] = (), progress: Progress | None = None,
 ) -> list[dict[str, float]]:  # fmt: skip
     """Train a GPT-2 and write its checkpoint; the same call goes on with it.
 
@@ -102,7 +102,7 @@ def train(
         store: the type in which weights are stored.
         start: the folder or name of a checkpoint of this size to begin with, instead of with random weights; its tokenizer is
             taken, too.
-        beginnings: corpora whose lines are the beginnings of sentences.
+        cloze: corpora of lines of whose words only the last is learnt.
         progress: is told of each step.
 
     Returns:
@@ -115,7 +115,7 @@ def train(
         raise UsageError("tokenizer", text.tokenizer, "none with start", "A checkpoint goes with its own tokenizer.")
     tokenizer = _given(start or text.tokenizer) if start or text.tokenizer else _tokenizer(training, folder, text)
     torch.manual_seed(settings.seed)
-    learner = Gpt2(training, held_out, tokenizer, size, text, settings, store, start, beginnings)
+    learner = Gpt2(training, held_out, tokenizer, size, text, settings, store, start, cloze)
     return fit(learner, settings, folder, progress)
 
 
@@ -126,13 +126,13 @@ class Gpt2(Learner):
 
     def __init__(
         self, training: Sequence[str], held_out: Sequence[str], tokenizer: Any, size: Size, text: Text,
-        settings: Settings, store: str, start: str, beginnings: Sequence[str],
+        settings: Settings, store: str, start: str, cloze: Sequence[str],
     ) -> None:  # fmt: skip
         self.tokenizer, self.text, self.seed, self.store = tokenizer, text, settings.seed, store
         self.symbol = tokenizer.convert_tokens_to_ids(SYMBOL)
         self.stream, self.starts = _stream(tokenizer.backend_tokenizer, corpus.texts(training), self.symbol)
-        lines = corpus.texts(beginnings) if beginnings else ()
-        self.beginnings = _beginnings(tokenizer.backend_tokenizer, lines, self.symbol, text.window)
+        lines = corpus.texts(cloze) if cloze else ()
+        self.cloze = _cloze(tokenizer.backend_tokenizer, lines, self.symbol, text.window)
         self.sentences, self.words = _held_out(
             tokenizer.backend_tokenizer, corpus.texts(held_out), self.symbol, size.positions
         )
@@ -151,26 +151,25 @@ class Gpt2(Learner):
             "text": {name: getattr(text, name) for name in text.__slots__} | {"vocabulary": entries},
             "training_tokens": len(self.stream), "store": store, "transformers": transformers.__version__,
             "start": _origin(start, made) if start else None,
-            "beginnings": corpus.record(beginnings) if beginnings else None,
+            "cloze": corpus.record(cloze) if cloze else None,
         }  # fmt: skip
 
-    def batches(self, epoch: int, rank: int, world: int) -> Sequence[Tensor]:
-        """Rows in random order, cut anew in each epoch; among them beginnings of sentences, those of like length together."""
+    def batches(self, epoch: int, rank: int, world: int) -> Sequence[Batch]:
+        """Rows in random order, cut anew in each epoch; among them cloze lines, those of like length together."""
         rows, generator = self._rows(epoch)
         order = rows[generator.permutation(len(rows))]
         share = self.text.batch * world
         whole = len(order) // share * share
         mine = order[:whole].reshape(-1, world, self.text.batch)[:, rank]
         stream = Rows(self.stream, mine, self.text.window)
-        if not self.beginnings:
+        if not self.cloze:
             return stream
-        lengths = [len(line) for line in self.beginnings]
-        lines = Lines(self.beginnings, _lengths.batches(lengths, self.text.lines, rank, world, generator))
+        lengths = [len(line.ids) for line in self.cloze]
+        lines = Lines(self.cloze, _lengths.batches(lengths, self.text.lines, rank, world, generator))
         if not len(lines):
             expected = f"at least {self.text.lines * world:,}, a step of all processes"
-            raise InputError(
-                "beginnings", f"{len(lengths):,} lines", expected, "Give more of them, or fewer a step (--lines)."
-            )
+            cure = "Give more of them, or fewer a step (--lines)."
+            raise InputError("cloze lines", f"{len(lengths):,}", expected, cure)
         return Mixed(stream, lines, generator.permutation(len(stream) + len(lines)))
 
     def _rows(self, epoch: int) -> tuple[NDArray[np.int64], np.random.Generator]:
@@ -184,13 +183,14 @@ class Gpt2(Learner):
         has = f"{len(self.stream):,} tokens, cut into {rows:,} rows of {self.text.window:,}"
         return has, f"{self.text.batch * world:,} rows"
 
-    def loss(self, batch: Tensor, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
-        """Cross-entropy of each token given those before it in the row."""
-        rows = batch.to(self.device)
-        inputs, targets = rows[:, :-1].clamp(min=0), rows[:, 1:].flatten()
-        logits = self.module(input_ids=inputs, use_cache=False).logits
-        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets, ignore_index=NOTHING)
-        return loss, int((targets != NOTHING).sum()), {}
+    def loss(self, batch: Batch, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
+        """Cross-entropy of each target given what stands before it in its row."""
+        inputs, targets = (tensor.to(self.device) for tensor in batch)
+        module: Any = self.module
+        chosen = targets != NOTHING
+        # The head at the chosen places only.
+        logits = module.lm_head(module.transformer(input_ids=inputs, use_cache=False)[0][chosen])
+        return torch.nn.functional.cross_entropy(logits, targets[chosen]), len(logits), {}
 
     @torch.no_grad()
     def held_out(self) -> tuple[float, int]:
@@ -226,13 +226,19 @@ def _stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[ND
     return np.concatenate([*parts, np.array([symbol], np.int32)]), np.array(starts[:-1])
 
 
-def _beginnings(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) -> list[NDArray[np.int32]]:
-    """The symbol and the first tokens of each line."""
-    return [
-        np.array([symbol, *encoding.ids[:window]], np.int32)
-        for lines in corpus.portions(texts, 4096)
-        for encoding in tokenizer.encode_batch(lines, add_special_tokens=False)
-    ]
+def _cloze(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) -> list[Line]:
+    """Each line with the place of its last word."""
+    lines = []
+    for some in corpus.portions(texts, 4096):
+        for text, encoding in zip(some, tokenizer.encode_batch(some, add_special_tokens=False), strict=True):
+            begin = len(text.rstrip()) - len(text.split()[-1])
+            before = sum(end <= begin for _, end in encoding.offsets)
+            if len(encoding.ids) > window:
+                raise InputError(
+                    f"cloze line {text[:60]!r}", f"{len(encoding.ids):,} tokens", f"at most {window:,}, the window"
+                )
+            lines.append(Line(np.array([symbol, *encoding.ids], np.int32), before + 1))
+    return lines
 
 
 def _held_out(
