@@ -37,6 +37,11 @@ def test_crossings_by_pencil() -> None:
     dips = crossing([1, 2, 4, 8, 16], [0.1, 0.6, 0.2, 0.6, 0.3], 0.5)
     assert (dips.times, dips.kept, dips.before) == (2, False, False)
     assert dips.at == pytest.approx(2**0.8)  # 0.4 / 0.5 of the first doubling
+    # To be there at the end is not to have stayed there.
+    assert not crossing([1, 2, 4, 8], [0.5, 0.9, 0.5, 0.9], 0.7).kept
+    assert not crossing([1, 2, 4], [0.9, 0.5, 0.9], 0.7).kept
+    assert crossing([1, 2, 4], [0.5, 0.7, 0.9], 0.7).kept
+    assert crossing([1, 2, 4], [0.9, 0.8, 0.7], 0.7).kept
     assert crossing([0, 10], [0.0, 1.0], 0.25, linear=True).at == 2.5
 
 

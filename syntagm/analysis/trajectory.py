@@ -25,7 +25,7 @@ class Crossing:
         at: what is counted there; nan if the level or the curve is not defined, infinite if it is never reached. If the
             curve starts at the level or above it, its first place, and `before` says that it was reached before that.
         times: how often the curve reaches the level, counting that.
-        kept: whether it stays there to the end.
+        kept: whether it stays at the level or above from there to the end.
     """
 
     at: float
@@ -40,8 +40,9 @@ def crossing(x: ArrayLike, y: ArrayLike, level: float, linear: bool = False) -> 
     >>> found = crossing([1, 4, 16], [0.2, 0.4, 0.8], 0.6)  # half way from 4 to 16 by logarithm
     >>> round(found.at, 6), found.before, found.times, found.kept
     (8.0, False, 1, True)
-    >>> crossing([1, 2, 4, 8], [0.5, 0.9, 0.5, 0.9], 0.7).times
-    2
+    >>> found = crossing([1, 2, 4, 8], [0.5, 0.9, 0.5, 0.9], 0.7)
+    >>> found.times, found.kept
+    (2, False)
     >>> crossing([1, 2], [0.5, 0.6], 0.7).at, crossing([1, 2], [0.8, 0.6], 0.7)
     (inf, Crossing(at=1.0, before=True, times=1, kept=False))
     """
@@ -52,12 +53,13 @@ def crossing(x: ArrayLike, y: ArrayLike, level: float, linear: bool = False) -> 
     rises = np.flatnonzero(~reached[:-1] & reached[1:])
     times = len(rises) + bool(reached[0])
     if reached[0]:
-        return Crossing(_back(places[0], linear), True, times, bool(reached[-1]))
+        return Crossing(_back(places[0], linear), True, times, bool(reached.all()))
     if not len(rises):
         return Crossing(inf, False, 0, False)
     k = rises[0]
     part = (level - values[k]) / (values[k + 1] - values[k])
-    return Crossing(_back(places[k] + part * (places[k + 1] - places[k]), linear), False, times, bool(reached[-1]))
+    at = _back(places[k] + part * (places[k + 1] - places[k]), linear)
+    return Crossing(at, False, times, bool(reached[k + 1 :].all()))
 
 
 def mean_height(x: ArrayLike, y: ArrayLike, linear: bool = False) -> float:
