@@ -23,20 +23,32 @@ from syntagm.cli import main
 from syntagm.errors import UsageError
 from syntagm.figures import margins, scores
 from syntagm.run import open_run
+from syntagm.suite import Suite
 from syntagm.word_list import WordList, WordRow
 
 FORMS = (("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"))
 VOCABULARY = [*(form for two in FORMS for form in two), *"abcdefghij"]
 SUITE = pairs("simple", ("The dog barks.", "The dog bark."), ("The dogs are here.", "The dogs is here."),
               ("A bird sings.", "A bird sing."))  # fmt: skip
+# Left of the blank three contexts, with what is on its right five.
+LONGER = pairs("longer", ("The dog barks.", "The dog bark."), ("The dog barks here.", "The dog bark here."),
+               ("The dogs are here.", "The dogs is here."), ("A bird sings.", "A bird sing."),
+               ("A bird naps well.", "A bird nap well."))  # fmt: skip
+OF_CONTEXTS = (
+    "NOT COMPARABLE: {} the left side of a blank, {} both sides, so that their contexts are others in longer "
+    "(A: {}, B: {} of them); those of one first item are compared, the others are undefined"
+)
 NAN = float("nan")
 
 
-def filled(folder: Path, extra: str = "", forms: tuple[tuple[str, str], ...] = FORMS, **options: str) -> FillRun:
+def filled(
+    folder: Path, extra: str = "", forms: tuple[tuple[str, str], ...] = FORMS, both: bool = False,
+    suite: Suite = SUITE, **options: str,
+) -> FillRun:  # fmt: skip
     words = WordList("list", ("singular", "plural"), tuple(WordRow(two[1], two) for two in forms))
     lacking = options.pop("lacking", "")
-    model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra])
-    return fill(model, (SUITE,), words, folder, **options)  # type: ignore[arg-type]
+    model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra], left_to_right=not both)
+    return fill(model, (suite,), words, folder, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -187,3 +199,41 @@ def test_models_that_know_other_rows_are_not_comparable_by_weights(tmp_path: Pat
     assert pairing.compare(one, fewer, "tse").warnings == []
     # Three rows each, but not the same.
     assert alike.other_rows(fewer, other) == ["simple"]
+
+
+def test_rows_of_a_model_that_sees_the_left_side_beside_one_that_sees_both(tmp_path: Path) -> None:
+    left, both = filled(tmp_path / "left"), filled(tmp_path / "both", both=True)
+    # Each left side has one right side here, so that the contexts are the same, and so are the rows.
+    assert pairing.compare(left, both, "equal_weight").warnings == []
+    assert alike.same_rows([left, both])
+    fewer, other = (filled(tmp_path / lacking, both=True, lacking=lacking) for lacking in ("nap", "is"))
+    for runs, counts in (((left, fewer), "A: 4, B: 3"), ((fewer, left), "A: 3, B: 4")):
+        said = f"the models know different rows of the word list in simple ({counts} of them)"
+        assert pairing.compare(*runs, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
+        assert pairing.compare(*runs, "tse").warnings == []
+        assert not alike.same_rows(runs)
+    # Three rows each, but not the same.
+    assert alike.other_rows(filled(tmp_path / "of left", lacking="nap"), other) == ["simple"]
+
+
+def test_contexts_of_a_model_that_sees_the_left_side_are_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left = filled(tmp_path / "left", suite=LONGER)
+    both, fewer = (filled(tmp_path / f"b{word}", suite=LONGER, both=True, lacking=word) for word in ("", "nap"))
+    found = pairing.compare(left, both, "equal_weight")
+    assert found.warnings == [OF_CONTEXTS.format("A sees", "B", 3, 5)]
+    # What the sentence says: of five contexts three are compared, with what they have in their own runs.
+    own = both.results().filter(pl.col("measure") == "equal_weight")
+    first = own.filter(pl.col("item").is_in(["longer-0", "longer-2", "longer-3"]))
+    assert (found.overall.b, found.overall.n) == (pytest.approx(first["value"].mean()), 3)
+    assert found.suites[0].difference.undefined == len(own) - 3 == 2
+    assert pairing.compare(both, left, "equal_weight").warnings == [OF_CONTEXTS.format("B sees", "A", 5, 3)]
+    assert pairing.compare(left, both, "tse").warnings == []
+    rows, contexts = pairing.compare(left, fewer, "equal_weight").warnings
+    assert "different rows of the word list in longer (A: 4, B: 3 of them)" in rows
+    assert contexts == OF_CONTEXTS.format("A sees", "B", 3, 5)
+    for words in (["compare"], ["table", "comparison"]):
+        measure = ["--measure", "equal_weight"] if words == ["compare"] else ["measure=equal_weight"]
+        assert main([*words, str(left.folder), str(both.folder), *measure]) == 0
+        assert "their contexts are others in longer" in " ".join(capsys.readouterr().err.split())
