@@ -94,6 +94,17 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
     return found
 
 
+def whole_draws(*found: Curve) -> NDArray[np.bool_]:
+    """Which draws have a value at every place at which the curves have values. Shape (draws,).
+
+    The others have no defined item at one of the places: numbers of whole curves leave them out.
+    """
+    drawn = np.hstack([one.draws for one in found])
+    missing = np.isnan(drawn)
+    whole: NDArray[np.bool_] = missing[:, ~missing.all(axis=0)].sum(axis=1) == 0
+    return whole
+
+
 def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
     """The suites that all runs have with the same content, and the others.
 

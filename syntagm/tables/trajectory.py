@@ -9,7 +9,7 @@ from syntagm.errors import UsageError
 from syntagm.run import Run
 from syntagm.tables._places import Places, places
 from syntagm.tables._table import Cell, Table
-from syntagm.trajectories import METHOD, Curve
+from syntagm.trajectories import METHOD, Curve, whole_draws
 
 COLUMNS = (
     *("series", "group", "suites", "runs", "n", "from", "to", "score at the start", "score at the end", "low", "high"),
@@ -108,7 +108,8 @@ def _reached(one: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
     found = trajectory.crossing(one.at, one.values, level, linear)
     if math.isnan(found.at):
         return (level, None, None, None, None, None)
-    drawn = [trajectory.crossing(one.at, draw, level, linear) for draw in one.draws] if _has_draws(one) else []
+    draws = one.draws[whole_draws(one)]
+    drawn = [trajectory.crossing(one.at, draw, level, linear) for draw in draws] if _has_draws(one) else []
     # Before the first place is below any place.
     ends = trajectory.interval([-math.inf if each.before else each.at for each in drawn])
     at = -math.inf if found.before else found.at
@@ -121,7 +122,8 @@ def _has_draws(one: Curve) -> bool:
 
 def _height(one: Curve, linear: bool) -> tuple[float, float, float]:
     value = trajectory.mean_height(one.at, one.values, linear)
-    return (value, *trajectory.interval([trajectory.mean_height(one.at, draw, linear) for draw in one.draws]))
+    draws = one.draws[whole_draws(one)]
+    return (value, *trajectory.interval([trajectory.mean_height(one.at, draw, linear) for draw in draws]))
 
 
 def _said(at: float) -> Cell:

@@ -9,7 +9,7 @@ from syntagm.errors import UsageError
 from syntagm.run import Run
 from syntagm.tables._table import Cell, Table
 from syntagm.tables.trajectory import about, curves_of, whole
-from syntagm.trajectories import METHOD, Curve
+from syntagm.trajectories import METHOD, Curve, whole_draws
 
 COLUMNS = ("A", "B", "group", "suites", "n", "from", "to", "area", "B - A", "low", "high")
 NOTES = (
@@ -41,9 +41,9 @@ def of_runs(
 
 def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
     found = trajectory.between((a.at, a.values), (b.at, b.values), linear)
-    drawn = [
-        trajectory.between((a.at, one), (b.at, other), linear).mean for one, other in zip(a.draws, b.draws, strict=True)
-    ]
+    held = whole_draws(a, b)
+    draws = zip(a.draws[held], b.draws[held], strict=True)
+    drawn = [trajectory.between((a.at, one), (b.at, other), linear).mean for one, other in draws]
     span = (None if math.isnan(at) else whole(at) for at in (found.low, found.high))
     numbers = (found.area, found.mean, *trajectory.interval(drawn))
     known = (None if math.isnan(one) else one for one in numbers)
