@@ -16,7 +16,6 @@ from syntagm.blanks import lemmas
 from syntagm.blanks.estimates import contexts, estimates, pooled
 from syntagm.blanks.recording import fill
 from syntagm.blanks.run import FillRun
-from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
 from syntagm.estimates import chance_of
 from syntagm.estimates import estimates as estimate
@@ -257,18 +256,6 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
         list(lines(run, "tokens"))
 
 
-def test_a_folder_may_be_named_like_a_model_with_its_options(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folders = [tmp_path / f"gpt2?bos={bos}" for bos in ("no", "yes")]
-    runs = [filled(folder) for folder in folders]
-    assert runs[0].words.hash == WORDS.hash
-    assert lemmas.table(runs[0]).equals(lemmas.table(runs[1]))
-    assert main(["compare", *map(str, folders), "--measure", "equal_weight"]) == 0
-    assert main(["report", *map(str, folders), "-o", str(tmp_path / "report.html")]) == 0
-    capsys.readouterr()
-
-
 def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None:
     filled(tmp_path)
     before = (tmp_path / "results.csv").read_bytes()
@@ -337,32 +324,6 @@ def test_tags_may_change_and_forms_may_not(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace(WORDS.rows[0].forms[0], "others"))
     with pytest.raises(RunError, match=r"words.csv: a list with the hash .*; expected the one that was asked"):
         assert open_run(tmp_path).words.rows  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("numbers", [("", "pl"), ("sg", "pl"), ("pl", "")])
-def test_the_number_of_a_suite_may_not_change_where_it_says_labels(tmp_path: Path, numbers: tuple[str, str]) -> None:
-    # `purrs` and `purr` are not in the list, so only the number says their label; with either there are as many contexts.
-    texts = ("The dogs bark.", "The dogs barks."), ("The cats purr.", "The cats purrs.")
-    before, after = (pairs("same", *texts, tags={"number": one} if one else {}) for one in numbers)
-    assert before.tags != after.tags
-    filled(tmp_path, before)
-    kept = {name: (tmp_path / name).read_bytes() for name in ("run.json", "results.csv", "words.csv", "ledger.jsonl")}
-    of_old, of_new = (f"same with the number {one or 'none'}" for one in numbers)
-    with pytest.raises(RunError, match=f"{of_old}; expected {of_new}"):
-        filled(tmp_path, after)
-    assert {name: (tmp_path / name).read_bytes() for name in kept} == kept
-    assert filled(tmp_path, before).record["status"] == "done"
-
-
-def test_the_number_of_a_suite_may_change_where_the_list_says_all_labels(tmp_path: Path) -> None:
-    before = pairs("same", ("The dogs bark.", "The dogs barks."), tags={"number": "pl"})
-    after = dataclasses.replace(before, tags={"number": "sg"})
-    assert filled(tmp_path, before).record["contexts"]["same"]["contradicted"] == 0
-    model = Drawn(VOCABULARY)
-    run = filled(tmp_path, after, model=model)
-    assert (model.asked, run.suites[0].tags) == ([], {"number": "sg"})
-    # The record tells what was asked now.
-    assert run.record["contexts"]["same"]["contradicted"] == 1
 
 
 def test_a_damaged_shard_is_moved_aside_and_computed_again(tmp_path: Path) -> None:
@@ -466,29 +427,3 @@ def test_weights_by_what_is_known_of_the_lemmas(tmp_path: Path) -> None:
     assert found["2", "equal_weight"].low <= found["2", "equal_weight"].value <= found["2", "equal_weight"].high
     with pytest.raises(UsageError, match="no tag 'bond'; expected band"):
         lemmas.by_tag(run, "bond")
-
-
-def test_columns_of_a_list_may_be_called_like_those_of_the_table(tmp_path: Path) -> None:
-    named = ["row", "right", "won", "label", "model", "measure", "band", "tag:right"]
-    words = dataclasses.replace(
-        WORDS, rows=tuple(dataclasses.replace(row, tags={name: f"{name} of {k}" for name in named})
-                          for k, row in enumerate(WORDS.rows))
-    )  # fmt: skip
-    run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), words, tmp_path)
-    plain = lemmas.table(filled(tmp_path / "plain"))
-    found = lemmas.table(run)
-    assert found.select(plain.columns).equals(plain)
-    assert found.columns[len(plain.columns) :] == [
-        "tag:row", "tag:right", "tag:won", "tag:label", "tag:model", "tag:measure", "band", "tag:tag:right",
-    ]  # fmt: skip
-    assert found["tag:right"].to_list() == [f"right of {row}" for row in found["row"]]
-    for name, column in (("right", "tag:right"), ("model", "tag:model"), ("measure", "tag:measure"), ("band", "band")):
-        shown = lemmas.by_tag(run, name)
-        assert {one.group[column] for one in shown} == {f"{name} of {row}" for row in plain["row"].unique()}
-        assert {one.group["model"] for one in shown} == {run.model}
-        assert {one.group["measure"] for one in shown} == {"equal_weight", "model_weight"}
-    # What the table has beside the tags is none of them.
-    with pytest.raises(
-        UsageError, match="no tag 'lemma'; expected row, right, won, label, model, measure, band, tag:right"
-    ):
-        lemmas.by_tag(run, "lemma")
