@@ -22,6 +22,8 @@ from syntagm.question import Surprisals
 
 _HEADER = struct.Struct("<16sI")
 _CHUNK = 500
+# Seconds to wait for other processes.
+_PATIENCE = 60.0
 _T = TypeVar("_T")
 
 
@@ -56,12 +58,12 @@ class AnswerCache:
             self._attempt(lambda: self._put(rows), None)
 
     def _connect(self) -> "closing[sqlite3.Connection]":
-        return closing(sqlite3.connect(self.path, timeout=60))
+        return closing(sqlite3.connect(self.path, timeout=_PATIENCE))
 
     def _create(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._connect() as connection, connection:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _log_ahead(connection)
             connection.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
 
     def _get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
@@ -113,6 +115,19 @@ class AnswerCache:
         except (OSError, sqlite3.Error) as error:
             self.usable = False
             self._warn(f"{self.path}: {error}; going on without the cache")
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging. Elsewhere SQLite waits for other processes; here it fails at once, so we wait."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def _key(model: LanguageModel, text: str) -> bytes:

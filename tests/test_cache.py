@@ -127,6 +127,24 @@ def test_a_cache_that_cannot_be_made_is_done_without(tmp_path: Path) -> None:
     assert cache.get(model, TEXTS) == {}
 
 
+def test_several_processes_may_begin_one_cache_at_once(tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from syntagm.cache import AnswerCache\n"
+        "folder = Path(sys.argv[1]); (folder / sys.argv[2]).touch()\n"
+        "until = time.monotonic() + 30\n"
+        "while len(list(folder.iterdir())) < 3 and time.monotonic() < until: time.sleep(0.001)\n"
+        "for k in range(100): AnswerCache(folder.with_name(f'{k}.sqlite'), lambda message: sys.exit(message))\n"
+    )
+    ready = tmp_path / "ready"
+    ready.mkdir()
+    workers = [
+        subprocess.Popen([sys.executable, "-c", script, str(ready), str(number)], stderr=subprocess.PIPE)
+        for number in range(3)
+    ]
+    said = [worker.communicate()[1] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0, 0], said
+
+
 def test_several_processes_on_one_cache(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     script = (
