@@ -1,5 +1,6 @@
 """The bundled model: made by the recipe that stands beside it, small enough to carry, and above chance in agreement."""
 
+import hashlib
 import json
 import re
 import shlex
@@ -7,12 +8,15 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import syntagm as sg
 import syntagm.models
 import syntagm.papers
 from syntagm.cli import _parser
 from syntagm.cli.train import _settings
 from syntagm.estimates import chance_of, scores
+from syntagm.papers import clauses
 from syntagm.training import gpt2
 
 DEMO = Path(syntagm.models.__file__).with_name("_demo")
@@ -43,6 +47,15 @@ def test_the_recipe_is_the_commands_that_made_it() -> None:
     assert text_of_first == {name: getattr(first, name) for name in text_of_first}
     vocabulary = {"vocabulary": text_of_first["vocabulary"]}
     assert made["text"] == {name: getattr(second, name) for name in gpt2.Text.__slots__} | vocabulary
+
+
+@pytest.mark.slow
+def test_its_clauses_are_found_again(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = json.loads((DEMO / "training.json").read_text(encoding="utf-8"))
+    [read] = made["cloze"]
+    names = [part["name"] for part in made["start"]["training"]["corpus"]]
+    clauses.main([str(shared / "data" / "corpora" / name) for name in names])
+    assert hashlib.sha256(capsys.readouterr().out.encode()).hexdigest() == read["sha256"]
 
 
 def test_it_takes_at_most_ten_megabytes() -> None:
