@@ -115,14 +115,12 @@ def test_rare_kinds_are_drawn_more_often_than_they_are_found() -> None:
     def clause(number: int, kind: str) -> Clause:
         return Clause(("the", f"n{number}", "is"), 1, 2, (), kind, False, None)
 
-    cells = {
-        ("nothing",): [clause(i, "nothing") for i in range(1296)],
-        ("phrase",): [clause(i, "phrase") for i in range(16)],
-    }
-    drawn = draw(cells, 800, 1)  # type: ignore[arg-type]
+    made = [[clause(number, kind) for number in range(many)] for kind, many in (("nothing", 1296), ("phrase", 16))]
+    cells = {some[0].cell: some for some in made}
+    drawn = draw(cells, 800, 1)
     by_kind = Counter(one.kind for one in drawn)
     # The fourth roots are 6 and 2.
     assert by_kind == {"nothing": 600, "phrase": 200}
     assert set(Counter(one for one in drawn if one.kind == "phrase").values()) == {12, 13}
-    assert draw(cells, 800, 1) == drawn  # type: ignore[arg-type]
-    assert Counter(one.kind for one in draw(cells, 80_000, 1))["phrase"] == 16 * REPEATS  # type: ignore[arg-type]
+    assert draw(cells, 800, 1) == drawn
+    assert Counter(one.kind for one in draw(cells, 80_000, 1))["phrase"] == 16 * REPEATS

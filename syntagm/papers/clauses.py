@@ -165,15 +165,15 @@ def _clause(words: Sequence[str], head: int, verb: int, plural: bool, lexicon: L
     kind = "nothing" if not between else "phrase" if relative is None else "clause"
     if relative is not None and between[-1] in RELATIVES:
         kind = "its own"
-    nouns = tuple(place for place in range(head + 2, verb) if _changeable(words, place, verb, lexicon))
-    near = max((place for place in range(head + 1, verb) if _noun(words, place, lexicon)), default=None)
-    return Clause(tuple(words[: verb + 1]), head, verb, nouns, kind, plural, near)
+    nouns = [place for place in range(head + 1, verb) if _noun(words, place, lexicon)]
+    changeable = tuple(place for place in nouns if place > head + 1 and _changeable(words, place, verb, lexicon))
+    return Clause(tuple(words[: verb + 1]), head, verb, changeable, kind, plural, nouns[-1] if nouns else None)
 
 
 def _changeable(words: Sequence[str], place: int, verb: int, lexicon: Lexicon) -> bool:
-    """Is this a noun that can take the other number where it stands?"""
+    """Can a noun take its other number where it stands?"""
     word, before, behind = words[place], words[place - 1], words[place + 1]
-    if not _noun(words, place, lexicon) or (place + 1 < verb and behind in lexicon.verbs):
+    if place + 1 < verb and behind in lexicon.verbs:
         return False
     if not (before in DEFINITE or place + 1 == verb or behind in PREPOSITIONS | RELATIVES):
         return False

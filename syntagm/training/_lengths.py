@@ -1,6 +1,6 @@
-"""Batches of rows of different lengths: those of like length together, so that little is padding."""
+"""Rows of different lengths in batches: those of like length together, so that little is padding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,3 +27,12 @@ def batches(
     near = np.arange(len(order)) // (batch * world * _NEAR)
     groups = order[np.lexsort((np.asarray(lengths, np.int64)[order], near))].reshape(-1, world, batch)
     return generator.permutation(groups)[:, rank]
+
+
+def groups(rows: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Sequence[NDArray[np.int64]]]:
+    """Rows of falling length in groups of so many tokens with padding, a row at least."""
+    first = 0
+    while first < len(rows):
+        many = max(1, tokens // len(rows[first]))
+        yield rows[first : first + many]
+        first += many

@@ -10,7 +10,7 @@ Held-out perplexity is of single sentences, each after `<|endoftext|>` alone, it
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -197,7 +197,7 @@ class Gpt2(Learner):
         """Sentence by sentence, the longest first."""
         self.module.eval()
         nats = 0.0
-        for group in _groups(self.sentences, HELD_OUT_TOKENS):
+        for group in _lengths.groups(self.sentences, HELD_OUT_TOKENS):
             ids = torch.full((len(group), len(group[0])), self.symbol)
             targets = torch.full_like(ids, NOTHING)
             for row, sentence in enumerate(group):
@@ -259,15 +259,6 @@ def _held_out(
     if not sentences:
         raise InputError("the held-out text", "not one sentence", "a sentence a line")
     return sorted(sentences, key=len, reverse=True), words
-
-
-def _groups(sentences: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Sequence[NDArray[np.int64]]]:
-    """Sentences of falling length in groups of so many tokens with padding."""
-    first = 0
-    while first < len(sentences):
-        many = max(1, tokens // len(sentences[first]))
-        yield sentences[first : first + many]
-        first += many
 
 
 def _given(name: str) -> Any:

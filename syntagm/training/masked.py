@@ -157,11 +157,10 @@ class Bert(Learner):
         """The longest first, masked alike each time."""
         self.module.eval()
         generator = np.random.Generator(np.random.PCG64(20))
-        nats, chosen, first = 0.0, 0, 0
-        while first < len(self.sentences):
-            group = self.sentences[first : first + max(1, HELD_OUT_TOKENS // len(self.sentences[first]))]
+        nats, chosen = 0.0, 0
+        for group in _lengths.groups(self.sentences, HELD_OUT_TOKENS):
             more, count = self._nats(*_masked(group, self._masks, generator, self.text.share, mixed=False))
-            nats, chosen, first = nats + float(more), chosen + count, first + len(group)
+            nats, chosen = nats + float(more), chosen + count
         return nats * sum(len(row) - 2 for row in self.sentences) / chosen, self.words
 
     def write(self, folder: Path) -> None:
