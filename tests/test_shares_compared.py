@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -43,12 +44,12 @@ NAN = float("nan")
 
 def filled(
     folder: Path, extra: str = "", forms: tuple[tuple[str, str], ...] = FORMS, both: bool = False,
-    suite: Suite = SUITE, **options: str,
+    suite: Suite = SUITE, **options: Any,
 ) -> FillRun:  # fmt: skip
     words = WordList("list", ("singular", "plural"), tuple(WordRow(two[1], two) for two in forms))
     lacking = options.pop("lacking", "")
     model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra], left_to_right=not both)
-    return fill(model, (suite,), words, folder, **options)  # type: ignore[arg-type]
+    return fill(model, (suite,), words, folder, **options)
 
 
 @pytest.fixture
