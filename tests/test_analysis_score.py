@@ -1,5 +1,3 @@
-from time import perf_counter
-
 import numpy as np
 import polars as pl
 import pytest
@@ -160,18 +158,3 @@ def test_the_estimates_of_a_run(tmp_path):
     [by_uid] = estimates.scores(run, tag="UID")
     assert (by_uid.group["UID"], by_uid.value) == ("p", 1 / 2)
     assert [one.value for one in estimates.scores(run, "full_sentence")] == [(1 / 3 + 1 / 2) / 2]
-
-
-def test_67_suites_of_1000_items_take_less_than_two_seconds():
-    suites = [f"s{k}" for k in range(67)]
-    margins = np.random.default_rng(1).normal(1, 2, 67_000)
-    columns = {
-        "model": ["m"] * 67_000,
-        "suite": np.repeat(suites, 1000),
-        "item": np.tile(np.arange(1000), 67).astype(str),
-    }
-    rows = pl.DataFrame(columns | {"measure": ["0"] * 67_000, "value": (margins > 0) * 1.0, "margin": margins})
-    started = perf_counter()
-    assert len(accuracy(rows, 1e-4)) == 67
-    assert len(score(rows, {suite: ["0"] for suite in suites}, 1e-4)) == 1
-    assert perf_counter() - started < 2

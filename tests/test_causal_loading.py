@@ -4,7 +4,6 @@ import json
 import shutil
 import struct
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -213,14 +212,11 @@ def test_a_masked_model(tmp_path: Path) -> None:
 
 
 def test_a_model_that_is_not_on_the_hub_here() -> None:
-    before = time.monotonic()
     for name in ("causal:nobody/nothing-at-all", "nobody/nothing-at-all@main", "no-such-model"):
         with pytest.raises(ModelError, match=r"nothing|no-such") as error:
             _name.load(name)
         assert "Put these files in a folder" in str(error.value)
         assert "no such folder here" in str(error.value)
-    # Nothing waits for a network that isn't there.
-    assert time.monotonic() - before < 5
 
 
 @pytest.mark.parametrize(

