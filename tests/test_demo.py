@@ -16,8 +16,7 @@ import syntagm.papers
 from syntagm.cli import _parser
 from syntagm.cli.train import _settings
 from syntagm.estimates import chance_of, scores
-from syntagm.papers import clauses
-from syntagm.training import gpt2
+from syntagm.training import clauses, gpt2
 
 DEMO = Path(syntagm.models.__file__).with_name("_demo")
 RECIPE = Path(syntagm.papers.__file__).with_name("demo.sh")

@@ -14,7 +14,7 @@ syntagm train gpt2 \
     --window 128 --batch 16 --epochs 1 --every 1500 \
     --optimiser adamw --rate 1.5e-3 --schedule cosine --warmup 200 --decay 0.1 --clip 1 --patience 0 \
     --dtype bf16 --seed 1 --store f16 -o "$folder/first"
-python -m syntagm.papers.clauses \
+python -m syntagm.training.clauses \
     "$corpora/classics.1.txt" "$corpora/classics.2.txt.gz" "$corpora/classics.3.txt.gz" > "$folder/clauses.txt"
 syntagm train gpt2 \
     --corpus "$corpora/classics.1.txt" --valid "$corpora/classics.valid.txt" \

@@ -1,4 +1,4 @@
-"""What kind of word a word is, as far as lists, spelling and counts can tell; for `papers.clauses`."""
+"""What kind of word a word is, as far as lists, spelling and counts can tell; for `training.clauses`."""
 
 import re
 from collections import Counter

@@ -1,6 +1,6 @@
 """What the bundled model reads in its second training: clauses as far as their verb, which shows the number of its subject.
 
-    python -m syntagm.papers.clauses CORPUS... > clauses.txt
+    python -m syntagm.training.clauses CORPUS... > clauses.txt
 
 The text is searched for clauses that begin with their subject, at the beginning of a sentence or behind a comma or conjunction:
 `The walls of the castle were very thick`. What is a noun, a verb and their number is told by spelling, a word list and the
@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from syntagm.papers._clause_words import (
+from syntagm.training import corpus
+from syntagm.training._clause_words import (
     ADVERBS,
     ALONE,
     BEFORE_INFINITIVES,
@@ -39,7 +40,6 @@ from syntagm.papers._clause_words import (
     Lexicon,
     is_plural,
 )
-from syntagm.training import corpus
 
 LONGEST = 20
 SEED, NUMBER, REPEATS = 1, 150_000, 20
