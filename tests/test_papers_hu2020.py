@@ -206,6 +206,16 @@ def test_what_is_done_is_not_made_again(
         (["--seeds", "1,1"], "each once"),
         (["--seeds", "x"], "a whole number"),
         (["--model", "demo"], "--model and --corpus"),
+        (["--draw", "-1"], "draw: -1; expected a whole number from 0"),
+        (["--suite", "hu2020/mvrr"], "suites = ["),
+        (["--set", "gpt2.reading=-1"], "gpt2.reading: -1; expected a number of words; 0: no limit"),
+        # It would have been AdamW, and a cosine.
+        (["--set", "gpt2.optimiser=adam"], "gpt2.optimiser: 'adam'; expected one of sgd, adamw"),
+        (["--set", "gpt2.schedule=linear"], "gpt2.schedule: 'linear'; expected one of plateau, cosine, constant"),
+        (
+            ["--set", "ngram.classes=none at all"],
+            "ngram.classes: 'none at all'; expected one of berkeley, single, none",
+        ),
     ],
 )
 def test_another_experiment_is_refused(
@@ -215,6 +225,16 @@ def test_another_experiment_is_refused(
     assert main(line(texts, undisturbed, *others)) == 2
     assert found in capsys.readouterr().err
     assert (undisturbed / "experiment.json").read_bytes() == before
+
+
+def test_a_plan_for_another_experiment_is_refused(
+    undisturbed: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of models with other hyperparameters than those asked for it would say that they are done."""
+    assert main(line(texts, undisturbed, "--plan", "--set", "ngram.order=3")) == 2
+    shown = capsys.readouterr()
+    assert "families.ngram.order = 5" in shown.err
+    assert "models" not in shown.out
 
 
 def test_the_ways_to_reproduce_are_told_apart(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -276,14 +296,14 @@ def test_the_record_names_texts_and_settings(undisturbed: Path) -> None:
     assert record["families"]["gpt2"]["layers"] == 1
 
 
-def test_families_and_sizes_can_be_added(texts: Path, tmp_path: Path) -> None:
-    def design(sizes: dict[str, int], *families: str) -> Design:
-        files = [[str(texts / f"{name}.txt")] for name in ("train", "valid", "test")]
-        small = {"lstm.epochs": "1", "lstm.hidden": "8", "lstm.embedding": "8"} if "lstm" in families else {}
-        options = hu2020.options("small", families, small)
-        return Design(tmp_path, *files, sizes, [1], options, SUITES[:1])
+def designed(texts: Path, folder: Path, sizes: dict[str, int], changes: dict[str, str], *families: str) -> Design:
+    files = [[str(texts / f"{name}.txt")] for name in ("train", "valid", "test")]
+    return Design(folder, *files, sizes, [1], hu2020.options("small", families, changes), SUITES[:1])
 
-    hu2020.experiment(design({"sm": 1200}, "ngram"))
-    table = hu2020.experiment(design({"xs": 480}, "lstm"))
+
+def test_families_and_sizes_can_be_added(texts: Path, tmp_path: Path) -> None:
+    small = {"lstm.epochs": "1", "lstm.hidden": "8", "lstm.embedding": "8"}
+    hu2020.experiment(designed(texts, tmp_path, {"sm": 1200}, {}, "ngram"))
+    table = hu2020.experiment(designed(texts, tmp_path, {"xs": 480}, small, "lstm"))
     assert [row[:3] for row in table.rows] == [("lstm", "xs", 1), ("ngram", "sm", 0)]
     assert table.csv() == (tmp_path / "results.csv").read_text()

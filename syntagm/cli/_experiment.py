@@ -123,8 +123,10 @@ def _number(option: str, text: str) -> int:
 
 def _show_plan(paper: str, design: "Design") -> None:
     """What will be done, what is done already, and how long the rest will take."""
-    from syntagm.papers import _controlled, _duration
+    from syntagm.papers import _claim, _controlled, _duration
 
+    # A plan for another experiment than the folder's would call its models done.
+    _claim.check(design)
     words = _controlled.words(design)
     cells, speed = design.cells(), _duration.operations(design.device)
     print(f"{paper} in {design.folder}: {len(cells)} models")

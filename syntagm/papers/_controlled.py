@@ -19,10 +19,10 @@ from typing import Any
 from syntagm import durable
 from syntagm.errors import RunError, UsageError
 from syntagm.models._model import LanguageModel
+from syntagm.papers import _hyperparameters
 from syntagm.papers._told import Told
 from syntagm.run import Run, open_run, read_record
 
-FORMAT = 1
 Options = Mapping[str, Any]
 # Nothing in these is drawn, so that one model stands for all seeds; its seed is 0.
 SEEDLESS = ("ngram",)
@@ -100,45 +100,6 @@ def passes(options: Options, words: int) -> int:
     return int(min(options["epochs"], limit))
 
 
-def claim(design: Design) -> None:
-    """Note in the folder what the experiment is about, or see that it is the same; families and sizes are added.
-
-    Raises:
-        RunError: the folder holds another experiment, or can't be written.
-        InputError: a text can't be read.
-    """
-    path = design.folder / "experiment.json"
-    with durable.held(design.folder):
-        standing = _read(path) if path.exists() else {}
-        asked = _record(design)
-        for key, value in asked.items():
-            _refuse_another(path, key, standing.get(key, value), value)
-        for key in ("sizes", "families"):
-            asked[key] = standing.get(key, {}) | asked[key]
-        if asked != standing:
-            durable.write(path, (json.dumps(asked, indent=1, ensure_ascii=False) + "\n").encode())
-
-
-def _record(design: Design) -> dict[str, Any]:
-    from syntagm.training import corpus
-
-    texts = {name: corpus.record(getattr(design, name)) for name in ("corpus", "valid", "test")}
-    made = {"format": FORMAT, **texts, "draw": design.draw, "suites": list(design.suites)}
-    made |= {"sizes": dict(design.sizes), "families": {name: dict(one) for name, one in design.options.items()}}
-    record: dict[str, Any] = json.loads(json.dumps(made))
-    return record
-
-
-def _refuse_another(path: Path, key: str, found: Any, wanted: Any) -> None:
-    """Refuse a value that differs; of sizes and families only those that both have are compared."""
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        for name in found.keys() & wanted.keys():
-            _refuse_another(path, f"{key}.{name}", found[name], wanted[name])
-    elif found != wanted:
-        cure = "Give the same options to go on with it, or choose another folder."
-        raise RunError(str(path), f"an experiment with {key} = {found!r}", f"{wanted!r}", cure)
-
-
 def draw(design: Design) -> dict[str, int]:
     """Write the parts that are not there yet.
 
@@ -176,15 +137,10 @@ def _fit(
     family: str, training: Sequence[str], valid: Sequence[str], folder: Path, options: Options, told: Told
 ) -> None:
     from syntagm.training import gpt2, lstm
-    from syntagm.training._settings import Settings
 
-    def made(kind: Any) -> Any:
-        return kind(**{name: options[name] for name in kind.__slots__ if name in options})
-
-    if family == "lstm":
-        lstm.train(training, valid, folder, made(lstm.Size), made(lstm.Text), made(Settings), told)
-    else:
-        gpt2.train(training, valid, folder, made(gpt2.Size), made(gpt2.Text), made(Settings), progress=told)
+    size, text, settings = _hyperparameters.taken(family, options)
+    family_of = lstm if family == "lstm" else gpt2
+    family_of.train(training, valid, folder, size, text, settings, progress=told)
 
 
 def score(design: Design, cell: Cell, told: Told) -> None:
@@ -239,9 +195,9 @@ def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
     Raises:
         RunError: there is no experiment, or a file is damaged.
     """
-    record = _read(folder / "experiment.json")
+    record = read(folder / "experiment.json")
     families, sizes = list(record["families"]), record["sizes"]
-    found = [_read(path) for path in sorted((folder / "perplexity").glob("*.json"))]
+    found = [read(path) for path in sorted((folder / "perplexity").glob("*.json"))]
     for one in sorted(found, key=lambda one: (sizes[one["size"]], families.index(one["family"]), one["seed"])):
         run = folder / "runs" / Cell(one["family"], one["size"], one["seed"]).name
         if read_record(run) is not None and (opened := open_run(run)).done:
@@ -254,10 +210,15 @@ def sizes(folder: Path) -> dict[str, int]:
     Raises:
         RunError: there is no experiment, or its record is damaged.
     """
-    return dict(_read(folder / "experiment.json")["sizes"])
+    return dict(read(folder / "experiment.json")["sizes"])
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> dict[str, Any]:
+    """What an experiment wrote.
+
+    Raises:
+        RunError: it can't be read.
+    """
     try:
         return dict(json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError) as error:

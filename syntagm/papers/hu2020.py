@@ -20,7 +20,15 @@ from syntagm import durable, estimates
 from syntagm.analysis import score
 from syntagm.errors import UsageError
 from syntagm.figures._figure import Figure
-from syntagm.papers import _controlled, _hu2020_figures, _hu2020_published, _hu2020_regressions, _hu2020_tables, _study
+from syntagm.papers import (
+    _claim,
+    _controlled,
+    _hu2020_figures,
+    _hu2020_published,
+    _hu2020_regressions,
+    _hu2020_tables,
+    _study,
+)
 from syntagm.papers._controlled import Design, Options
 from syntagm.papers._told import Nobody, Told
 from syntagm.result import Estimate
@@ -115,15 +123,18 @@ def experiment(design: Design, told: Told | None = None) -> Table:
         Interrupted: `told` said so; the same call goes on.
     """
     told = told or Nobody()
-    _controlled.claim(design)
+    _claim.claim(design, told)
     # Each part of the corpus is a proper part of the next.
     words = _controlled.draw(design)
     for number, cell in enumerate(cells := design.cells(), 1):
         told.said(f"{number} of {len(cells)}: {cell.name}, {words[cell.size]:,} words")
-        _controlled.train(design, cell, told)
-        _controlled.score(design, cell, told)
-        _controlled.measure(design, cell, words[cell.size], told)
-        write(design.folder)
+        with _claim.turn(design, cell, told):
+            _controlled.train(design, cell, told)
+            _controlled.score(design, cell, told)
+            _controlled.measure(design, cell, words[cell.size], told)
+        # Or a process that is at its last model might put back a table without that of another.
+        with _claim.alone(design.folder, told):
+            write(design.folder)
     return results(design.folder)
 
 

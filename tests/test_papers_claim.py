@@ -1,0 +1,133 @@
+"""Whose the folder of a controlled experiment is: mistakes that cost nothing, changes that are refused, two processes."""
+
+import json
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from syntagm import durable
+from syntagm.errors import RunError, UsageError
+from syntagm.papers import _claim, _controlled, hu2020
+from syntagm.papers._controlled import Cell, Design
+from syntagm.papers._told import Nobody
+
+SUITE = """sentence_good,sentence_bad
+{} bark.,{} barks.
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    for name in ("train", "valid", "test"):
+        (tmp_path / f"{name}.txt").write_text("The dog that sees the cat knows it.\n" * 9)
+    (tmp_path / "pairs.csv").write_text(SUITE.format("Dogs", "Dogs"))
+    return tmp_path
+
+
+def design(place: Path, sizes: dict[str, int], *families: str, draw: int = 1, **changes: str) -> Design:
+    """8 words a line."""
+    files = [[str(place / f"{name}.txt")] for name in ("train", "valid", "test")]
+    named = {name.replace("_", "."): value for name, value in changes.items()}
+    options = hu2020.options("small", families, named)
+    suites = [f"{place / 'pairs.csv'}?good=sentence_good&bad=sentence_bad"]
+    return Design(place / "out", *files, sizes, [1], options, suites, draw)
+
+
+def record(place: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads((place / "out" / "experiment.json").read_text())
+    return found
+
+
+def claim(asked: Design) -> None:
+    _claim.claim(asked, Nobody())
+
+
+def test_what_training_would_refuse_is_refused_before_anything_is_noted(place: Path) -> None:
+    for wrong, message in (
+        (design(place, {"xs": 16}, "lstm", lstm_dropout="2"), "dropout: 2.0"),
+        (design(place, {"xs": 16}, "gpt2", gpt2_heads="3"), "a multiple of heads"),
+        (design(place, {"xs": 16}, "ngram", ngram_order="0"), "order: 0"),
+        (design(place, {"xs": 16}, "ngram", draw=-1), "draw: -1"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            claim(wrong)
+    assert not (place / "out").exists()
+
+
+def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
+    claim(design(place, {"xs": 15, "sm": 16}, "lstm", lstm_rate="1e9"))
+    with pytest.raises(UsageError, match="15 and 16 words make the same part"):
+        _controlled.draw(design(place, {"xs": 15, "sm": 16}, "lstm"))
+    corrected = design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="1")
+    claim(corrected)
+    assert record(place)["sizes"] == {"xs": 16, "sm": 40}
+    # What is locked is not begun.
+    with durable.held(place / "out" / "models" / "lstm-xs-1" / "state"):
+        pass
+    claim(design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="2"))
+    # The first process would train with another rate than the record says.
+    with pytest.raises(RunError, match=r"families\.lstm\.rate = 2\.0; expected 1\.0"), turn(corrected, "lstm"):
+        pass
+
+
+def turn(asked: Design, family: str) -> AbstractContextManager[None]:
+    return _claim.turn(asked, Cell(family, "xs", 1), Nobody())
+
+
+@pytest.mark.parametrize(
+    "there", ["models/lstm-xs-1/state/state.safetensors", "runs/lstm-xs-7/run.json", "perplexity/lstm-xs-1.json"]
+)
+def test_what_something_rests_on_cannot(place: Path, there: str) -> None:
+    claim(design(place, {"xs": 16}, "lstm"))
+    (place / "out" / there).parent.mkdir(parents=True)
+    (place / "out" / there).touch()
+    with pytest.raises(RunError, match=r"families\.lstm\.rate = 20\.0"):
+        claim(design(place, {"xs": 16}, "lstm", lstm_rate="1"))
+    with pytest.raises(RunError, match=r"sizes\.xs = 16"):
+        claim(design(place, {"xs": 24}, "ngram"))
+
+
+def test_a_part_that_is_drawn_keeps_its_size(place: Path) -> None:
+    asked = design(place, {"xs": 16}, "lstm")
+    claim(asked)
+    assert _controlled.draw(asked) == {"xs": 16}
+    with pytest.raises(RunError, match=r"sizes\.xs = 16"):
+        claim(design(place, {"xs": 24}, "lstm"))
+
+
+def test_suites_with_other_items_are_refused(place: Path) -> None:
+    """They have the same name: models of the second seed would be scored on others than those of the first."""
+    claim(design(place, {"xs": 16}, "ngram"))
+    (place / "pairs.csv").write_text(SUITE.format("Cats", "Cats"))
+    with pytest.raises(RunError, match=r"suite_hashes\.pairs"):
+        claim(design(place, {"xs": 16}, "ngram"))
+
+
+def test_parts_without_a_record_are_of_nobody_knows_what(place: Path) -> None:
+    asked = design(place, {"xs": 16}, "ngram")
+    claim(asked)
+    _controlled.draw(asked)
+    (place / "out" / "experiment.json").unlink()
+    with pytest.raises(RunError, match=r"no experiment\.json"):
+        claim(asked)
+
+
+def test_an_n_gram_that_another_process_makes_is_waited_for(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no seed, so that processes with seeds of their own share it."""
+    asked = design(place, {"xs": 16}, "ngram")
+    said: list[str] = []
+    claim(asked)
+    other = durable.held(place / "out" / "models" / "ngram-xs")
+    other.__enter__()
+    monkeypatch.setattr(_claim, "WAIT_SECONDS", 0.0)
+
+    class Told(Nobody):
+        def said(self, line: str) -> None:
+            said.append(line)
+            other.__exit__(None, None, None)
+
+    held = durable.held(place / "out" / "models" / "ngram-xs")
+    with _claim.turn(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), held:
+        pass
+    assert [line.endswith("; waiting") for line in said] == [True]
