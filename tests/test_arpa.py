@@ -72,6 +72,26 @@ def test_ends_that_are_not_listed_are_backed_off_to(tmp_path: Path) -> None:
     assert [len(values) for values in ngrams.probabilities] == [6, 3, 1]
 
 
+def test_remarks_before_the_counts(tmp_path: Path) -> None:
+    (plain := tmp_path / "plain.arpa").write_text(PRUNED)
+    (remarks := tmp_path / "remarks.arpa").write_text("# made by hand\n\n####\n" + PRUNED)
+    assert same(_arpa_reader.read(remarks), _arpa_reader.read(plain))
+
+
+def test_a_discount_of_0_leaves_a_weight_of_minus_infinity(tmp_path: Path) -> None:
+    # Words once, twice, and three times twice: 2, 2 and 4 bigrams with such counts, Y = 2 / (2 + 2 * 2) = 1/3 and
+    # D2 = 2 - 3 * 1/3 * 4/2 = 0. So nothing but the end comes after b, and lmplz, too, writes -inf.
+    model = trained(tmp_path, "a\nb\nb\nc\nc\nc\nd\nd\nd\n", 2, fallback=True)
+    assert model.ngrams.backoffs[0][model.ngrams.words.index("b")] == -np.inf
+    _arpa.write(model.ngrams, tmp_path / "a.arpa")
+    assert "\tb\t-inf\n" in (tmp_path / "a.arpa").read_text()
+    assert same(_arpa_reader.read(tmp_path / "a.arpa"), model.ngrams)
+    for again in (model, load(str(tmp_path / "a.arpa"), eos="yes")):
+        assert [answer.bits[-1] for answer in again.score(["b"])] == [0]
+        with pytest.raises(ModelError, match="'c' of 'b c' has probability 0"):
+            list(again.score(["b c"]))
+
+
 def test_a_file_without_the_unknown_word(tmp_path: Path) -> None:
     (path := tmp_path / "pruned.arpa").write_text(PRUNED)
     model = load(str(path))
@@ -94,6 +114,8 @@ def test_a_file_without_the_unknown_word(tmp_path: Path) -> None:
         ("-0.6\ta", "-0,6\ta", 10, "-0,6"),
         ("-0.6\ta", "-0.6 a", 10, "-0.6 a"),
         ("-0.6\ta\t-0.125", "-0.6\ta\tinf", 10, "inf"),
+        ("-0.6\ta\t-0.125", "-0.6\ta\tnan", 10, "nan"),
+        ("\\data\\\n", "data\n", 2, "# before it"),
         ("-0.6\ta\t-0.125", "-0.6\ta\t-0.125\t1", 10, "-0.125"),
         ("-0.6\ta\t", "-0.6\ta z\t", 10, "a z"),
         ("-0.2\ta b", "-0.2\ta z", 16, "a z"),

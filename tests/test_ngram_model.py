@@ -1,18 +1,21 @@
 """The family ngram: folders, options, unknown words, blanks; training that stops, fails and goes on; KenLM's own answers."""
 
 import errno
+import hashlib
 import json
 import math
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from ngrams_for_tests import TOY, trained
+from safetensors.numpy import load_file, save_file
 
 from syntagm.errors import ModelError, RunError, UsageError
-from syntagm.models import _arpa, _words, ngram
+from syntagm.models import _arpa, _kenlm, _words, ngram
 from syntagm.models._back_off import BackOff
 from syntagm.models._kenlm import KenLM
 from syntagm.models._word_scorer import Asked
@@ -150,6 +153,63 @@ def test_damage(tmp_path: Path, name: str) -> None:
         ngram.load(str(tmp_path / "model"))
 
 
+def of_another_type(values: Any) -> Any:
+    return values.astype(np.float64)
+
+
+def not_a_number(values: Any) -> Any:
+    return np.where(np.arange(len(values)) == 2, np.float32("nan"), values)
+
+
+def above_1(values: Any) -> Any:
+    return values + np.float32(3)
+
+
+def a_table(values: Any) -> Any:
+    return values[:, None]
+
+
+@pytest.mark.parametrize(
+    ("array", "change", "found"),
+    [
+        ("probabilities.1", of_another_type, "another type or shape"),
+        ("firsts.2", of_another_type, "another type or shape"),
+        ("probabilities.2", a_table, "another type or shape"),
+        ("probabilities.1", not_a_number, "probabilities"),
+        ("probabilities.2", above_1, "probabilities above 1"),
+        ("backoffs.1", not_a_number, "back-off weights"),
+    ],
+)
+def test_arrays_that_are_no_model(tmp_path: Path, array: str, change: Callable[[Any], Any], found: str) -> None:
+    trained(tmp_path, order=2)
+    arrays = load_file(path := tmp_path / "model" / "model.safetensors")
+    save_file({**arrays, array: change(arrays[array])}, path)
+    head = json.loads((tmp_path / "model" / "model.json").read_text())
+    head["sha256"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (tmp_path / "model" / "model.json").write_text(json.dumps(head))
+    with pytest.raises(ModelError, match=found):
+        ngram.load(str(tmp_path / "model"))
+
+
+@pytest.mark.parametrize("change", [{"sha256": ["model.safetensors", "vocabulary.txt"]}, {"order": True}, None])
+def test_a_head_that_is_none(tmp_path: Path, change: dict[str, Any] | None) -> None:
+    trained(tmp_path, order=2)
+    path = tmp_path / "model" / "model.json"
+    path.write_text("[" * 100_000 if change is None else json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ModelError, match="model"):
+        ngram.load(str(tmp_path / "model"))
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.txt", "model.json"])
+def test_a_damaged_model_is_trained_again_by_the_same_command(tmp_path: Path, name: str) -> None:
+    trained(tmp_path, order=2)
+    path = tmp_path / "model" / name
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-8])
+    trained(tmp_path, order=2)
+    assert path.read_bytes() == whole
+
+
 def test_the_same_training_again_and_another(tmp_path: Path) -> None:
     trained(tmp_path, order=2)
     before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in (tmp_path / "model").iterdir()}
@@ -222,15 +282,55 @@ def test_the_package_kenlm_gives_the_same(folder: Path, tmp_path: Path) -> None:
         found = [log for log, _, _ in peer.full_scores(text)]
         np.testing.assert_allclose(np.array(bits(model, text)) / -np.log2(10.0), found, rtol=0, atol=2e-6)
     same = KenLM(tmp_path / "toy.arpa", "same", "0", Asked("blanks", False, False))
-    blanks = [
-        Blank(left, " .", ("laughs", "laugh", "zebra", "near the guards")) for left in ("the author ", "", "the zebra ")
-    ]
+    candidates = ("laughs", "laugh", "zebra", "near the guards", "the\0x", "\ud800")
+    blanks = [Blank(left, " .", candidates) for left in ("the author ", "", "the zebra ")]
     for blank, one, other in zip(blanks, model.fill(blanks), same.fill(blanks), strict=True):
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=2e-6)
         assert one.known.tolist() == other.known.tolist()
         assert np.isnan(other.above).all()
         for word, cost in zip(blank.words, other.bits, strict=True):
             assert sum(bits(same, blank.left + word)[-len(word.split()) :]) == cost
+
+
+class Peer:
+    """Stands for the package kenlm: it knows `a`, reads words up to a NUL, and can't spell lone surrogates."""
+
+    order = 2
+
+    def __init__(self, unknown: float) -> None:
+        self.unknown = unknown
+
+    def score(self, word: str, bos: bool, eos: bool) -> float:
+        assert (word, bos, eos) == ("<unk>", False, False)
+        return self.unknown
+
+    def full_scores(self, sentence: str, bos: bool, eos: bool) -> Iterator[tuple[float, int, bool]]:
+        for word in sentence.encode().split():
+            known = word.partition(b"\0")[0] == b"a"
+            yield -1.0 if known else self.unknown - 0.5, 1, not known
+        yield -1.0, 1, False
+
+
+def binary(monkeypatch: pytest.MonkeyPatch, unknown: float) -> KenLM:
+    monkeypatch.setattr(_kenlm, "_opened", lambda path: Peer(unknown))
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "0")
+    return KenLM(Path("a.binary"), "binary", "0", Asked("blanks", False, False))
+
+
+def test_a_binary_of_a_file_without_the_unknown_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    # build_binary puts -100 in its place, a number that nobody estimated.
+    model = binary(monkeypatch, -100.0)
+    assert bits(model, "a a") == [np.log2(10.0)] * 2
+    with pytest.raises(ModelError, match="'b' of 'a b' has probability 0"):
+        bits(model, "a b")
+    assert bits(binary(monkeypatch, -2.0), "a b") == [np.log2(10.0), 2.5 * np.log2(10.0)]
+
+
+@pytest.mark.parametrize("word", ["a\0b", "\ud800"])
+def test_words_that_a_binary_can_not_be_asked_for_are_unknown(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    [answer] = binary(monkeypatch, -2.0).score([f"a {word}"])
+    assert answer.known.tolist() == [True, False]
+    assert answer.bits.tolist() == [np.log2(10.0), 2.5 * np.log2(10.0)]
 
 
 def test_a_binary_without_the_package_kenlm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

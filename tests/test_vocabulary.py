@@ -139,6 +139,9 @@ def test_the_file_is_text(tmp_path: Path) -> None:
         (lambda text: text.replace("single", "one"), "'one'; expected one of"),
         (lambda text: text.split("\n", 1)[1], "can't be read as a vocabulary"),
         (lambda text: "", "can't be read as a vocabulary"),
+        (lambda text: "[" * 100_000 + text, "can't be read as a vocabulary"),
+        (lambda text: text.replace('"words": 6', '"words": 1e999'), "can't be read as a vocabulary"),
+        (lambda text: text.replace("The\n", "\\u{110000}\n"), "no such character"),
     ],
 )
 def test_damaged_files(tmp_path: Path, change: Callable[[str], str], message: str) -> None:

@@ -1,7 +1,8 @@
 """Perplexity of a model on text: per word between blanks, the end of each sentence a word, with and without unknown words.
 
 FILE holds one sentence a line (.txt, .txt.gz) or bracketed trees (.trees, .mrg, .ptb), or is bllip:FOLDER?set=test. Each
-sentence is scored on its own. Words are the same whatever a model's tokens are, so that models can be compared on a file.
+sentence is scored on its own; a blank line is none. Words are the same whatever a model's tokens are, so that models can be
+compared on a file.
 
     syntagm perplexity models/5gram test.txt
     syntagm perplexity models/gpt2 test.txt --json

@@ -77,7 +77,12 @@ class _Reader:
 
     def _counts(self) -> tuple[list[int], bytes]:
         """How many n-grams of each order there are, and the line after that."""
-        self._expect(self._next(), "\\data\\")
+        line = self._next()
+        while line.startswith(b"#"):
+            # Other programs write remarks here, and only here.
+            line = self._next()
+        if line != b"\\data\\":
+            raise self.refusal(_shown(line), "\\data\\, at most with lines that begin with # before it")
         counts: list[int] = []
         while found := _COUNT.fullmatch(line := self._next()):
             if int(found[1]) != len(counts) + 1:
@@ -136,7 +141,9 @@ class _Reader:
             pl.col("field_2").fill_null("0").cast(pl.Float32, strict=False).alias("weight"),
             pl.col("field_3").is_null().alias("three"),
         )
-        good = (pl.col("log") <= 0) & pl.col("log").is_not_nan() & pl.col("weight").is_finite() & pl.col("three")
+        # -inf is a weight, too: a discount of 0 leaves nothing to the lower order, and lmplz writes it so.
+        weighed = (pl.col("weight") < np.inf) & pl.col("weight").is_not_nan()
+        good = (pl.col("log") <= 0) & pl.col("log").is_not_nan() & weighed & pl.col("three")
         wrong = table.select((good & pl.col("words").is_not_null()).fill_null(False).not_()).to_series().arg_true()
         if len(wrong):
             self._refuse(lines, wrong[0], first, order)

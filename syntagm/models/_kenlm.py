@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from importlib import metadata
 from itertools import pairwise
@@ -13,11 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
-from syntagm.models._ngrams import START
+from syntagm.models._ngrams import START, UNKNOWN
 from syntagm.models._word_scorer import Asked, WordScorer
 
 SCORER = "kenlm 1"
 _MAGIC = b"mmap lm http://kheafield.com/code"
+# The package takes words as C strings in UTF-8: it would look up what stands before a NUL, and can't spell lone surrogates.
+_UNSPELLED = re.compile("[\0\ud800-\udfff]")
+# What build_binary says of the unknown word if the ARPA file says nothing.
+_MADE_UP = -100.0
 
 
 def is_binary(path: Path) -> bool:
@@ -33,6 +38,7 @@ class KenLM(WordScorer):
     def __init__(self, path: Path, name: str, digest: str, asked: Asked) -> None:
         super().__init__(name, asked)
         self._model = _opened(path)
+        self._impossible = self._model.score(UNKNOWN, bos=False, eos=False) == _MADE_UP
         self.policies = {**self.policies, "unknown": "none"}
         self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.policies]).encode()).hexdigest()
         self.record = {"order": self._model.order, "hash": digest, "kenlm": metadata.version("kenlm")}
@@ -41,10 +47,14 @@ class KenLM(WordScorer):
         logs, known = np.full(len(words), np.nan), np.ones(len(words), bool)
         borders = [place for place, word in enumerate(words) if word == START]
         for begin, end in pairwise([*borders, len(words)]):
-            sentence = " ".join(words[begin + 1 : end - 1])
+            sentence = " ".join(map(_spelled, words[begin + 1 : end - 1]))
             for place, (log, _, unknown) in enumerate(self._model.full_scores(sentence, bos=True, eos=True), begin + 1):
                 logs[place], known[place] = log, not unknown
-        return logs, known
+        return self._possible(logs, known), known
+
+    def _possible(self, logs: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Log10 p, that of unknown words -inf if the model was made without one, as for the ARPA file it was made of."""
+        return np.where(known, logs, -np.inf) if self._impossible else logs
 
     def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         import kenlm
@@ -52,19 +62,24 @@ class KenLM(WordScorer):
         state, following = kenlm.State(), kenlm.State()
         self._model.BeginSentenceWrite(state)
         for word in before:
-            self._model.BaseScore(state, word, following)
+            self._model.BaseScore(state, _spelled(word), following)
             state, following = following, state
         logs, known = np.empty(len(words)), np.empty(len(words), bool)
         for index, word in enumerate(words):
-            found = self._model.BaseFullScore(state, word, following)
+            found = self._model.BaseFullScore(state, _spelled(word), following)
             logs[index], known[index] = found.log_prob, not found.oov
         # The file does not say which words it has, so nothing is known of their ranks.
         unknown = np.full(len(words), np.nan)
-        return np.stack([logs, unknown, unknown]), known
+        return np.stack([self._possible(logs, known), unknown, unknown]), known
 
     @property
     def _memory(self) -> int:
         return max(1, int(self._model.order) - 1)
+
+
+def _spelled(word: str) -> str:
+    """A word as the package can take it: one that it can't is unknown."""
+    return UNKNOWN if _UNSPELLED.search(word) else word
 
 
 def _opened(path: Path) -> Any:

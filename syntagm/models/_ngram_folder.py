@@ -90,7 +90,23 @@ def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
         ModelError: a file is missing, damaged, or of another training.
     """
     place = f"ngram:{folder}"
-    head = _head(folder)
+    head = check(folder)
+    vocabulary = _vocabulary.read(folder / "vocabulary.txt")
+    ngrams = _ngrams(folder / "model.safetensors", head["order"], vocabulary)
+    if wrong := _fault(ngrams):
+        raise ModelError(
+            place, f"{wrong} in model.safetensors", "sorted n-grams and their logarithms", "Train it again."
+        )
+    return ngrams, vocabulary, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
+
+
+def check(folder: Path) -> dict[str, Any]:
+    """What model.json says, if its files are those that were written with it.
+
+    Raises:
+        ModelError: a file is missing, damaged, or of another training.
+    """
+    place, head = f"ngram:{folder}", _head(folder)
     for name in FILES:
         try:
             found = _hash(folder / name)
@@ -98,11 +114,7 @@ def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
             raise ModelError(place, f"{name} can't be read ({error})", "a finished n-gram model") from error
         if found != head["sha256"][name]:
             raise ModelError(place, f"{name} is not the file that model.json names", "one model", "Train it again.")
-    vocabulary = _vocabulary.read(folder / "vocabulary.txt")
-    ngrams = _ngrams(folder / "model.safetensors", head["order"], vocabulary)
-    if wrong := _fault(ngrams):
-        raise ModelError(place, f"{wrong} in model.safetensors", "sorted n-grams", "Train it again.")
-    return ngrams, vocabulary, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
+    return head
 
 
 def _head(folder: Path) -> dict[str, Any]:
@@ -111,8 +123,8 @@ def _head(folder: Path) -> dict[str, Any]:
     try:
         head = dict(json.loads((folder / "model.json").read_bytes()))
         fits = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in KINDS
-        fits = fits and isinstance(head["order"], int) and set(FILES) <= set(head["sha256"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        fits = fits and type(head["order"]) is int and all(isinstance(head["sha256"][name], str) for name in FILES)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(
             place, f"model.json can't be read ({error!r})", "a folder made by training", "Was the training finished?"
         ) from error
@@ -142,6 +154,8 @@ def _ngrams(path: Path, order: int, vocabulary: Vocabulary) -> Ngrams:
 
 def _fault(ngrams: Ngrams) -> str:
     """What is wrong with n-grams from a file; nothing if they can be asked."""
+    if wrong := _odd(ngrams):
+        return wrong
     sizes = [len(values) for values in ngrams.probabilities]
     if not sizes or sizes[0] != len(ngrams.words):
         return "as many unigrams as words are not"
@@ -156,3 +170,15 @@ def _fault(ngrams: Ngrams) -> str:
         ):
             return f"unsorted n-grams at order {order}"
     return ""
+
+
+def _odd(ngrams: Ngrams) -> str:
+    """Is an array of another type or shape than it is written in, or no logarithm? Nothing if none is."""
+    integers, logs = (*ngrams.firsts, *ngrams.suffixes), (*ngrams.probabilities, *ngrams.backoffs)
+    for kind, arrays in ((np.int32, integers), (np.float32, logs)):
+        if any(values.dtype != kind or values.ndim != 1 for values in arrays):
+            return "arrays of another type or shape"
+    if not all((values <= 0).all() for values in ngrams.probabilities):
+        return "probabilities above 1, or none"
+    # A weight may be 0: discounts can be.
+    return "" if all((values < np.inf).all() for values in ngrams.backoffs) else "back-off weights that are no numbers"

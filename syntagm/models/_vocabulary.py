@@ -171,7 +171,7 @@ def read(path: Path) -> Vocabulary:
         lines = path.read_bytes().decode().split("\n")
         head = json.loads(lines[0])
         size, threshold, classes = int(head["words"]), int(head["threshold"]), str(head["classes"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(
             str(path), f"can't be read as a vocabulary ({error!r})", "a line of JSON, then words"
         ) from error
@@ -184,6 +184,8 @@ def read(path: Path) -> Vocabulary:
         return Vocabulary(tuple(words), threshold, classes)
     except (ModelError, UsageError) as error:
         raise ModelError(str(path), error.found, error.expected, "The file is damaged.") from error
+    except ValueError as error:
+        raise ModelError(str(path), f"no such character ({error})", "words", "The file is damaged.") from error
 
 
 def unknown_class(word: str, known: Container[str]) -> str:

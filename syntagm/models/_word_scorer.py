@@ -124,7 +124,7 @@ class WordScorer(LanguageModel):
         text = texts[int(np.searchsorted(borders, at)) - 1]
         raise ModelError(
             self.name, f"the word {words[at]!r} of {text!r} has probability 0",
-            "a model that gives every word some", "Is there an <unk> in the file?",
+            "a model that gives every word some", "Is there an <unk> in the file, and no back-off weight of -inf?",
         )  # fmt: skip
 
     def _refuse_special_in(self, texts: Sequence[str]) -> None:

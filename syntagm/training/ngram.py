@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError
+from syntagm.errors import InputError, ModelError
 from syntagm.models import _ngram_folder, _vocabulary, _words
 from syntagm.models._back_off import BackOff
 from syntagm.models._ngrams import START, Ngrams
@@ -86,7 +86,7 @@ def train(
     }
     if (standing := finished(folder, "ngram")) is not None:
         refuse_another(folder, standing, json.loads(json.dumps(identity)))
-        if (folder / "model.json").exists():
+        if _whole(folder):
             return
     say = progress or _silent
     text = read(corpus, tokens, threshold, classes, quirk)
@@ -106,6 +106,15 @@ def train(
         made["history"] = [row]
         say(f"held-out perplexity {row['perplexity']:.2f}, {row['perplexity_known']:.2f} without unknown words")
     _ngram_folder.write(folder, ngrams, vocabulary, tokens, made)
+
+
+def _whole(folder: Path) -> bool:
+    """Does the model stand there as it was written? One that was damaged since is trained anew."""
+    try:
+        _ngram_folder.check(folder)
+    except ModelError:
+        return False
+    return True
 
 
 def _silent(line: str) -> None:
