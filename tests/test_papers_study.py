@@ -1,5 +1,6 @@
 """Studies of runs and of experiments: which rows they have, and what stands apart."""
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -8,8 +9,8 @@ from toy_runs import FULL, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import RunError
-from syntagm.papers import _study, hu2020
-from syntagm.run import Run
+from syntagm.papers import _hu2020_tables, _study, hu2020
+from syntagm.run import Run, open_run
 from syntagm.suite import Item, Sentence, Suite
 
 
@@ -58,6 +59,27 @@ def test_nothing_that_counts(tmp_path: Path) -> None:
         _study.of_runs([other], hu2020.ASIDE)
     with pytest.raises(RunError, match="no results that count"):
         _study.of_runs([])
+
+
+def test_means_over_other_suites_and_items_are_said_to_be(run: Run, tmp_path: Path) -> None:
+    """They would stand side by side as if they were the same mean."""
+    assert _study.of_runs([run, run], hu2020.ASIDE).remarks == ()
+    less = toy_run(tmp_path / "less", pairs("number_src", "cat"))
+    study = _study.of_runs([run, less], hu2020.ASIDE)
+    assert study.remarks == (
+        f"not all have the 2 suites: 2: {less.model}: 1",
+        "not the same items in all runs: number_src",
+    )
+    assert set(study.remarks) <= set(_hu2020_tables.classes(study).notes)
+    record = json.loads((less.folder / "run.json").read_text()) | {"status": "interrupted"}
+    (less.folder / "run.json").write_text(json.dumps(record))
+    assert _study.of_runs([open_run(less.folder)]).remarks == (f"not finished: {less.model}",)
+
+
+def test_a_fill_run_has_other_items(run: Run) -> None:
+    other = Run(run.folder, run.record | {"kind": "fill"}, {})
+    with pytest.raises(RunError, match="a run of the kind fill"):
+        _study.of_runs([run, other])
 
 
 def test_items_of_an_experiment(run: Run) -> None:

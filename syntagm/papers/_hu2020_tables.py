@@ -64,6 +64,7 @@ def classes(study: Study) -> Table:
             else []
         ),
         *([f"Left out: {undefined} undefined values."] if undefined else []),
+        *study.remarks,
     )
     return Table("SG score by model class" if more else "SG score", columns, tuple(found), (), notes)
 

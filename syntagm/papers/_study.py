@@ -5,7 +5,7 @@ models taken off the shelf, which have no corpus.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -14,6 +14,8 @@ from syntagm import estimates
 from syntagm.analysis import chance, score, score_deltas, suite_scores
 from syntagm.errors import RunError
 from syntagm.run import Run
+
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +77,48 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
         aside: the suites that don't count.
 
     Raises:
-        RunError: there is nothing that counts.
+        RunError: there is nothing that counts, or a run is of the kind `fill`, whose verdicts are about other items.
     """
     names: dict[str, str] = {}
     parts = []
+    for run in runs:
+        if (kind := run.record.get("kind", "score")) != "score":
+            raise RunError(str(run.folder), f"a run of the kind {kind}", "one that `syntagm run` makes")
     for number, run in enumerate(runs, 1):
         several = sum(one.model == run.model for one in runs) > 1
         model = f"{number}: {run.model}"
         names[model] = model if several else run.model
         parts.append(_items(run, model, "", 0))
     empty = pl.DataFrame(schema={"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64})
-    return _study(runs, parts, aside, empty, {}, names)
+    study = _study(runs, parts, aside, empty, {}, names)
+    return replace(study, remarks=_unequal(study, dict(zip(names, runs, strict=True))))
+
+
+def _unequal(study: Study, runs: Mapping[str, Run]) -> tuple[str, ...]:
+    """What keeps the scores of some models from being over the same items."""
+    counts = study.items.group_by("model", maintain_order=True).agg(pl.col("suite").n_unique())
+    there, all_of_them = dict(counts.iter_rows()), set(study.suites)
+    short = [f"{study.label(model)}: {there.get(model, 0)}" for model in runs if there.get(model, 0) < len(all_of_them)]
+    going_on = [study.label(model) for model, run in runs.items() if not run.done]
+    hashes: dict[str, set[str]] = {}
+    for suite in (suite for run in runs.values() for suite in run.suites if suite.name in all_of_them):
+        hashes.setdefault(suite.name, set()).add(suite.hash)
+    differing = [name for name, found in hashes.items() if len(found) > 1]
+    lines = {
+        f"not all have the {len(all_of_them)} suites": short,
+        "not finished": going_on,
+        "not the same items in all runs": differing,
+    }
+    return tuple(f"{line}: {_some(names)}" for line, names in lines.items() if names)
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of them, and how many more.
+
+    >>> _some(["a", "b", "c", "d", "e"])
+    'a, b, c, and 2 more'
+    """
+    return ", ".join(names[:_SHOWN]) + (f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def of_experiment(
