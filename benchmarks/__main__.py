@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from benchmarks import DATA, ROOT, STORE
+from benchmarks.analyses import analyses
 from benchmarks.fill import fill
 from benchmarks.lstm import CORPUS, lstm
 from benchmarks.ngram import ngram
@@ -15,7 +16,7 @@ from benchmarks.scoring import DTYPES, race
 from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 
-PARTS = [*SAMPLES, "spine", "lstm", "ngram", "pll", "fill"]
+PARTS = [*SAMPLES, "spine", "analyses", "lstm", "ngram", "pll", "fill"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -52,6 +53,8 @@ def _arguments() -> argparse.Namespace:
 def _part(name: str, asked: argparse.Namespace) -> str:
     if name == "spine":
         return spine(min(PAIRS, asked.cap or PAIRS))
+    if name == "analyses":
+        return analyses(min(PAIRS, asked.cap or PAIRS))
     if name == "ngram":
         return ngram(asked.rounds, asked.lmplz)
     if name == "pll":

@@ -47,9 +47,9 @@ def spine(pairs: int = PAIRS) -> str:
         suites = Path(folder) / "suites"
         suites.mkdir()
         for number in range(PARADIGMS):
-            _write(suites / f"paradigm_{number:02}.jsonl", number, pairs)
+            write(suites / f"paradigm_{number:02}.jsonl", number, pairs)
         command = [sys.executable, "-m", "syntagm", "run", "toy", "--suite", str(suites), "-o", f"{folder}/run"]
-        seconds, cpu, peak = _measure(command)
+        seconds, cpu, peak = measure(command)
     return "\n".join([
         "## From reading to reporting, toy model", "",
         f"{PARADIGMS} paradigms, {PARADIGMS * pairs:,} pairs.", "",
@@ -58,22 +58,25 @@ def spine(pairs: int = PAIRS) -> str:
     ])  # fmt: skip
 
 
-def _write(path: Path, number: int, pairs: int) -> None:
+def write(path: Path, number: int, pairs: int) -> None:
+    """Made-up pairs of agreement as a file of BLiMP, with the fields of the one-prefix method; always the same for a number."""
     draw = random.Random(number)
     with path.open("w", encoding="utf-8") as file:
         for index in range(pairs):
             subject, friend = draw.sample(NOUNS, 2)
             good, bad = draw.choice(VERBS)
             place, adverb = draw.choice(PLACES), draw.choice(ADVERBS)
-            row = {
+            row: dict[str, object] = {
                 f"sentence_{kind}": f"The {subject} {adverb} {verb} the {friend} {place}."
                 for kind, verb in (("good", good), ("bad", bad))
             }
+            row |= {"one_prefix_method": True, "one_prefix_prefix": f"The {subject} {adverb}"}
+            row |= {"one_prefix_word_good": good, "one_prefix_word_bad": bad}
             tags = {"field": "syntax", "linguistics_term": "agreement", "UID": path.stem, "pairID": str(index)}
             file.write(json.dumps(row | tags) + "\n")
 
 
-def _measure(command: list[str]) -> tuple[float, float, float]:
+def measure(command: list[str]) -> tuple[float, float, float]:
     """Wall seconds, CPU-seconds and peak resident memory in GB of a command and no other."""
     start = time.perf_counter()
     with tempfile.TemporaryFile() as log:

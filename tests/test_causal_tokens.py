@@ -83,6 +83,7 @@ def check_texts(count: int, seed: int) -> None:
             assert found.known.all()
 
 
+@pytest.mark.slow
 def test_many_odd_texts() -> None:
     check_texts(1_000, seed=1)
 

@@ -97,6 +97,7 @@ class TestRules:
         suite = Suite("s", (Item("1", {"a": sentence(a), "b": sentence(b)}),), (Prediction("p", parse(formula)),))
         return sum(finding.code == "W204" for finding in check([suite]))
 
+    @pytest.mark.slow
     def test_the_known_faults_of_the_published_files_and_no_errors(self, shared: Path) -> None:
         found: Counter[tuple[str, str, str]] = Counter()
         for file in _read.expand([str(shared / "data" / "syntaxgym"), str(shared / "data" / "blimp")]):

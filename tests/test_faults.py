@@ -254,6 +254,7 @@ def test_results_without_a_number_are_counted(tmp_path: Path) -> None:
     assert "nan" in (tmp_path / "results.csv").read_text()
 
 
+@pytest.mark.slow
 def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
     """A real Ctrl-C on the real command line: exit code 130, and the same line finishes the run."""
     suites = tmp_path / "suites"

@@ -113,6 +113,7 @@ def kill_and_go_on(folder: Path, kills: int, seed: int) -> int:
     return finished
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_has_every_row_once(tmp_path: Path, undisturbed: dict[str, str]) -> None:
     kill_and_go_on(tmp_path, 3, seed=2)
     assert content(tmp_path) == undisturbed

@@ -119,6 +119,7 @@ class TestWriting:
         blimp.write(_read.read(path), tmp_path / "out.jsonl")
         assert (tmp_path / "out.jsonl").read_bytes() == path.read_bytes()
 
+    @pytest.mark.slow
     def test_the_published_files(self, tmp_path: Path) -> None:
         if not PUBLISHED.is_dir():
             pytest.skip("the published paradigms are not here")

@@ -371,6 +371,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.slow
 def test_the_published_pickles(shared: Path) -> None:
     suites = {
         suite.name: suite

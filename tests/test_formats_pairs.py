@@ -153,6 +153,7 @@ class TestWriting:
             "two_prefix\t0\tThe kites fly.\tThe kite fly.\tThe kites\tThe kite\tfly\n"
         )
 
+    @pytest.mark.slow
     def test_published_paradigms(self, tmp_path: Path) -> None:
         if not BLIMP.is_dir():
             pytest.skip("the published paradigms are not here")

@@ -295,6 +295,7 @@ class TestLimits:
         # The bytes, the text, and in the case of digits two copies of them.
         assert peak < 4.1 * len(hostile)
 
+    @pytest.mark.slow
     def test_nothing_takes_quadratic_time(self, tmp_path: Path) -> None:
         """With numbers such as these it would take hours, and the limit on a test's time would end it."""
         whole = json.loads(LANTERNS.read_text())

@@ -129,6 +129,7 @@ def test_what_looks_like_a_pattern_in_a_cell_is_text(cell: str) -> None:
     assert made(text)[0].items[0].sentences["good"].text == f"The cat sleeps so {expected} is."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [

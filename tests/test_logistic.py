@@ -109,6 +109,7 @@ class TestLme4:
         assert (found.k, found.n) == (5, 56)
         assert found.groups[0].levels[:3] == ("1", "2", "3")
 
+    @pytest.mark.slow
     def test_items_of_hu2020(self, shared: Path) -> None:
         items = hu2020_items(shared / "data" / "hu2020")
         found = logistic.fit("correct ~ log(numwords) + (1 | suite) + (1 | instance)", items, starts=1)

@@ -85,6 +85,7 @@ def rows(out: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_the_table(undisturbed: Path, texts: Path) -> None:
     found = rows(undisturbed)
     assert [(row["family"], row["size"], row["seed"], row["words"]) for row in found] == [
@@ -117,6 +118,7 @@ def test_the_table(undisturbed: Path, texts: Path) -> None:
     assert by_suite == {name: float(found[1][name]) for name in by_suite}
 
 
+@pytest.mark.slow
 def test_perplexity_is_what_training_saw(undisturbed: Path, texts: Path) -> None:
     # The loop adds up nats of batches of sentences, `perplexity` bits of sentences; both per word and end.
     made = json.loads((undisturbed / "models" / "gpt2-sm-1" / "training.json").read_text())
@@ -131,6 +133,7 @@ def test_perplexity_is_what_training_saw(undisturbed: Path, texts: Path) -> None
     assert (found.words, row["words"]) == (20 * 9, 20 * 9)
 
 
+@pytest.mark.slow
 def test_the_parts_are_nested(undisturbed: Path, texts: Path) -> None:
     small, large = ((undisturbed / "corpora" / f"{name}.txt").read_text().splitlines() for name in ("xs", "sm"))
     assert (len(small), len(large)) == (60, 150)
@@ -138,6 +141,7 @@ def test_the_parts_are_nested(undisturbed: Path, texts: Path) -> None:
     assert all(sentence in place for sentence in small), "each of the small part, in order, in the large one"
 
 
+@pytest.mark.slow
 def test_markdown_is_without_suites(undisturbed: Path) -> None:
     head = (undisturbed / "results.md").read_text().splitlines()[2]
     assert head.endswith("| score_34 | Agreement | Gross Syntactic State |")
@@ -192,6 +196,7 @@ def test_what_is_done_is_not_made_again(
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("others", "found"),
     [
@@ -289,6 +294,7 @@ def test_estimates_grow_with_the_work() -> None:
     assert _duration.seconds("ngram", {}, 50_000, texts, 5e10)[0] < small
 
 
+@pytest.mark.slow
 def test_the_record_names_texts_and_settings(undisturbed: Path) -> None:
     record = json.loads((undisturbed / "experiment.json").read_text())
     assert record["corpus"][0]["name"] == "train.txt"

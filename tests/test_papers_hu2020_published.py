@@ -129,6 +129,7 @@ def test_cells_and_table_4(study: Study, reference: dict[str, list[Rows]]) -> No
     assert len(printed.rows) == 20
 
 
+@pytest.mark.slow
 def test_correlations(study: Study) -> None:
     found = by_name(tables.correlations(study), "n", "correlation", "held constant")
     expected = [(41, "Pearson", -0.4761, 0.0017), (41, "Spearman", -0.5190, 0.0005)]

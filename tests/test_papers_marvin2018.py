@@ -185,6 +185,7 @@ def test_the_command(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert (tmp_path / "second" / name).read_bytes() == (out / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_command_in_published_style_on_one_suite(tmp_path: Path) -> None:
     line = ["reproduce", "marvin2018", "--model", "toy", "-o", str(tmp_path), "-n", "4", "--style", "published"]
     assert main([*line, "--suite", "marvin2018/prep_anim"]) == 0
@@ -236,6 +237,7 @@ def test_an_unfinished_run_is_said(run: Run, tmp_path: Path, capsys: pytest.Capt
     assert "The run is not finished" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_published_pickles_make_the_same_tables(shared: Path, tmp_path: Path) -> None:
     folder = shared / "data" / "marvin_linzen"
     line = ["reproduce", "marvin2018", "--model", "random:?seed=3", "-o", str(tmp_path), "-n", "8", "--allow-pickle"]

@@ -149,6 +149,7 @@ def test_published_suites_whole(path: Path, kind: str, bos: str) -> None:
     check_suite(path, kind, bos)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PARADIGMS, reason="no ../shared here")
 @pytest.mark.parametrize(("name", "bos", "count"), FEW)
 def test_published_paradigms(name: str, bos: str, count: int) -> None:

@@ -84,6 +84,7 @@ def test_the_likelihood_is_that_of_the_dense_normal_distribution(seed: int, rand
         assert dense_loglik(y, fixed, near, reml) < found.loglik
 
 
+@pytest.mark.slow
 def test_the_best_of_the_dense_likelihood_found_by_another_search() -> None:
     from scipy.optimize import minimize
 
@@ -210,6 +211,7 @@ class TestLme4:
 class TestHu2020:
     """The numbers of the authors' script, from their raw data."""
 
+    @pytest.mark.slow
     def test_full_and_the_two_ablations(self, shared: Path) -> None:
         table = hu2020_scores(shared / "data" / "hu2020")
         assert len(table) == 1271

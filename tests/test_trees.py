@@ -97,6 +97,7 @@ def test_trees_before_the_fault_are_given() -> None:
     assert str(next(found)) == "(A b)"
 
 
+@pytest.mark.slow
 def test_a_bracket_left_open_is_found_before_memory_is_full() -> None:
     def lines() -> Iterator[str]:
         yield "(A (B c)"

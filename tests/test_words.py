@@ -103,6 +103,7 @@ def test_other_kinds_are_refused() -> None:
         _words.words("a", "moses")
 
 
+@pytest.mark.slow
 def test_real_text_is_divided_as_nltk_divides_it(shared: Path) -> None:
     texts = [*corpus.texts([shared / "data/corpora/classics.test.txt"])]
     assert len(texts) > 1000

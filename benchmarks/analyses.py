@@ -1,0 +1,49 @@
+"""What comes after the models: 67 paradigms of 1,000 pairs under six of them, analysed as Warstadt et al. 2020 do, and reported.
+
+The models are `random`, of six seeds: neither program looks at how a number came about. Goal: 30 CPU-seconds for both together.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.spine import PAIRS, measure, write
+from syntagm.papers._paradigms import published
+
+MODELS, SECONDS = 6, 30
+
+
+def analyses(pairs: int = PAIRS) -> str:
+    """Measure, and say what came of it as Markdown."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "suites").mkdir()
+        for number, paradigm in enumerate(published()):
+            write(folder / "suites" / f"{paradigm}.jsonl", number, pairs)
+        runs = [_run(folder, seed) for seed in range(1, MODELS + 1)]
+        words = "words=" + ",".join(str(1000 * 2**k) for k in range(MODELS))
+        parts = {
+            "`syntagm reproduce warstadt2020`": ["reproduce", "warstadt2020", "--set", words, "--from-run"],
+            "`syntagm report`": ["report"],
+        }
+        taken = {
+            what: measure([*_SYNTAGM, *words, *runs, "-o", f"{folder}/out{k}"])
+            for k, (what, words) in enumerate(parts.items())
+        }
+    total = sum(cpu for _, cpu, _ in taken.values())
+    return "\n".join([
+        "## Analyses and report of six models", "",
+        f"{len(published())} paradigms, {pairs:,} pairs each, {MODELS} runs; the start of each program included.", "",
+        *(f"* {what}: {cpu:.1f} CPU-seconds, {peak:.2f} GB at most" for what, (_, cpu, peak) in taken.items()),
+        f"* together {total:.1f} CPU-seconds; goal {SECONDS}: {'reached' if total <= SECONDS else '**missed**'}", "",
+    ])  # fmt: skip
+
+
+_SYNTAGM = [sys.executable, "-m", "syntagm"]
+
+
+def _run(folder: Path, seed: int) -> str:
+    output = f"{folder}/run{seed}"
+    suites = ["--suite", f"{folder}/suites", "--no-report", "--no-cache"]
+    measure([*_SYNTAGM, "run", f"random:?seed={seed}", *suites, "-o", output])
+    return output
