@@ -72,10 +72,21 @@ def test_ends_that_are_not_listed_are_backed_off_to(tmp_path: Path) -> None:
     assert [len(values) for values in ngrams.probabilities] == [6, 3, 1]
 
 
-def test_remarks_before_the_counts(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # Remarks before the counts; counts in columns, as IRSTLM writes them; line ends of Windows; no blank lines.
+        ("\n\\data", "# made by hand\n\n####\n\\data"),
+        ("ngram 1=5\nngram 2=2", "ngram  1=         5\nngram  2=         2"),
+        ("\n", "\r\n"),
+        ("\n\n", "\n"),
+    ],
+)
+def test_ways_to_write_the_same(tmp_path: Path, old: str, new: str) -> None:
+    assert old in PRUNED
     (plain := tmp_path / "plain.arpa").write_text(PRUNED)
-    (remarks := tmp_path / "remarks.arpa").write_text("# made by hand\n\n####\n" + PRUNED)
-    assert same(_arpa_reader.read(remarks), _arpa_reader.read(plain))
+    (other := tmp_path / "other.arpa").write_bytes(PRUNED.replace(old, new).encode())
+    assert same(_arpa_reader.read(other), _arpa_reader.read(plain))
 
 
 def test_a_discount_of_0_leaves_a_weight_of_minus_infinity(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Numbers: TypeAlias = NDArray[np.int32]
 _ROWS = 200_000
 _LONGEST = 65_536
-_COUNT = re.compile(rb"ngram (\d{1,3})\s*=\s*(\d{1,12})")
+# IRSTLM writes both numbers in columns: "ngram  1=         5".
+_COUNT = re.compile(rb"ngram\s+(\d{1,3})\s*=\s*(\d{1,12})")
 _GZIP = b"\x1f\x8b"
 
 
