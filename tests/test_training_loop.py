@@ -23,7 +23,7 @@ from syntagm import durable
 from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
 from syntagm.models import _words
-from syntagm.training import _state, gpt2, lstm
+from syntagm.training import _state, gpt2, loop, lstm
 from syntagm.training._settings import Settings, rate_at
 
 
@@ -158,7 +158,8 @@ def same_files(folder: Path, other: Path) -> bool:
     return all((folder / name).read_bytes() == (other / name).read_bytes() for name in names - {"training.json"})
 
 
-@pytest.mark.parametrize(("event", "number"), [("step", 7), pytest.param("evaluation", 20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("event", "number"), [("step", 7), ("evaluation", 20)])
 def test_a_killed_training_ends_with_the_same_model(
     undisturbed: Any, corpus: Path, tmp_path: Path, event: str, number: int
 ) -> None:
@@ -351,6 +352,112 @@ def test_two_processes_train_the_model_of_one_with_twice_the_rows(family: str, c
         torch.testing.assert_close(two[name], tensor, rtol=0, atol=2e-3)
 
 
+class OfTwo:
+    """Stands for `torch.distributed` in one of two processes, of which the other does the same."""
+
+    def __init__(self) -> None:
+        self.talk = ""
+
+    def is_initialized(self) -> bool:
+        return bool(self.talk)
+
+    def init_process_group(self, talk: str) -> None:
+        self.talk = talk
+
+    def barrier(self) -> None:
+        """The other is here, too."""
+
+    def broadcast(self, tensor: torch.Tensor, source: int) -> None:
+        """What the first says."""
+
+    def all_reduce(self, tensor: torch.Tensor) -> None:
+        """The other has as much."""
+        tensor *= 2
+
+
+@pytest.fixture
+def of_two(monkeypatch: pytest.MonkeyPatch) -> OfTwo:
+    together = OfTwo()
+    monkeypatch.setattr(loop, "dist", together)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "0")
+    return together
+
+
+def test_the_second_process_needs_no_best_weights_at_the_end(
+    corpus: Path, tmp_path: Path, of_two: OfTwo, judged: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(LSTM, epochs=2, every=0)
+    judged += [5.0]
+    [row] = learn("lstm", tmp_path / "one", corpus, replace(settings, epochs=1))
+    judged += [5.0, 4.0]
+    with pytest.raises(Interrupted):
+        # In the second epoch; the state is that of the end of the first.
+        learn("lstm", tmp_path / "m", corpus, settings, Noting(last=int(row["step"]) + 1))
+    monkeypatch.setenv("RANK", "1")
+    [best] = (tmp_path / "m" / "state").glob("best-*")
+    # The first process has found a better one, and deleted what stood here.
+    monkeypatch.setattr(lstm.Lstm, "held_out", lambda learner: (best.unlink(), (4.0, 1))[1])
+    learn("lstm", tmp_path / "m", corpus, settings)
+    assert not (tmp_path / "m" / "model.safetensors").exists()
+
+
+def test_processes_talk_as_the_device_of_the_model_needs(
+    corpus: Path, tmp_path: Path, of_two: OfTwo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A machine with cards that this training leaves alone.
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=1))
+    assert of_two.talk == "gloo"
+
+
+def test_a_model_that_was_not_trained_here_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
+    learn("gpt2", tmp_path / "given", corpus, replace(GPT2, epochs=1))
+    size, texts = gpt2.Size(1, 8, 2, 32), [str(corpus)]
+    rows = gpt2.Text(window=16, batch=2, tokenizer=str(tmp_path / "given"))
+    for name in ("model.safetensors", "model-00001-of-00002.safetensors", "pytorch_model.bin"):
+        (folder := tmp_path / name.partition(".")[0]).mkdir()
+        (folder / name).write_bytes(b"of somebody else")
+        with pytest.raises(RunError, match=rf"not trained here \({name}\); expected a new folder"):
+            learn("lstm", folder, corpus)
+        with pytest.raises(RunError, match="not trained here"):
+            gpt2.train(texts, texts, folder, size, rows, GPT2)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == {name: b"of somebody else"}
+
+
+def test_a_state_that_can_not_be_deleted_costs_nothing(corpus: Path, tmp_path: Path) -> None:
+    # As a lock that is held is, on a network file system.
+    (tmp_path / "m" / "state" / "left").mkdir(parents=True)
+    learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=1))
+    assert (tmp_path / "m" / "training.json").exists()
+
+
+def test_a_training_goes_on_on_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = torch.nn.Linear(2, 1)
+    optimiser = torch.optim.SGD(module.parameters())
+    tensors = _state.tensors_of(module, optimiser, {})
+    monkeypatch.setattr(torch.Tensor, "device", property(lambda _: torch.device("cuda")))
+    assert _state.restore(module, optimiser, tensors) == {}
+
+
+def test_a_file_that_is_missing_is_named_before_any_text_is_read(corpus: Path, tmp_path: Path) -> None:
+    (bad := tmp_path / "bad.txt").write_bytes(b"A dog barks .\n\0\n")
+    none = str(tmp_path / "none.txt")
+    with pytest.raises(InputError, match=r"none\.txt: no such file"):
+        lstm.train([str(bad)], [none], tmp_path / "m", lstm.Size(8, 8), lstm.Text(), LSTM)
+    for held_out, cloze in ((none, str(corpus)), (str(corpus), none)):
+        with pytest.raises(InputError, match=r"none\.txt: no such file"):
+            gpt2.train(
+                [str(bad)],
+                [held_out],
+                tmp_path / "m",
+                gpt2.Size(1, 8, 2),
+                gpt2.Text(),
+                GPT2,
+                cloze=[str(corpus), cloze],
+            )
+
+
 def test_a_vocabulary_of_another_training_is_not_taken_over(corpus: Path, tmp_path: Path) -> None:
     size, settings, texts = gpt2.Size(1, 8, 2, 32), replace(GPT2, epochs=1), [str(corpus)]
 
@@ -417,16 +524,20 @@ def test_odd_options_are_refused(
 
 
 def test_a_full_disk_at_the_end_costs_nothing(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any, **__: Any) -> None:
+    def full(_: Any, folder: Path) -> None:
+        # The library opens the file, which empties it, before it writes.
+        (folder / "tokenizer.json").write_text('{"version":')
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr("transformers.PreTrainedTokenizerFast.save_pretrained", full)
-        with pytest.raises(RunError, match="no space"):
+        with pytest.raises(RunError, match=r"no space for [1-9]"):
             learn("gpt2", tmp_path / "m", corpus)
     noting = Noting()
     learn("gpt2", tmp_path / "m", corpus, progress=noting)
     assert (noting.steps, (tmp_path / "m" / "training.json").exists()) == ([], True)
+    modes = {path.stat().st_mode for path in (tmp_path / "m").iterdir()}
+    assert len(modes) == 1, "who may read the configuration may read the weights"
 
 
 def test_a_file_where_the_folder_should_be(corpus: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Cloze lines, each a row of its own among those of the stream."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,36 @@ def test_batches_hold_rows_of_like_length_and_share_them_among_processes() -> No
     assert len(np.unique(np.concatenate(shares))) == 1000
     assert np.ptp(lengths[np.concatenate(shares)], axis=1).max() <= 3
     assert len(_lengths.batches(lengths[:9], 5, 0, 2, np.random.default_rng(8))) == 0
+
+
+def test_a_text_of_not_one_batch_is_refused_with_cloze_lines_too(corpus: str, lines: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"not one batch: .* rows of 16; expected at least 1,000 rows"):
+        gpt2.train(
+            [corpus], [corpus], tmp_path / "m", SIZE, replace(TEXT, batch=1000), replace(GPT2, epochs=1), cloze=[lines]
+        )
+
+
+def test_of_a_short_text_no_epoch_is_without_a_batch() -> None:
+    # Ten sentences of four tokens and the end; a row has eight and the one after them, so that the last begins at 32.
+    starts = np.arange(0, 40, 4)
+
+    def firsts(least: int) -> set[tuple[int, int]]:
+        """Where the first row begins, which is drawn among eight, and how many rows there are then."""
+        rows = [cut(starts, 41, 8, np.random.default_rng(seed), least) for seed in range(40)]
+        return {(int(found[0]), len(found)) for found in rows}
+
+    enough = {(0, 5), (4, 4), (8, 4), (12, 3), (16, 3), (20, 2), (24, 2)}
+    assert firsts(least=1) == enough | {(28, 1)}
+    assert firsts(least=2) == enough
+    assert firsts(least=4) == {(0, 5), (4, 4), (8, 4)}
+    # The loop says so.
+    assert firsts(least=6) == {(0, 5)}
+
+
+def test_the_symbol_in_a_text_is_refused(corpus: str, tmp_path: Path) -> None:
+    (odd := tmp_path / "odd.txt").write_text("A dog .\n<|endoftext|>\n", encoding="utf-8")
+    paths = [([str(odd)], [corpus], ()), ([corpus], [str(odd)], ()), ([corpus], [corpus], [str(odd)])]
+    for units in ("bpe", "words"):
+        for training, held_out, cloze in paths:
+            with pytest.raises(InputError, match=r"the symbol <\|endoftext\|> in it; .* line ends say"):
+                gpt2.train(training, held_out, tmp_path / "m", SIZE, replace(TEXT, units=units), GPT2, cloze=cloze)

@@ -53,7 +53,7 @@ def _loop(parser: argparse.ArgumentParser, **defaults: Any) -> None:
     for name, text in (
         ("epochs", "passes over the text, at most"),
         ("rate", "learning rate"),
-        ("warmup", "steps (cosine), at most all there are"),
+        ("warmup", "steps (cosine, constant), at most all there are"),
         ("decay", "weight decay (adamw)"),
         ("clip", "largest norm of the gradient; 0: no limit"),
         ("patience", "stop after so many evaluations without gain; 0: never"),

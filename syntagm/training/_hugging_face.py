@@ -1,5 +1,7 @@
 """What trainings of Hugging Face models share: a tokenizer that stays the same, and a checkpoint written whole."""
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,7 +56,7 @@ def read_tokenizer(path: Path, **symbols: str) -> Any:
 
 
 def write(module: Any, tokenizer: Any, folder: Path, store: str) -> None:
-    """Write a checkpoint: configuration, safetensors in the type `store`, tokenizer.
+    """Write a checkpoint: configuration, safetensors in the type `store`, tokenizer; each file whole or not at all.
 
     Raises:
         RunError: it can't be written.
@@ -63,13 +65,33 @@ def write(module: Any, tokenizer: Any, folder: Path, store: str) -> None:
     # Its bar is for large models, and stands between the lines of the loop.
     silence: Any = transformers.logging.disable_progress_bar
     silence()
+    # Not over the tokenizer that stands here, without which a training whose disk is full now could not go on.
+    written = folder / ".written"
     try:
-        module.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+        module.save_pretrained(written)
+        tokenizer.save_pretrained(written)
+        _put(written, folder)
     except SafetensorError as error:
         # The library tells what the system said, not its number.
         expected = "a writable folder with free space"
         raise RunError(str(folder), f"can't be written ({error})", expected, "The same command goes on.") from error
     except OSError as error:
-        raise durable.refusal(folder, error, 0) from error
+        size = sum(tensor.numel() * tensor.element_size() for tensor in module.parameters())
+        raise durable.refusal(folder, error, size) from error
+    finally:
+        shutil.rmtree(written, ignore_errors=True)
     module.float()
+
+
+def _put(written: Path, folder: Path) -> None:
+    """Put files in the place of those of their names, to last."""
+    mode = (written / "config.json").stat().st_mode
+    for path in sorted(path for path in written.rglob("*") if path.is_file()):
+        # The library writes weights for the eyes of their owner alone.
+        path.chmod(mode)
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+        target = folder / path.relative_to(written)
+        target.parent.mkdir(exist_ok=True)
+        os.replace(path, target)
+    durable.sync_folder(folder)

@@ -89,10 +89,26 @@ class Mixed(Sequence[Batch]):
         return self.stream[place] if place < len(self.stream) else self.lines[place - len(self.stream)]
 
 
-def cut(starts: NDArray[np.int64], length: int, window: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Where rows begin: each at the first sentence after the end of the one before; the first one at a random sentence."""
+def cut(
+    starts: NDArray[np.int64], length: int, window: int, generator: np.random.Generator, least: int = 1
+) -> NDArray[np.int64]:
+    """Where rows begin: each at the first sentence after the end of the one before; the first one at a random sentence.
+
+    Arguments:
+        starts: of the sentences.
+        length: of the stream.
+        window: tokens a row.
+        generator: draws the first sentence.
+        least: where the text is so short that behind the sentence drawn there are fewer rows than this, the first row
+            begins with the first sentence.
+    """
+    drawn = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
+    rows = _cut_from(drawn, starts, length, window)
+    return rows if len(rows) >= least else _cut_from(int(starts[0]), starts, length, window)
+
+
+def _cut_from(place: int, starts: NDArray[np.int64], length: int, window: int) -> NDArray[np.int64]:
     rows = []
-    place = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
     while place + window < length:
         rows.append(place)
         following = int(np.searchsorted(starts, place + window))

@@ -23,8 +23,9 @@ class Settings:
         optimiser: `sgd`, plain; or `adamw` (betas 0.9 and 0.95, no decay of biases and norms).
         rate: the learning rate, at its highest.
         schedule: `plateau`: a quarter of it after an evaluation that is no better than the best (Gulordava et al. 2018);
-            `cosine`: linearly up over `warmup` steps, then down to a tenth along a cosine over all epochs; `constant`.
-        warmup: steps.
+            `cosine`: linearly up over `warmup` steps, then down to a tenth along a cosine over all epochs; `constant`:
+            up likewise, then as it is.
+        warmup: steps; `plateau` has none.
         decay: weight decay (adamw).
         clip: the largest norm of the gradient; 0 for no limit.
         patience: stop after so many evaluations in a row without a better one; 0: never.

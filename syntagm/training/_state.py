@@ -122,7 +122,8 @@ def restore(
     optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})
     torch.set_rng_state(tensors["random.cpu"])
     device = next(module.parameters()).device
-    if device.type == "cuda":
+    # A training may go on elsewhere than it began; then it is another anyway.
+    if device.type == "cuda" and "random.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["random.cuda"], device)
     return {name: tensor.to(device) for name, tensor in part(tensors, "carried.").items()}
 
@@ -142,7 +143,8 @@ def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 def remove(folder: Path) -> None:
     """Delete a state that is no longer needed, if it is there."""
-    if folder.exists():
+    # The model is written: a file that stays, as a lock that is held does on network file systems, must not spoil that.
+    with contextlib.suppress(OSError):
         for path in folder.iterdir():
             path.unlink()
         folder.rmdir()

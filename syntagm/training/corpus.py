@@ -55,7 +55,9 @@ def kind(paths: Sequence[str | Path], tokens: str) -> str:
 
 
 def texts(paths: Sequence[str | Path], blank: bool = False) -> Iterator[str]:
-    """The sentences of files, one after the other, without line ends. The text of a tree is its words, joined by blanks.
+    """The sentences of files, one after the other, without line ends and the blanks and tabs around a line.
+
+    The text of a tree is its words, joined by blanks.
 
     Arguments:
         paths: files; see above.
@@ -147,5 +149,6 @@ def _trees(path: str) -> Iterator[Tree] | None:
 def _texts(path: str) -> Iterator[str]:
     found = _trees(path)
     if found is None:
-        return (line for _, line in _lines.read(Path(path)))
+        # Some corpora have a blank before and after each sentence: tokens to a BPE, and in no sentence that is scored.
+        return (line.strip(" \t") for _, line in _lines.read(Path(path)))
     return (" ".join(trees.words(tree)) for tree in found)

@@ -10,7 +10,7 @@ Held-out perplexity is of single sentences, each after `<|endoftext|>` alone, it
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -111,6 +111,8 @@ def train(
     if text.window > size.positions:
         raise UsageError("window", str(text.window), f"at most the model's positions ({size.positions})")
     finished(folder, "gpt2")
+    # Before any of it is read: the training text may take long.
+    corpus.files([*training, *held_out, *cloze])
     if start and text.tokenizer:
         raise UsageError("tokenizer", text.tokenizer, "none with start", "A checkpoint goes with its own tokenizer.")
     tokenizer = _given(start or text.tokenizer) if start or text.tokenizer else _tokenizer(training, folder, text)
@@ -156,13 +158,14 @@ class Gpt2(Learner):
 
     def batches(self, epoch: int, rank: int, world: int) -> Sequence[Batch]:
         """Rows in random order, cut anew in each epoch; among them cloze lines, those of like length together."""
-        rows, generator = self._rows(epoch)
-        order = rows[generator.permutation(len(rows))]
         share = self.text.batch * world
+        rows, generator = self._rows(epoch, share)
+        order = rows[generator.permutation(len(rows))]
         whole = len(order) // share * share
         mine = order[:whole].reshape(-1, world, self.text.batch)[:, rank]
         stream = Rows(self.stream, mine, self.text.window)
-        if not self.cloze:
+        if not (self.cloze and whole):
+            # With lines alone the text would be left out unseen; without a batch the loop refuses it.
             return stream
         lengths = [len(line.ids) for line in self.cloze]
         lines = Lines(self.cloze, _lengths.batches(lengths, self.text.lines, rank, world, generator))
@@ -172,14 +175,14 @@ class Gpt2(Learner):
             raise InputError("cloze lines", f"{len(lengths):,}", expected, cure)
         return Mixed(stream, lines, generator.permutation(len(stream) + len(lines)))
 
-    def _rows(self, epoch: int) -> tuple[NDArray[np.int64], np.random.Generator]:
-        """Where the rows of an epoch begin, and the generator that drew the first."""
+    def _rows(self, epoch: int, least: int) -> tuple[NDArray[np.int64], np.random.Generator]:
+        """Where the rows of an epoch begin, at least so many if the text has them, and the generator that drew the first."""
         generator = np.random.Generator(np.random.PCG64([self.seed, epoch]))
-        return cut(self.starts, len(self.stream), self.text.window, generator), generator
+        return cut(self.starts, len(self.stream), self.text.window, generator, least), generator
 
     def needs(self, world: int) -> tuple[str, str]:
-        """Rows of the first epoch."""
-        rows = len(self._rows(0)[0])
+        """Rows of the first epoch: of all the text, where it is too short."""
+        rows = len(self._rows(0, self.text.batch * world)[0])
         has = f"{len(self.stream):,} tokens, cut into {rows:,} rows of {self.text.window:,}"
         return has, f"{self.text.batch * world:,} rows"
 
@@ -216,7 +219,7 @@ class Gpt2(Learner):
 def _stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """All sentences as one stream, and where each begins, at the symbol before it."""
     parts, starts, length = [], [0], 0
-    for sentences in corpus.portions(texts, 4096):
+    for sentences in corpus.portions(_plain(texts), 4096):
         for encoding in tokenizer.encode_batch(sentences, add_special_tokens=False):
             parts.append(np.array([symbol, *encoding.ids], np.int32))
             length += len(parts[-1])
@@ -226,10 +229,19 @@ def _stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[ND
     return np.concatenate([*parts, np.array([symbol], np.int32)]), np.array(starts[:-1])
 
 
+def _plain(texts: Iterable[str]) -> Iterator[str]:
+    """Texts without the symbol, which would be taken for the end of a sentence in the midst of one."""
+    for text in texts:
+        if SYMBOL in text:
+            cure = "Remove it: line ends say where sentences end."
+            raise InputError(f"sentence {text[:60]!r}", f"the symbol {SYMBOL} in it", "plain text", cure)
+        yield text
+
+
 def _cloze(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) -> list[Line]:
     """Each line with the place of its last word."""
     lines = []
-    for some in corpus.portions(texts, 4096):
+    for some in corpus.portions(_plain(texts), 4096):
         for text, encoding in zip(some, tokenizer.encode_batch(some, add_special_tokens=False), strict=True):
             begin = len(text.rstrip()) - len(text.split()[-1])
             before = sum(end <= begin for _, end in encoding.offsets)
@@ -251,7 +263,7 @@ def _held_out(
     """
     sentences: list[NDArray[np.int64]] = []
     words = 0
-    for many in corpus.portions(texts, 4096):
+    for many in corpus.portions(_plain(texts), 4096):
         words += sum(len(text.split()) + 1 for text in many)
         for encoding in tokenizer.encode_batch(many, add_special_tokens=False):
             whole = np.array([symbol, *encoding.ids, symbol], np.int64)
@@ -325,7 +337,7 @@ def _bpe(training: Sequence[str], vocabulary: int) -> Tokenizer:
         vocab_size=vocabulary, special_tokens=[SYMBOL], show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )  # fmt: skip
-    made.train_from_iterator(corpus.texts(training), trainer)
+    made.train_from_iterator(_plain(corpus.texts(training)), trainer)
     return made
 
 
@@ -336,5 +348,5 @@ def _words(training: Sequence[str]) -> Tokenizer:
     trainer = trainers.WordLevelTrainer(
         vocab_size=2**31 - 1, min_frequency=2, special_tokens=[SYMBOL, UNKNOWN], show_progress=False
     )
-    made.train_from_iterator(corpus.texts(training), trainer)
+    made.train_from_iterator(_plain(corpus.texts(training)), trainer)
     return made

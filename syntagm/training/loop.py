@@ -18,7 +18,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from syntagm import durable
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError, RunError, UsageError
 from syntagm.training import _state
 from syntagm.training._learner import Learner
 from syntagm.training._record import FILE, finished, refuse_another
@@ -28,6 +28,8 @@ from syntagm.training._state import Place
 SAVE_EVERY = 300.0
 # Beyond it a perplexity is no number.
 HIGHEST_BITS = 1000.0
+# The files of weights, of whatever tool.
+WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
 
 
 class Progress(Protocol):
@@ -62,17 +64,19 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
         progress: is told of each step.
 
     Returns:
-        A row for each evaluation: step, epoch, tokens, rate, training loss (nats a token), bits a word and perplexity of
-        the held-out text, seconds.
+        A row for each evaluation: step, epoch, tokens, training loss (nats a token), bits a word and perplexity of the
+        held-out text, seconds.
 
     Raises:
-        RunError: the folder is in use, of another training, or can't be written.
+        RunError: the folder is in use, of another training, holds a model that was not trained here, or can't be written.
         InputError: the loss is no number any more, or there is not one batch.
         UsageError: a warm-up of more steps than the whole training has.
     """
-    rank, world = _processes()
+    rank, world = _processes(learner.device)
     identity = _identity(learner, settings, world)
     made = finished(folder)
+    if made is None:
+        _refuse_foreign(folder)
     _wait_for_all(world)
     if made is not None:
         refuse_another(folder, made, identity)
@@ -246,10 +250,11 @@ class _Training:
 
     def _finish(self) -> None:
         """Write the model with the best weights, and what there is to know of its making; then the state can go."""
+        if self.rank:
+            # Which file holds the best weights only the first process knows, and soon it is gone.
+            return
         if self.place.best_file:
             _state.load_weights(self.learner.module, _state.load_best(self.folder / "state", self.place))
-        if self.rank:
-            return
         for left in self.folder.glob(".*.tmp"):
             # Of a process that was killed while it wrote.
             left.unlink()
@@ -300,9 +305,18 @@ def _wait_for_all(world: int) -> None:
         dist.barrier()
 
 
-def _processes() -> tuple[int, int]:
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder with weights that no training of ours left there: they would be overwritten."""
+    if (folder / "state" / _state.FILE).exists():
+        return
+    if found := sorted(path.name for kind in WEIGHTS for path in folder.glob(kind)):
+        raise RunError(str(folder), f"a model that was not trained here ({found[0]})", "a new folder")
+
+
+def _processes(device: torch.device) -> tuple[int, int]:
     """This process and how many there are, as `torchrun` says."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world > 1 and not dist.is_initialized():
-        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        # By where the model is: a machine may have cards that this training leaves alone.
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     return int(os.environ.get("RANK", "0")) if world > 1 else 0, world

@@ -104,6 +104,8 @@ def train(
         The history; see `loop.fit`.
     """
     finished(folder, "lstm")
+    # Before any of it is read: the training text may take long.
+    corpus.files([*training, *held_out])
     torch.manual_seed(settings.seed)
     return fit(Lstm(training, held_out, size, text, settings), settings, folder, progress)
 
