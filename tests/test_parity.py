@@ -5,8 +5,11 @@ The files of our own run everywhere; those of the papers where they lie beside t
 
 import json
 import math
+from collections.abc import Sequence
 from functools import cache
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import pytest
 import transformers
@@ -41,6 +44,14 @@ FEW = [
 CLOSE = 1e-3
 ENDS = ("good", "bad")
 SETTINGS = [("demo", "no"), ("demo", "yes"), ("llama", "no"), ("llama", "yes")]
+
+
+def turns(paths: Sequence[Path]) -> list[Any]:
+    """Each file once, the settings in turn: every setting gets every fourth file whole."""
+    return [
+        pytest.param(path, *setting, id="-".join([path.stem, *setting]))
+        for path, setting in zip(paths, cycle(SETTINGS), strict=False)
+    ]
 
 
 @cache
@@ -143,8 +154,7 @@ def test_published_suites(path: Path, kind: str, bos: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SUITES, reason="no ../shared here")
-@pytest.mark.parametrize(("kind", "bos"), SETTINGS)
-@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(("path", "kind", "bos"), turns(SUITES))
 def test_published_suites_whole(path: Path, kind: str, bos: str) -> None:
     check_suite(path, kind, bos)
 
@@ -158,10 +168,7 @@ def test_published_paradigms(name: str, bos: str, count: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not PARADIGMS, reason="no ../shared here")
-@pytest.mark.parametrize(("kind", "bos"), SETTINGS)
-@pytest.mark.parametrize(
-    "path", [path for path in PARADIGMS if path.stem != "models_summary"], ids=lambda path: path.stem
-)
+@pytest.mark.parametrize(("path", "kind", "bos"), turns([path for path in PARADIGMS if path.stem != "models_summary"]))
 def test_published_paradigms_whole(path: Path, kind: str, bos: str) -> None:
     check_pairs(path, kind, bos, None)
 
