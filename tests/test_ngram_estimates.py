@@ -115,8 +115,8 @@ def test_a_last_line_without_a_line_end_has_no_end_symbol(tmp_path: Path, text: 
 
 def test_start_and_end_symbols_in_a_text_are_refused(tmp_path: Path) -> None:
     for symbol in ("<s>", "</s>"):
-        with pytest.raises(InputError, match="symbol"):
-            trained(tmp_path, f"a {symbol} b\n", 2)
+        with pytest.raises(InputError, match=rf"corpus\.txt, sentence 3: the symbol {symbol}"):
+            trained(tmp_path, f"a b\n\na {symbol} b\n", 2)
 
 
 def test_trees_of_bllip_end_whatever_their_files_are_called(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ def load(path: str, **options: str) -> BackOff | KenLM:
         raise ModelError(f"ngram:{path}", "no such file or folder", "a trained folder, an ARPA file, a KenLM binary")
     if place.is_dir():
         return _folder(place, options)
+    if not place.is_file():
+        raise ModelError(f"ngram:{path}", "no plain file", "a file", "What comes through a pipe can't be read twice.")
     asked = _asked(options, choose(options, "tokens", KINDS, "blanks"))
     digest = _hash(place)
     name = canonical("ngram", f"{place.name}@{digest[:8]}", options)

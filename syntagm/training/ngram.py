@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from syntagm.errors import InputError, ModelError
 from syntagm.models import _ngram_folder, _vocabulary, _words
 from syntagm.models._back_off import BackOff
-from syntagm.models._ngrams import START, Ngrams
+from syntagm.models._ngrams import END, START, Ngrams
 from syntagm.models._vocabulary import Vocabulary
 from syntagm.models._word_scorer import Asked
 from syntagm.training import corpus as corpora
@@ -132,18 +132,31 @@ def read(corpus: Sequence[str], tokens: str, threshold: int, classes: str, quirk
         sentences += 1
     if quirk and not str(corpus[-1]).startswith(corpora.BLLIP) and _unterminated(corpora.files(corpus)[-1]):
         stream.pop()
-    place = ", ".join(map(str, corpus))
-    if START in numbers:
-        found = f"the start symbol {START} as a word"
-        raise InputError(place, found, "plain text", "Remove it: line ends say where sentences begin.")
+    for symbol in (START, END):
+        if symbol in numbers:
+            raise InputError(
+                _place(corpus, tokens, symbol), f"the symbol {symbol} as a word", "plain text",
+                "Remove it: line ends say where sentences begin and end.",
+            )  # fmt: skip
     text = np.array(stream, np.int32)
     counts = np.bincount(text, minlength=len(numbers) + _WORDS)[_WORDS:].tolist()
     counted = Counter(dict(zip(numbers, counts, strict=True)))
-    vocabulary = _vocabulary.of_counts(counted, threshold, classes, place)
+    vocabulary = _vocabulary.of_counts(counted, threshold, classes, ", ".join(map(str, corpus)))
     table = np.array([1, len(vocabulary), 0, *vocabulary.ids(list(numbers))], np.int32)
     appeared = np.full(len(vocabulary) + 1, len(table), np.int32)
     np.minimum.at(appeared, table, np.arange(len(table), dtype=np.int32))
     return Text(table[text], vocabulary, appeared, sentences, sum(counts))
+
+
+def _place(corpus: Sequence[str], tokens: str, symbol: str) -> str:
+    """Where a symbol first stands as a word: the file, and which of its sentences, blank lines among them."""
+    kind = corpora.kind(corpus, tokens)
+    return next(
+        f"{path}, sentence {number}"
+        for path in corpus
+        for number, words in enumerate(corpora.sentences([path], kind, blank=True), 1)
+        if symbol in words
+    )
 
 
 def _unterminated(path: Path) -> bool:
