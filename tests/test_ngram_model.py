@@ -15,7 +15,7 @@ from ngrams_for_tests import TOY, trained
 from safetensors.numpy import load_file, save_file
 
 from syntagm.errors import ModelError, RunError, UsageError
-from syntagm.models import _arpa, _kenlm, _words, ngram
+from syntagm.models import _arpa, _kenlm, _name, _words, ngram
 from syntagm.models._back_off import BackOff
 from syntagm.models._kenlm import KenLM
 from syntagm.models._word_scorer import Asked
@@ -196,8 +196,9 @@ def test_a_head_that_is_none(tmp_path: Path, change: dict[str, Any] | None) -> N
     trained(tmp_path, order=2)
     path = tmp_path / "model" / "model.json"
     path.write_text("[" * 100_000 if change is None else json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(ModelError, match="model"):
-        ngram.load(str(tmp_path / "model"))
+    for load in (ngram.load, _name.load):
+        with pytest.raises(ModelError, match="model"):
+            load(str(tmp_path / "model"))
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.txt", "model.json"])

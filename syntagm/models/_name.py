@@ -77,7 +77,7 @@ def head(path: Path) -> dict[str, Any]:
     try:
         said = dict(json.loads(file.read_bytes()))
         return {**said, "family": said["family"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(str(file), f"says no family ({error!r})", '{"family": ...}') from error
 
 
