@@ -131,3 +131,31 @@ def test_an_n_gram_that_another_process_makes_is_waited_for(place: Path, monkeyp
     with _claim.turn(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), held:
         pass
     assert [line.endswith("; waiting") for line in said] == [True]
+
+
+def test_a_perplexity_of_other_weights_is_refused(place: Path) -> None:
+    """Weights that are trained anew would stand beside the numbers of those before."""
+    asked, cell, out = design(place, {"xs": 40}, "ngram"), Cell("ngram", "xs", 0), place / "out"
+    claim(asked)
+    _controlled.draw(asked)
+    _controlled.train(asked, cell, Nobody())
+    _controlled.measure(asked, cell, 40, Nobody())
+    _controlled.measure(asked, cell, 40, Nobody())
+    weights = out / "models" / "ngram-xs" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes() + b"\0")
+    with pytest.raises(RunError, match="of another training; expected of the weights in models/ngram-xs"):
+        _controlled.measure(asked, cell, 40, Nobody())
+    found = json.loads((out / "perplexity" / "ngram-xs.json").read_text())
+    (out / "perplexity" / "ngram-xs.json").write_text(json.dumps(found | {"size": "xl"}))
+    with pytest.raises(RunError, match="of no model of the experiment"):
+        list(_controlled.finished(out))
+
+
+def test_a_state_that_a_kill_left_behind_goes(place: Path) -> None:
+    asked, cell = design(place, {"xs": 40}, "lstm"), Cell("lstm", "xs", 1)
+    folder = place / "out" / "models" / "lstm-xs-1"
+    (folder / "state").mkdir(parents=True)
+    (folder / "state" / "state.safetensors").touch()
+    (folder / "training.json").write_text('{"family": "lstm"}')
+    _controlled.train(asked, cell, Nobody())
+    assert not (folder / "state").exists()

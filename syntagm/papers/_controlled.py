@@ -10,6 +10,7 @@ Whatever is there is not made again, so that a killed experiment goes on, and fa
 processes may work in one folder, each on models of its own.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -120,7 +121,7 @@ def part(design: Design, size: str) -> Path:
 
 def train(design: Design, cell: Cell, told: Told) -> None:
     """Train a model on its part, or go on with its training; nothing if it is finished."""
-    from syntagm.training import ngram
+    from syntagm.training import _state, ngram
     from syntagm.training._record import finished
 
     folder, options = design.folder / "models" / cell.name, dict(design.options[cell.family])
@@ -131,6 +132,9 @@ def train(design: Design, cell: Cell, told: Told) -> None:
     elif finished(folder) is None:
         options |= {"seed": cell.seed, "device": design.device, "epochs": passes(options, design.sizes[cell.size])}
         _fit(cell.family, training, design.valid, folder, options, told)
+    else:
+        # A kill between the model and this leaves a state of three times its size.
+        _state.remove(folder / "state")
 
 
 def _fit(
@@ -155,21 +159,41 @@ def score(design: Design, cell: Cell, told: Told) -> None:
 
 
 def measure(design: Design, cell: Cell, words: int, told: Told) -> None:
-    """The perplexity of a model on the test text, ends of sentences included, as a file; nothing if it is there."""
+    """The perplexity of a model on the test text, ends of sentences included, as a file; nothing if it is there.
+
+    Raises:
+        RunError: it is there, and of other weights than the model has now.
+    """
     from syntagm.perplexity import division, perplexity
     from syntagm.training import corpus
 
-    path = design.folder / "perplexity" / f"{cell.name}.json"
+    path, weights = design.folder / "perplexity" / f"{cell.name}.json", _weights(design.folder / "models" / cell.name)
     if path.exists():
+        if read(path).get("weights", weights) != weights:
+            cure = f"Remove it and {design.folder / 'runs' / cell.name}: both are then made anew."
+            raise RunError(str(path), "of another training", f"of the weights in models/{cell.name}", cure)
         return
     model = _load(design, cell, eos="yes", **division(str(design.folder / "models" / cell.name), design.test))
     found = perplexity(model, corpus.texts(design.test), done=lambda more: told.answered("test text", more))
     numbers = ("words", "unknown", "undefined", "bits", "bits_per_word", "perplexity", "perplexity_known")
     made: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed, "training_words": words}
-    made |= {"model": model.name, "fingerprint": model.fingerprint, "policies": dict(model.policies)}
+    made |= {
+        "model": model.name,
+        "fingerprint": model.fingerprint,
+        "policies": dict(model.policies),
+        "weights": weights,
+    }
     made |= {name: getattr(found, name) for name in (*numbers, "bits_per_character")}
     path.parent.mkdir(exist_ok=True)
     durable.write(path, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _weights(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 def _load(design: Design, cell: Cell, **options: str) -> LanguageModel:
@@ -197,7 +221,11 @@ def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
     """
     record = read(folder / "experiment.json")
     families, sizes = list(record["families"]), record["sizes"]
-    found = [read(path) for path in sorted((folder / "perplexity").glob("*.json"))]
+    found = []
+    for path in sorted((folder / "perplexity").glob("*.json")):
+        found.append(one := read(path))
+        if one.get("family") not in families or one.get("size") not in sizes:
+            raise RunError(str(path), "of no model of the experiment", "a family and a size of it", "Remove it.")
     for one in sorted(found, key=lambda one: (sizes[one["size"]], families.index(one["family"]), one["seed"])):
         run = folder / "runs" / Cell(one["family"], one["size"], one["seed"]).name
         if read_record(run) is not None and (opened := open_run(run)).done:
