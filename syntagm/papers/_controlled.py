@@ -59,7 +59,7 @@ class Design:
         sizes: of the parts, in words, by name.
         seeds: of weights, order and dropout; a model each.
         options: family -> its hyperparameters by name, those of `syntagm train`. `reading`: pass through the text no more
-            often than it takes to read so many words; 0: no such limit.
+            often than it takes to read so many words, to the nearest pass, and once at least; 0: no such limit.
         suites: what models are scored on: names as a command line has them.
         draw: the seed of the parts.
         device: where to train and score.

@@ -59,7 +59,7 @@ _SMALL_LSTM: Options = {"embedding": 128, "hidden": 128, "dropout": 0.2, "tied":
 _SMALL_GPT2: Options = {
     "layers": 4, "width": 128, "heads": 4, "positions": 256, "vocabulary": 4096, "window": 64, "batch": 16, "rate": 2e-3,
 }  # fmt: skip
-# The two word models have the same vocabulary. Small models read 4 million words at most: parts of 100,000 words 40 times,
+# The two word models have the same vocabulary. Small models read some 4 million words: parts of 100,000 words 40 times,
 # those of a million 4 times.
 _SHORT: Options = {"reading": 4_000_000, "patience": 2}
 # The hyperparameters of each family. `paper`: the sizes of the paper; `small`: two hours of one processor core for
