@@ -425,6 +425,30 @@ def test_a_model_that_was_not_trained_here_is_not_overwritten(corpus: Path, tmp_
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == {name: b"of somebody else"}
 
 
+def test_a_record_without_weights_is_no_model(corpus: Path, tmp_path: Path) -> None:
+    learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=1))
+    (tmp_path / "m" / "model.safetensors").unlink()
+    with pytest.raises(RunError, match=r"training\.json of a training that has ended, without its weights"):
+        learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=1))
+
+
+def test_the_first_process_alone_says_that_all_is_done(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lstm, "train", lambda *_: [])
+    command = ["train", "lstm", "--corpus", str(corpus), "--valid", str(corpus), "-o", str(tmp_path / "m")]
+    for rank, said in (("0", f"{tmp_path / 'm'}: done\n"), ("1", "")):
+        monkeypatch.setenv("RANK", rank)
+        assert main(command) == 0
+        assert capsys.readouterr().out == said
+
+
+def test_units_are_not_asked_of_a_given_tokenizer(corpus: Path, tmp_path: Path) -> None:
+    rows = gpt2.Text("words", tokenizer=str(tmp_path / "given"))
+    with pytest.raises(UsageError, match="units: words; expected none with tokenizer"):
+        gpt2.train([str(corpus)], [str(corpus)], tmp_path / "m", gpt2.Size(1, 8, 2), rows, GPT2)
+
+
 def test_a_state_that_can_not_be_deleted_costs_nothing(corpus: Path, tmp_path: Path) -> None:
     # As a lock that is held is, on a network file system.
     (tmp_path / "m" / "state" / "left").mkdir(parents=True)

@@ -42,7 +42,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Train, and say what came out."""
     FAMILIES[arguments.family][2](arguments)
-    print(f"{arguments.output}: done")
+    if os.environ.get("RANK", "0") == "0":
+        # The other processes end before the first has written.
+        print(f"{arguments.output}: done")
     return 0
 
 

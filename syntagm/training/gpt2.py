@@ -115,6 +115,8 @@ def train(
     corpus.files([*training, *held_out, *cloze])
     if start and text.tokenizer:
         raise UsageError("tokenizer", text.tokenizer, "none with start", "A checkpoint goes with its own tokenizer.")
+    if text.tokenizer and text.units != "bpe":
+        raise UsageError("units", text.units, "none with tokenizer", "A given tokenizer says what its tokens are.")
     tokenizer = _given(start or text.tokenizer) if start or text.tokenizer else _tokenizer(training, folder, text)
     torch.manual_seed(settings.seed)
     learner = Gpt2(training, held_out, tokenizer, size, text, settings, store, start, cloze)

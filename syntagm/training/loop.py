@@ -68,15 +68,15 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
         held-out text, seconds.
 
     Raises:
-        RunError: the folder is in use, of another training, holds a model that was not trained here, or can't be written.
+        RunError: the folder is in use, of another training, holds a model that was not trained here or the record of one
+            that is gone, or can't be written.
         InputError: the loss is no number any more, or there is not one batch.
         UsageError: a warm-up of more steps than the whole training has.
     """
     rank, world = _processes(learner.device)
     identity = _identity(learner, settings, world)
     made = finished(folder)
-    if made is None:
-        _refuse_foreign(folder)
+    _refuse_foreign(folder, made is not None)
     _wait_for_all(world)
     if made is not None:
         refuse_another(folder, made, identity)
@@ -305,11 +305,13 @@ def _wait_for_all(world: int) -> None:
         dist.barrier()
 
 
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse a folder with weights that no training of ours left there: they would be overwritten."""
-    if (folder / "state" / _state.FILE).exists():
-        return
-    if found := sorted(path.name for kind in WEIGHTS for path in folder.glob(kind)):
+def _refuse_foreign(folder: Path, ended: bool) -> None:
+    """Refuse weights that no training of ours left there: they would be overwritten; and the record of weights that are gone."""
+    found = sorted(path.name for kind in WEIGHTS for path in folder.glob(kind))
+    if ended and not found:
+        cure = "Delete the folder to train anew."
+        raise RunError(str(folder), f"{FILE} of a training that has ended, without its weights", "both", cure)
+    if found and not ended and not (folder / "state" / _state.FILE).exists():
         raise RunError(str(folder), f"a model that was not trained here ({found[0]})", "a new folder")
 
 
