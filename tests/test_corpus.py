@@ -27,6 +27,9 @@ def test_lines(tmp_path: Path) -> None:
 
 
 def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
+    # A carriage return among line feeds is white space, at the end of a line nothing.
+    (tmp_path / "b").write_bytes(b"a\rb\r\nc\r")
+    assert list(corpus.texts([tmp_path / "b"])) == ["a\rb", "c"]
     (tmp_path / "a").write_text("a\u2028b\x85c\x0bd\n", encoding="utf-8", newline="")
     assert list(corpus.texts([tmp_path / "a"])) == ["a\u2028b\x85c\x0bd"]
 
@@ -67,6 +70,7 @@ PACKED = gzip.compress(random.Random(1).randbytes(3000).hex().encode() + b"\n" +
         ("a.txt.gz", gzip.compress(b"", mtime=0), "", "no sentences"),
         ("a.txt", GOOD + b"caf\xe9 .\n", ", line 4", "byte 0xe9, which is not UTF-8"),
         ("a.txt", "A dog .\n".encode("utf-16"), "", "a UTF-16 file"),
+        ("a.txt", GOOD.replace(b"\n", b"\r"), "", "lines that end with carriage returns alone"),
         ("a.txt", "A dog .\n".encode("utf-16-le"), ", line 1", "a NUL character"),
         ("a.txt", GOOD + b"a\0b\n", ", line 4", "a NUL character"),
         ("a.txt", b"x" * 1_000_001, ", line 1", "more than 1,000,000 characters in a line"),

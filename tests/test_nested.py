@@ -64,6 +64,11 @@ def test_sizes_that_cannot_be(lengths: list[int], words: list[int], message: str
         nested.subset(lengths, words, seed=1)
 
 
+def test_a_seed_below_0_is_refused() -> None:
+    with pytest.raises(UsageError, match="seed of the nested parts: -1; expected at least 0"):
+        nested.subset([3, 3], [2], seed=-1)
+
+
 def test_written_in_the_order_of_the_corpus(tmp_path: Path) -> None:
     lines = [f"line {number} ." for number in range(100)]
     (tmp_path / "a.txt").write_text("\n".join(lines[:50]), encoding="utf-8")

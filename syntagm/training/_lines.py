@@ -22,8 +22,8 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
     Memory stays flat, however long the file is.
 
     Raises:
-        InputError: no such file, no plain file, not UTF-8, a NUL, a line of more than a million characters, damaged or
-            hostile gzip data.
+        InputError: no such file, no plain file, not UTF-8, a NUL, a line of more than a million characters, line ends of
+            another kind, damaged or hostile gzip data.
     """
     check(path)
     number = 0
@@ -68,6 +68,9 @@ def _text(content: bytes, path: Path, number: int) -> str:
         content = content.removeprefix(b"\xef\xbb\xbf")
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise InputError(str(path), "a UTF-16 file", "UTF-8", "Save it again with the encoding UTF-8.")
+        if b"\n" not in content and b"\r" in content.rstrip(b"\r") and len(content) <= 4 * MAX_LINE:
+            found = "lines that end with carriage returns alone"
+            raise InputError(str(path), found, "line feeds", "Save it again with the line ends of Unix or Windows.")
     if b"\0" in content:
         raise InputError(here, "a NUL character", "text", "This is probably not a text file.")
     # Before decoding: a line that was cut may end inside a character.

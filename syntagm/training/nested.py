@@ -33,7 +33,8 @@ def subset(lengths: Sequence[int] | NDArray[np.int64], words: Sequence[int], see
         For each size, shape (sentences,).
 
     Raises:
-        UsageError: no sizes, sizes below 1, not growing, or so close that two parts are the same, or beyond the corpus.
+        UsageError: no sizes, sizes below 1, not growing, or so close that two parts are the same, or beyond the corpus; a
+            seed below 0.
 
     >>> small, large = subset([3, 3, 3, 3, 3], [4, 7], seed=1)
     >>> int(small.sum()), int(large.sum()), bool((small <= large).all())
@@ -41,6 +42,8 @@ def subset(lengths: Sequence[int] | NDArray[np.int64], words: Sequence[int], see
     """
     if not words or words[0] < 1 or any(one >= other for one, other in pairwise(words)):
         raise UsageError("nested sizes", ", ".join(map(str, words)) or "none", "numbers of words, from small to large")
+    if seed < 0:
+        raise UsageError("seed of the nested parts", str(seed), "at least 0")
     order = np.random.default_rng(seed).permutation(len(lengths))
     total = np.cumsum(np.asarray(lengths, np.int64)[order])
     if not len(total) or words[-1] > total[-1]:
