@@ -62,9 +62,9 @@ def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
     corrected = design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="1")
     claim(corrected)
     assert record(place)["sizes"] == {"xs": 16, "sm": 40}
-    # What is locked is not begun.
+    # What is locked is not begun, and the tokenizer of a training without a state is made anew.
     with durable.held(place / "out" / "models" / "lstm-xs-1" / "state"):
-        pass
+        (place / "out" / "models" / "lstm-xs-1" / "tokenizer.json").touch()
     claim(design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="2"))
     # The first process would train with another rate than the record says.
     with pytest.raises(RunError, match=r"families\.lstm\.rate = 2\.0; expected 1\.0"), turn(corrected, "lstm"):

@@ -124,14 +124,12 @@ def _bound(design: Design, standing: Mapping[str, Any]) -> dict[str, set[str]]:
 
 
 def _made(folder: Path) -> set[str]:
-    """The names of the models of which there is anything but a lock."""
-    models = {
-        place.name
-        for place in folder.glob("models/*")
-        if any(one.is_file() and one.name != "lock" for one in place.rglob("*"))
-    }
+    """The names of the models of which there is anything that nothing else would replace."""
+    # Before its first state a training leaves a lock or a tokenizer, and makes the latter anew.
+    weights = {place.parent.name for place in folder.glob("models/*/*.safetensors")}
+    states = {place.parent.parent.name for place in folder.glob("models/*/state/*.safetensors")}
     runs = {place.parent.name for place in folder.glob("runs/*/run.json")}
-    return models | runs | {place.stem for place in folder.glob("perplexity/*.json")}
+    return weights | states | runs | {place.stem for place in folder.glob("perplexity/*.json")}
 
 
 def _refuse_another(path: Path, key: str, found: Any, wanted: Any) -> None:
@@ -140,5 +138,6 @@ def _refuse_another(path: Path, key: str, found: Any, wanted: Any) -> None:
         for name in found.keys() & wanted.keys():
             _refuse_another(path, f"{key}.{name}", found[name], wanted[name])
     elif found != wanted:
-        cure = "Give the same options to go on with it, or choose another folder."
+        remove = ", remove what was made with them" if key.startswith(("families", "sizes")) else ""
+        cure = f"Give the same options to go on with it{remove}, or choose another folder."
         raise RunError(str(path), f"an experiment with {key} = {found!r}", f"{wanted!r}", cure)
