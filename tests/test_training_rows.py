@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from tokenizers import Tokenizer
 from training_for_tests import GPT2
 
 from syntagm.cli import main
@@ -170,3 +171,15 @@ def test_the_symbol_in_a_text_is_refused(corpus: str, tmp_path: Path) -> None:
         for training, held_out, cloze in paths:
             with pytest.raises(InputError, match=r"the symbol <\|endoftext\|> in it; .* line ends say"):
                 gpt2.train(training, held_out, tmp_path / "m", SIZE, replace(TEXT, units=units), GPT2, cloze=cloze)
+
+
+def test_a_given_tokenizer_neither_cuts_nor_fills_up(corpus: str, tmp_path: Path) -> None:
+    gpt2._tokenizer([corpus], tmp_path / "m", TEXT).save_pretrained(tmp_path / "given")
+    texts, path = ["The dog barked at the cats.", "The mat."], tmp_path / "given" / "tokenizer.json"
+    expected, _ = gpt2._stream(Tokenizer.from_file(str(path)), texts, 0)
+    spoilt = Tokenizer.from_file(str(path))
+    spoilt.enable_truncation(3)
+    spoilt.enable_padding(length=9)
+    spoilt.save(str(path))
+    stream, _ = gpt2._stream(gpt2._given(str(tmp_path / "given")).backend_tokenizer, texts, 0)
+    assert stream.tolist() == expected.tolist()

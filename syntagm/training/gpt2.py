@@ -290,6 +290,11 @@ def _given(name: str) -> Any:
         ) from error
     if given.convert_tokens_to_ids(SYMBOL) in (None, given.unk_token_id):
         raise ModelError(f"tokenizer {name}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
+    if (backend := getattr(given, "backend_tokenizer", None)) is None:
+        raise ModelError(f"tokenizer {name}", "no tokenizer.json", "a fast tokenizer")
+    # A file may say that texts be cut, or filled up: scoring does neither.
+    backend.no_truncation()
+    backend.no_padding()
     return given
 
 
