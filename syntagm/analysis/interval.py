@@ -9,7 +9,8 @@ suite of one item adds no spread; if all items agree, the bootstrap has seen no 
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,7 @@ METHOD = f"bootstrap(items, {DRAWS}, seed {SEED})"
 PERCENTILES = (2.5, 97.5)
 _FEW = 8
 _CHUNK = 1 << 20
+_KEPT = 1 << 22
 
 Draws = NDArray[np.float64]
 
@@ -70,7 +72,7 @@ def redrawn_means_of_each(lists: Sequence[NDArray[np.float64]], key: str, draws:
         else:
             many.setdefault(len(values), []).append(place)
     for places in many.values():
-        means = _together(np.sort(np.array([lists[place] for place in places]), axis=1), generator(key, SEED), draws)
+        means = _together(np.sort(np.array([lists[place] for place in places]), axis=1), key, draws)
         found |= dict(zip(places, means, strict=True))
     return [found[place] for place in range(len(lists))]
 
@@ -148,18 +150,27 @@ def _by_items(values: Draws, source: np.random.Generator, draws: int) -> Draws:
     return means
 
 
-def _together(lists: NDArray[np.float64], source: np.random.Generator, draws: int) -> Draws:
+def _together(lists: NDArray[np.float64], key: str, draws: int) -> Draws:
     """As `_by_items` for several lists of one length, with the same items drawn in each. Shape (lists, draws)."""
     n = lists.shape[1]
-    rows = max(1, _CHUNK // n)
-    means = np.empty((len(lists), draws))
+    # The models of a report are redrawn one after another, with the same items.
+    parts = _kept(key, n, draws) if n * draws <= _KEPT else _how_often(key, n, draws)
+    return np.concatenate([lists @ often.T / n for often in parts], axis=1)
+
+
+def _how_often(key: str, n: int, draws: int) -> Iterator[NDArray[np.uint32]]:
+    # How often each item is drawn, so that a product of matrices gives all means at once. Shapes (some draws, n).
+    source, rows = generator(key, SEED), max(1, _CHUNK // n)
     for start in range(0, draws, rows):
         count = min(rows, draws - start)
         chosen = source.integers(0, n, size=(count, n), dtype=np.uint32)
-        # How often each item is drawn, so that a product of matrices gives all means at once.
-        often = np.bincount((chosen + np.arange(count)[:, None] * n).ravel(), minlength=count * n).reshape(count, n)
-        means[:, start : start + count] = lists @ often.T / n
-    return means
+        often = np.bincount((chosen + np.arange(count)[:, None] * n).ravel(), minlength=count * n)
+        yield often.astype(np.uint32).reshape(count, n)
+
+
+@lru_cache(maxsize=1)
+def _kept(key: str, n: int, draws: int) -> tuple[NDArray[np.uint32], ...]:
+    return tuple(_how_often(key, n, draws))
 
 
 def generator(key: str, seed: int) -> np.random.Generator:
