@@ -248,6 +248,9 @@ def test_the_ways_to_reproduce_are_told_apart(texts: Path, tmp_path: Path, capsy
         (["marvin2018", "--corpus", text], "marvin2018 trains no models"),
         (["hu2020"], "none of them; expected one of --model, --from-run, --from-raw, --corpus"),
         (["hu2020", "--corpus", text, "--valid", text], "--test: nothing"),
+        # They would have been passed over.
+        (["hu2020", "--model", "toy", "--plan"], "--plan: given with --model"),
+        (["hu2020", "--from-run", "run", "--device", "cuda"], "--device: given with --from-run"),
     ):
         assert main(["reproduce", *others, "-o", str(tmp_path / "out")]) == 2
         assert found in capsys.readouterr().err

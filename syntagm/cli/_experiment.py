@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from syntagm.papers._controlled import Design
 
 _SAY_EVERY = 10.0
+# What only means something where models are trained.
+_OPTIONS = ("valid", "test", "families", "sizes", "seeds", "scale", "draw", "device", "threads", "plan")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +36,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default="cpu", help="where to train and score: cpu, cuda, ... (cpu)")
     add("--threads", type=int, default=1, help="processor threads (1)")
     add("--plan", action="store_true", help="say what would be done and how long it would take, and stop")
+
+
+def refuse(options: argparse.Namespace, way: str) -> None:
+    """Refuse options of an experiment where none is asked for: a plan, say, after which all is done all the same.
+
+    Raises:
+        UsageError: one has another value than without it.
+    """
+    parser = argparse.ArgumentParser(add_help=False)
+    arguments(parser)
+    if given := [name for name in _OPTIONS if getattr(options, name) != parser.get_default(name)]:
+        raise UsageError(
+            f"--{given[0]}", f"given with {way}", "one or the other", "It is about training on a --corpus."
+        )
 
 
 def run(options: argparse.Namespace, paper: Any) -> int:

@@ -82,6 +82,7 @@ def run(options: argparse.Namespace) -> int:
     if way == "--corpus":
         _refuse(options, _OF_MODEL[1:], way)
         return _experiment.run(options, paper)
+    _experiment.refuse(options, way)
     if way != "--model":
         _refuse(options, _OF_MODEL, way)
     runs = [] if way == "--from-raw" else _runs(options, paper)
