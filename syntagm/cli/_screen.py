@@ -64,7 +64,7 @@ class Screen:
     def planned(self, sentences: int, done: int, suites: int, noun: str = "suite") -> None:
         """Say what there is to do; `noun` is what the sentences come in."""
         self._total, self._done, self._before = sentences, done, done
-        self._began = time.monotonic()
+        self._began = self._said = time.monotonic()
         self._bar.update(self._task, total=sentences, completed=done)
         earlier = f", {done:,} of them done before" if done else ""
         self._console.print(f"{counted(suites, noun)}, {counted(sentences, self._unit)}{earlier}")
