@@ -127,6 +127,7 @@ def test_a_cache_that_cannot_be_made_is_done_without(tmp_path: Path) -> None:
     assert cache.get(model, TEXTS) == {}
 
 
+@pytest.mark.slow
 def test_several_processes_may_begin_one_cache_at_once(tmp_path: Path) -> None:
     script = (
         "import sys, time; from pathlib import Path; from syntagm.cache import AnswerCache\n"
@@ -145,6 +146,7 @@ def test_several_processes_may_begin_one_cache_at_once(tmp_path: Path) -> None:
     assert [worker.returncode for worker in workers] == [0, 0, 0], said
 
 
+@pytest.mark.slow
 def test_several_processes_on_one_cache(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     script = (

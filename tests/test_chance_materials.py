@@ -91,6 +91,7 @@ def chances(collection: str) -> dict[Name, float]:
     return {(suite.name, prediction.name): value for suite, prediction, value in asked(collection)}
 
 
+@pytest.mark.slow
 @each_collection
 def test_under_the_random_model_every_item_holds_with_the_chance_of_its_formula(collection: str) -> None:
     """Exactly: no tie by construction, no value counted twice, no longer text against a shorter one."""
@@ -101,6 +102,7 @@ def test_under_the_random_model_every_item_holds_with_the_chance_of_its_formula(
             assert found == pytest.approx(expected, abs=1e-9), f"{suite.name} {prediction.name} item {item.id}"
 
 
+@pytest.mark.slow
 @each_collection
 def test_a_model_of_words_alone_is_not_expected_above_chance(collection: str) -> None:
     """Exactly, item by item, if each word of the vocabulary costs an independent draw."""
@@ -123,6 +125,7 @@ def test_the_model_of_words_alone_scores_not_above_chance_over_20_seeds(collecti
     assert rejected(over_seeds(collection, "yes"), chances(collection), "greater") == {}
 
 
+@pytest.mark.slow
 @each_collection
 def test_word_frequencies_alone_score_above_chance_only_where_the_page_says_so(collection: str, shared: Path) -> None:
     """Items are the sample here, all of them: that one pair of words decides every item is what a leak is."""

@@ -227,6 +227,7 @@ def outcomes(tmp_path: Path, seeds: range) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_500_damaged_suites(tmp_path: Path) -> None:
     found = outcomes(tmp_path, range(500))
     assert sum(found.values()) == 500

@@ -61,6 +61,7 @@ def test_it_takes_at_most_ten_megabytes() -> None:
     assert sum(path.stat().st_size for path in DEMO.iterdir()) <= 10_000_000
 
 
+@pytest.mark.slow
 def test_its_agreement_is_above_chance(tmp_path: Path) -> None:
     suites = sg.read_suites(*(f"hu2020/number_{name}" for name in ("prep", "src", "orc")))
     run = sg.run_suites(sg.load_model("demo"), suites, tmp_path / "run")

@@ -240,6 +240,7 @@ comparisons = st.builds(Binary, st.sampled_from(["<", ">", "="]), sums(), sums()
 trees = st.recursive(comparisons, lambda part: st.builds(Binary, st.sampled_from(["&", "|"]), part, part), max_leaves=5)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(trees)
 def test_printed_and_read_again_it_is_the_same(tree: Binary) -> None:
@@ -247,6 +248,7 @@ def test_printed_and_read_again_it_is_the_same(tree: Binary) -> None:
     assert parse(str(formula)) == formula
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(trees, st.integers(0, 2**32))
 def test_the_margin_says_whether_it_holds(tree: Binary, seed: int) -> None:

@@ -232,6 +232,7 @@ def test_another_experiment_is_refused(
     assert (undisturbed / "experiment.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_plan_for_another_experiment_is_refused(
     undisturbed: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,6 +50,7 @@ def with_lines(text: str, lines: str) -> str:
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["first_suite", "cross_a_lexicon"])
 def test_tutorial(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
