@@ -35,6 +35,8 @@ from syntagm.errors import FormulaError
 MAX_LENGTH = 4096
 MAX_DEPTH = 64
 MAX_TERMS = 256
+# Bits. No sentence has as many, and sums of larger numbers would be infinite, or lose what stands beside them.
+MAX_NUMBER = 1e9
 
 Operator: TypeAlias = Literal["+", "-", "<", ">", "=", "&", "|"]
 Value: TypeAlias = Callable[[str, str], Any]
@@ -242,8 +244,8 @@ class _Parser:
         if found := _NUMBER.match(self.text, start):
             self.at = found.end()
             number = float(found[0])
-            if not np.isfinite(number):
-                self.fail(start, found[0], "a finite number")
+            if abs(number) > MAX_NUMBER:
+                self.fail(start, found[0], f"a number from -{MAX_NUMBER:,.0f} to {MAX_NUMBER:,.0f}")
             return _Part(number, False, start)
         opening = self.text[start : start + 1]
         if opening in _CLOSING:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import FormulaError
-from syntagm.formula import MAX_DEPTH, MAX_LENGTH, MAX_TERMS, Binary, Formula, Node, Reference, parse
+from syntagm.formula import MAX_DEPTH, MAX_LENGTH, MAX_NUMBER, MAX_TERMS, Binary, Formula, Node, Reference, parse
 
 BITS = {("1", "a"): 3.0, ("1", "b"): 5.0, ("2", "a"): 4.0, ("2", "b"): 1.0, ("*", "a"): 7.0, ("*", "b"): 6.0}
 
@@ -158,7 +158,8 @@ REFUSED = [
     ("(1;%'a'%) < 2", 1, "a region that can't be read"),
     ("(;%a%) < 2", 1, "a region that can't be read"),
     ("(1;%%) < 2", 1, "a region that can't be read"),
-    ("(1;%a%) < 1e999", 11, "1e999; expected a finite number"),
+    ("(1;%a%) < 1e999", 11, "1e999; expected a number from -1,000,000,000 to 1,000,000,000"),
+    ("(1;%a%) < -1000000001", 11, "-1000000001; expected a number from -1,000,000,000 to 1,000,000,000"),
     ("1 < 2, 3 < 4", 6, "Write one formula a prediction"),
     ("__import__('os') > 0", 1, "'_'"),
     ("1 < 2\0", 6, "'\\x00'"),
@@ -227,7 +228,7 @@ names = st.from_regex(r"[A-Za-z0-9_.\-]{1,8}", fullmatch=True).map(
     lambda name: str(int(name)) if name.isdecimal() else name
 )
 references = st.builds(Reference, names | st.just("*"), names)
-numbers = st.floats(allow_nan=False, allow_infinity=False).map(lambda number: number + 0.0)
+numbers = st.floats(-MAX_NUMBER, MAX_NUMBER).map(lambda number: number + 0.0)
 
 
 def sums() -> st.SearchStrategy[Node]:
