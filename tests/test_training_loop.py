@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
 from syntagm.models import _words
 from syntagm.training import _state, gpt2, loop, lstm
+from syntagm.training._record import finished
 from syntagm.training._settings import Settings, rate_at
 
 
@@ -82,6 +84,14 @@ def test_the_history_says_how_it_went(undisturbed: Any) -> None:
     assert all(row["perplexity"] == pytest.approx(2 ** row["bits_per_word"]) for row in rows)
     assert [row["step"] for row in rows] == sorted({row["step"] for row in rows})
     assert not (folder / "state").exists()
+    assert (made["device"], made["version"], made["torch"]) == ("cpu", version("syntagm"), torch.__version__)
+
+
+@pytest.mark.parametrize("damage", ["", "[1]", "[" * 10_000])
+def test_a_damaged_record_is_refused(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "training.json").write_text(damage)
+    with pytest.raises(RunError, match="no JSON"):
+        finished(tmp_path)
 
 
 def test_the_same_call_again_trains_no_more(undisturbed: Any, corpus: Path) -> None:

@@ -25,7 +25,7 @@ def finished(folder: Path, family: str = "") -> dict[str, Any] | None:
         return None
     try:
         made = dict(json.loads(path.read_bytes()))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise RunError(str(path), f"no JSON ({error})", "what a training wrote", "Choose another folder.") from None
     if family and made.get("family") != family:
         raise UsageError(str(folder), f"a model of the family {made.get('family')}", "a new folder")

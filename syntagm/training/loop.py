@@ -10,6 +10,7 @@ import math
 import os
 import time
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -261,7 +262,8 @@ class _Training:
         self.learner.module.eval()
         self.learner.write(self.folder)
         made = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
-        made |= {"seconds": self.place.seconds, "torch": torch.__version__}
+        made |= {"seconds": self.place.seconds, "device": self.learner.device.type}
+        made |= {"version": metadata.version("syntagm"), "torch": torch.__version__}
         durable.write(self.folder / FILE, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
         _state.remove(self.folder / "state")
 
