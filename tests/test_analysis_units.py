@@ -69,6 +69,7 @@ def test_the_random_numbers_are_those_of_drawing_unit_by_unit(count: int) -> Non
     assert units.redrawn_means(values, labels, "toy", 1000, 5).tobytes() == (sums / rows).tobytes()
 
 
+@pytest.mark.slow
 def test_many_units_take_little_memory() -> None:
     """A pair's id is a unit too: there are thousands."""
     count, draws = 4000, 500

@@ -30,7 +30,11 @@ def test_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    # That of blanks asks a model for thousands of verbs.
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.name == "blanks.md"), id=page.name) for page in WITH_CODE],
+)
 def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")

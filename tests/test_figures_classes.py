@@ -77,6 +77,7 @@ def points() -> Figure:
 ALL = {"classes": classes, "circuits": circuits, "deltas": deltas, "modified": modified, "points": points}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_figures_are_valid_and_names_are_text(name: str) -> None:
     figure = ALL[name]()

@@ -339,6 +339,7 @@ def test_a_pickle_that_repeats_itself_at_no_cost(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.slow
 def test_a_row_without_characters_that_repeats_itself_at_no_cost(tmp_path: Path) -> None:
     row = b"](" + (short("") + b"\x94") + b"h\0" * 9_999 + b"e\x94"
     path = tmp_path / "simple_agrmt.pickle"

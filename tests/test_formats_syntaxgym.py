@@ -325,6 +325,7 @@ def has_nul_or_surrogate(value: object) -> bool:
     return "\\u0000" in shown or any("\ud800" <= character <= "\udfff" for character in shown)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(extra=st.dictionaries(st.text(), JSON, max_size=3), parts=contents, where=st.integers(0, 4))
 def test_any_foreign_keys_come_back(

@@ -86,6 +86,7 @@ def test_the_bytes_of_a_seed_never_change(text: str, format: str, n: list[str], 
     assert hashlib.sha256(file.read_bytes()).hexdigest() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hashing", ["0", "1", "12345"])
 def test_the_bytes_do_not_hang_on_the_order_of_sets(hashing: str, tmp_path: Path) -> None:
     path = written(tmp_path, SAMPLE.replace("[!= noun]", "[!= noun, kind = animal/thing/plant]"))

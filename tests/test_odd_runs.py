@@ -78,6 +78,7 @@ def test_tables_are_made_or_refused_in_words(
             assert not means or row["n"] != "1" or row["low"] == row["high"] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names("figures"))
 @pytest.mark.parametrize("runs", [1, 2])
 def test_figures_are_drawn_or_refused_in_words(

@@ -145,9 +145,10 @@ def test_pairs_of_our_own(path: Path, kind: str, bos: str) -> None:
     check_pairs(path, kind, bos, None)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SUITES, reason="no ../shared here")
 @pytest.mark.parametrize(("kind", "bos"), SETTINGS)
-@pytest.mark.parametrize("path", SUITES[::8], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SUITES[::4], ids=lambda path: path.stem)
 def test_published_suites(path: Path, kind: str, bos: str) -> None:
     check_suite(path, kind, bos, 5)
 

@@ -1,6 +1,5 @@
 """lme4's notation: what it means, the columns that R makes of it, and what is refused with a caret."""
 
-
 import polars as pl
 import pytest
 from hypothesis import given, settings

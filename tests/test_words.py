@@ -47,6 +47,7 @@ def test_treebank_words_as_published(line: str, expected: str) -> None:
     assert _words.split(line, "treebank") == expected.split()
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(LINE)
 @example("'' ''x '' ''")
