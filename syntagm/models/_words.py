@@ -20,6 +20,7 @@ _PIECES = 2**17
 _DIVIDED = frozenset(["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"])
 _QUOTES = ("``", "''")
 _BETWEEN_BLANKS = re.compile(r"\S+")
+_LAST = (" .", " ?", " !", " ''")
 _ALONE = re.compile(r"(?:^|\s)(?:[.,;:?!()]|``|''|--)(?=\s|$)")
 
 
@@ -96,7 +97,8 @@ def is_split(text: str) -> bool:
     >>> is_split("It barks ."), is_split("It barks.")
     (True, False)
     """
-    return _ALONE.search(text) is not None
+    # Nearly always the last mark tells, and a look at the end costs a tenth of a search.
+    return text.endswith(_LAST) or _ALONE.search(text) is not None
 
 
 @cache
