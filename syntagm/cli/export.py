@@ -1,14 +1,15 @@
-"""Write the numbers of a run as CSV, or in the files of lm-evaluation-harness.
+"""Write the numbers of a run as CSV, or in the files of lm-evaluation-harness; or n-grams as an ARPA file.
 
 tokens   a row a token: model,suite,item,condition,index,start,token,bits,known
 regions  a row a region: model,suite,item,condition,region,content,bits
 results  a row an item and measure: model,suite,item,measure,value,margin
 scores   a row a suite and prediction, a tag's value, and all suites: with interval and chance
 lm-eval  results JSON, and beside it samples_TASK_*.jsonl; suites of minimal pairs only
+arpa     the model in a folder that `syntagm train ngram` made, for KenLM, SRILM and others; FILE.gz is gzipped
 
 CSV is UTF-8 with a header; bits, values and margins have all their digits; `nan` is undefined. `-o -` writes CSV to the
-standard output. A file that stands there is replaced only if it is of the same kind; --force replaces any. Exit code 1:
-something of the run is not in the files, and is named.
+standard output. A file that stands there is replaced only if it is of the same kind, an ARPA file never; --force replaces any.
+Exit code 1: something of the run is not in the files, and is named.
 """
 
 import argparse
@@ -18,12 +19,12 @@ from pathlib import Path
 from syntagm.cli import _files
 from syntagm.errors import UsageError
 
-KINDS = ("tokens", "regions", "results", "scores", "lm-eval")
+KINDS = ("tokens", "regions", "results", "scores", "lm-eval", "arpa")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("folder", metavar="DIR", help="a run directory")
+    parser.add_argument("folder", metavar="DIR", help="a run directory; of arpa, a model folder")
     parser.add_argument("--as", dest="kind", required=True, choices=KINDS, help="what to write")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is the standard output")
     _files.add_force(parser)
@@ -31,6 +32,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
+    if options.kind == "arpa":
+        return _arpa(options)
     from syntagm.run import open_run
 
     opened = open_run(options.folder)
@@ -54,3 +57,19 @@ def run(options: argparse.Namespace) -> int:
     for sentence in missing:
         print(f"syntagm: {sentence}", file=sys.stderr)
     return 1 if missing else 0
+
+
+def _arpa(options: argparse.Namespace) -> int:
+    from syntagm.models import _arpa, _ngram_folder
+
+    if options.output == "-":
+        raise UsageError("-o", "the standard output", "a file: an ARPA file is written whole or not at all")
+    path = Path(options.output)
+    if path.exists() and not options.force:
+        raise UsageError(str(path), "a file stands there", "a free name", _files.CURE)
+    ngrams, vocabulary, tokens, _ = _ngram_folder.read(Path(options.folder))
+    _arpa.write(ngrams, path)
+    # The format has no place for how texts are divided and what unknown words are taken for.
+    unknown = "single" if vocabulary.classes == "none" else "berkeley"
+    print(f"the same model: ngram:{path}?tokens={tokens}&unknown={unknown}")
+    return 0
