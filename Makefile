@@ -4,6 +4,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 export OMP_NUM_THREADS ?= 1
 export TOKENIZERS_PARALLELISM ?= false
+# Tests start many programs, which would compile the package anew each time.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test test-slow lint bench clean
 
