@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from syntagm.papers._controlled import Design
 
 _SAY_EVERY = 10.0
-# What only means something where models are trained.
-_OPTIONS = ("valid", "test", "families", "sizes", "seeds", "scale", "draw", "device", "threads", "plan")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +44,8 @@ def refuse(options: argparse.Namespace, way: str) -> None:
     """
     parser = argparse.ArgumentParser(add_help=False)
     arguments(parser)
-    if given := [name for name in _OPTIONS if getattr(options, name) != parser.get_default(name)]:
+    defaults = vars(parser.parse_args([]))
+    if given := [name for name, value in defaults.items() if getattr(options, name) != value]:
         raise UsageError(
             f"--{given[0]}", f"given with {way}", "one or the other", "It is about training on a --corpus."
         )

@@ -10,7 +10,6 @@ Whatever is there is not made again, so that a killed experiment goes on, and fa
 processes may work in one folder, each on models of its own.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -164,10 +163,14 @@ def measure(design: Design, cell: Cell, words: int, told: Told) -> None:
     Raises:
         RunError: it is there, and of other weights than the model has now.
     """
+    from syntagm.models._weights import hash_folder
     from syntagm.perplexity import division, perplexity
     from syntagm.training import corpus
 
-    path, weights = design.folder / "perplexity" / f"{cell.name}.json", _weights(design.folder / "models" / cell.name)
+    path, weights = (
+        design.folder / "perplexity" / f"{cell.name}.json",
+        hash_folder(design.folder / "models" / cell.name),
+    )
     if path.exists():
         if read(path).get("weights", weights) != weights:
             cure = f"Remove it and {design.folder / 'runs' / cell.name}: both are then made anew."
@@ -186,14 +189,6 @@ def measure(design: Design, cell: Cell, words: int, told: Told) -> None:
     made |= {name: getattr(found, name) for name in (*numbers, "bits_per_character")}
     path.parent.mkdir(exist_ok=True)
     durable.write(path, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
-
-
-def _weights(folder: Path) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
 
 
 def _load(design: Design, cell: Cell, **options: str) -> LanguageModel:
