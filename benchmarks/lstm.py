@@ -60,8 +60,8 @@ def _training(rounds: int, steps: int) -> list[str]:
 
 
 def _task(steps: int) -> dict[str, Any]:
-    from syntagm.training import lstm as family
-    from syntagm.training._settings import Settings
+    from syntagm.training.lstm import train as family
+    from syntagm.training.settings import Settings
 
     text, corpus = family.Text(tokens="blanks", **BATCH), [str(CORPUS)]
     learner = family.Lstm(corpus, corpus, family.Size(1, 1, 1), text, Settings(1, "sgd", 20.0))
@@ -107,10 +107,10 @@ def _scoring(rounds: int, cap: int | None) -> list[str]:
 def _model(sharing: str) -> Any:
     import torch
 
-    from syntagm.models._lstm import Network
-    from syntagm.models._vocabulary import build
-    from syntagm.models.lstm import Lstm
-    from syntagm.training import corpus
+    from syntagm.models.lstm.model import Lstm
+    from syntagm.models.lstm.network import Network
+    from syntagm.models.words.vocabulary import build
+    from syntagm.training.corpora import corpus
 
     torch.set_num_threads(1)
     torch.manual_seed(1)

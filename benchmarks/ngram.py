@@ -79,8 +79,8 @@ def _verdict(reached: bool) -> str:
 def _queries(folder: Path, rounds: int) -> list[str]:
     """Queries a second of both, in turns."""
     import syntagm as sg
-    from syntagm.models import _arpa
-    from syntagm.models._back_off import BackOff
+    from syntagm.models.ngram import arpa
+    from syntagm.models.ngram.back_off import BackOff
 
     model = sg.load_model(f"ngram:{folder}?eos=yes")
     assert isinstance(model, BackOff)
@@ -94,7 +94,7 @@ def _queries(folder: Path, rounds: int) -> list[str]:
     if importlib.util.find_spec("kenlm"):
         import kenlm
 
-        _arpa.write(model.ngrams, folder / "model.arpa")
+        arpa.write(model.ngrams, folder / "model.arpa")
         peer = kenlm.Model(str(folder / "model.arpa"))
         programs["kenlm, word by word (full_scores)"] = lambda: [list(peer.full_scores(text)) for text in texts]
         programs["kenlm, totals only (score)"] = lambda: [peer.score(text) for text in texts]

@@ -11,12 +11,12 @@ from dataclasses import replace
 import torch
 
 from syntagm import word_list
-from syntagm.measures._candidates import Candidates, candidates
-from syntagm.measures._cut import PUBLISHED_BOTTOM, PUBLISHED_TOP, cuts
-from syntagm.measures._shares import shares
-from syntagm.models._model import LanguageModel
-from syntagm.models._name import load
-from syntagm.question import Blank
+from syntagm.answers import Blank
+from syntagm.models.contract import LanguageModel
+from syntagm.models.names import load
+from syntagm.tasks.gaps.candidates import Candidates, candidates
+from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP, cuts
+from syntagm.tasks.gaps.shares import shares
 
 
 def main() -> None:

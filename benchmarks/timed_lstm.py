@@ -14,8 +14,8 @@ import torch
 from timed_lstm_baseline import CLIP, RATE, SEED, WARM_UP
 
 from syntagm.errors import Interrupted
-from syntagm.training import lstm
-from syntagm.training._settings import Settings
+from syntagm.training.lstm import train as lstm
+from syntagm.training.settings import Settings
 
 
 class Timed:

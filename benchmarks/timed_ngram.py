@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from syntagm.training.ngram import train
+from syntagm.training.ngram.train import train
 
 if __name__ == "__main__":
     train([sys.argv[1]], [], Path(sys.argv[2]), 5, "blanks", classes="none")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import stopwatch
 
-from syntagm.models.causal import load
+from syntagm.models.causal.model import load
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import stopwatch
 
-from syntagm.models.masked import load
+from syntagm.models.masked.model import load
 
 
 def main() -> None:

@@ -15,20 +15,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from syntagm.answers import Surprisals
     from syntagm.check import check as check_suites
     from syntagm.errors import AlignmentError, FormulaError, InputError, ModelError, RunError, SyntagmError, UsageError
-    from syntagm.estimates import estimates as estimate
-    from syntagm.formats._many import read_all as read_suites
     from syntagm.formula import Formula
     from syntagm.formula import parse as parse_formula
-    from syntagm.models._model import LanguageModel
-    from syntagm.models._name import load as load_model
-    from syntagm.question import Surprisals
-    from syntagm.recording import run as run_suites
+    from syntagm.materials.suite_files import read_all as read_suites
+    from syntagm.models.contract import LanguageModel
+    from syntagm.models.names import load as load_model
     from syntagm.report.page import report as write_report
     from syntagm.result import Estimate, Result
-    from syntagm.run import Run, open_run
+    from syntagm.runs.engine import run as run_suites
+    from syntagm.runs.store import Run, open_run
     from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+    from syntagm.views.scores.compute import estimates as estimate
 
 # Where each public name is at home. It is imported on first use, so that the command line starts at once.
 _HOMES = {
@@ -38,25 +38,25 @@ _HOMES = {
     "FormulaError": "errors:FormulaError",
     "InputError": "errors:InputError",
     "Item": "suite:Item",
-    "LanguageModel": "models._model:LanguageModel",
+    "LanguageModel": "models.contract:LanguageModel",
     "ModelError": "errors:ModelError",
     "Prediction": "suite:Prediction",
     "Region": "suite:Region",
     "Result": "result:Result",
-    "Run": "run:Run",
+    "Run": "runs.store:Run",
     "RunError": "errors:RunError",
     "Sentence": "suite:Sentence",
     "Suite": "suite:Suite",
-    "Surprisals": "question:Surprisals",
+    "Surprisals": "answers:Surprisals",
     "SyntagmError": "errors:SyntagmError",
     "UsageError": "errors:UsageError",
     "check_suites": "check:check",
-    "estimate": "estimates:estimates",
-    "load_model": "models._name:load",
-    "open_run": "run:open_run",
+    "estimate": "views.scores.compute:estimates",
+    "load_model": "models.names:load",
+    "open_run": "runs.store:open_run",
     "parse_formula": "formula:parse",
-    "read_suites": "formats._many:read_all",
-    "run_suites": "recording:run",
+    "read_suites": "materials.suite_files:read_all",
+    "run_suites": "runs.engine:run",
     "write_report": "report.page:report",
 }
 __all__ = [

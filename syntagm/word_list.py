@@ -22,8 +22,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from syntagm import table
 from syntagm.errors import InputError, UsageError
+from syntagm.io import csv as table
 
 FORM, ALSO = "form:", "also:"
 FAULTS = ("mend", "keep")

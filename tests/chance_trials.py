@@ -9,14 +9,15 @@ from statistics import NormalDist
 
 import numpy as np
 
-from syntagm.align import align
-from syntagm.analysis import _event, _share
-from syntagm.analysis._event import Comparison, Event
+from syntagm.answers import Surprisals
 from syntagm.formula import Formula, Reference
-from syntagm.models._model import LanguageModel
-from syntagm.models.random import DEVIATION, MEAN, Random
-from syntagm.question import Surprisals
+from syntagm.models.contract import LanguageModel
+from syntagm.models.random.model import DEVIATION, MEAN, Random
+from syntagm.stats.chance import event as _event
+from syntagm.stats.chance import share
+from syntagm.stats.chance.event import Comparison, Event
 from syntagm.suite import Item, Sentence
+from syntagm.tasks.predictions.align import align
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 Draws = Mapping[str, int]
@@ -47,7 +48,7 @@ def probability(found: Event) -> float:
         mean = MEAN * sum(times for _, times in found.terms)
         return 1 - NormalDist(mean, DEVIATION * (found @ found) ** 0.5).cdf(0)
     assert not any(sum(times for _, times in one.terms) for one in _event.within(found)), "different numbers of words"
-    return float(_share.share(found)[0])
+    return float(share.share(found)[0])
 
 
 def independent(found: Iterable[Event]) -> list[int]:

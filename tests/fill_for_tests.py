@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from syntagm.models._model import LanguageModel
-from syntagm.question import Blank, Fill, Surprisals
+from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.models.contract import LanguageModel
 
 Distribution = Mapping[str, float]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from syntagm.grammar import make, template
-from syntagm.grammar.lexicon import LexicalClass
 from syntagm.suite import Suite
+from syntagm.templates import make, template
+from syntagm.templates.lexicon import LexicalClass
 
 TABLE = '''
 regions = "subject | verb | rest"

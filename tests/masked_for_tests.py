@@ -9,8 +9,8 @@ import transformers
 from models_for_tests import TEXT
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from syntagm.models._model import LanguageModel
-from syntagm.models.masked import Masked, wrap
+from syntagm.models.contract import LanguageModel
+from syntagm.models.masked.model import Masked, wrap
 
 SYMBOLS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _WIDE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}

@@ -11,14 +11,15 @@ import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from syntagm.models import _arpa, _ngram_folder
-from syntagm.models._lstm import Network
-from syntagm.models._model import LanguageModel
-from syntagm.models._vocabulary import build
-from syntagm.models.causal import Causal, wrap
-from syntagm.models.lstm import Lstm
-from syntagm.models.ngram import load
-from syntagm.training.ngram import train
+from syntagm.models.causal.model import Causal, wrap
+from syntagm.models.contract import LanguageModel
+from syntagm.models.lstm.model import Lstm
+from syntagm.models.lstm.network import Network
+from syntagm.models.ngram import arpa
+from syntagm.models.ngram import folder as _ngram_folder
+from syntagm.models.ngram.model import load
+from syntagm.models.words.vocabulary import build
+from syntagm.training.ngram.train import train
 
 TEXT = """\
 The old gardener watered the roses before the rain came.
@@ -161,7 +162,7 @@ def ngram(**options: str) -> LanguageModel:
         train([str(corpus)], [], Path(folder, "tiny"), 3, options.pop("tokens", "blanks"), fallback=True)
         if options.pop("file", "folder") == "folder":
             return load(str(Path(folder, "tiny")), **options)
-        _arpa.write(_ngram_folder.read(Path(folder, "tiny"))[0], Path(folder, "tiny.arpa.gz"))
+        arpa.write(_ngram_folder.read(Path(folder, "tiny"))[0], Path(folder, "tiny.arpa.gz"))
         return load(str(Path(folder, "tiny.arpa.gz")), unknown="berkeley", **options)
 
 

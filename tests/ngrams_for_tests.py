@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from syntagm.models import ngram
-from syntagm.models._back_off import BackOff
-from syntagm.training.ngram import train
+from syntagm.models.ngram import model as ngram
+from syntagm.models.ngram.back_off import BackOff
+from syntagm.training.ngram.train import train
 
 # Estimated with KenLM's lmplz, whose numbers the tests hold; the 15th line is empty.
 TOY = """\

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagm.analysis import comparison, separation
-from syntagm.analysis.benjamini_hochberg import benjamini_hochberg
-from syntagm.analysis.holm import holm
+from syntagm.stats import paired, significance
+from syntagm.stats.adjust import holm
+from syntagm.stats.benjamini_hochberg import benjamini_hochberg
 
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -57,7 +57,7 @@ def test_adjusted_p_are_ordered_and_between_p_and_holm(p: list[float]) -> None:
 
 def pairs(**suites: list[tuple[float, float]]) -> pl.DataFrame:
     rows = [(suite, str(k), "first", a, b, a, b) for suite, values in suites.items() for k, (a, b) in enumerate(values)]
-    return pl.DataFrame(rows, schema=comparison.FLIP_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=paired.FLIP_COLUMNS, orient="row")
 
 
 def test_separations_equal_the_comparison_and_adjust_over_the_tested_suites() -> None:
@@ -67,13 +67,13 @@ def test_separations_equal_the_comparison_and_adjust_over_the_tested_suites() ->
         alike=[(0.0, 1.0), (1.0, 0.0), (1.0, 1.0)],  # one flip each way: p = 1
         empty=[(nan, 1.0), (0.0, nan)],  # no item has both: no test
     )
-    apart, alike, empty = separation.by_suite(table)
+    apart, alike, empty = significance.by_suite(table)
     assert (apart.p, apart.holm, apart.benjamini_hochberg) == (0.0078125, 0.015625, 0.015625)
     assert (alike.p, alike.holm, alike.benjamini_hochberg) == (1.0, 1.0, 1.0)
     assert math.isnan(empty.p)
     assert math.isnan(empty.holm)
     assert (empty.difference.n, empty.difference.undefined) == (0, 2)
-    full = comparison.compare(table, (0.0, 0.0))
+    full = paired.compare(table, (0.0, 0.0))
     for one, other in zip([apart, alike], full[:2], strict=True):
         mine = (one.a.value, one.b.value, one.only_a, one.only_b, one.p)
         assert mine == (other.a, other.b, other.only_a, other.only_b, other.p)
@@ -84,21 +84,21 @@ def test_separations_equal_the_comparison_and_adjust_over_the_tested_suites() ->
 
 def test_each_score_has_its_own_interval() -> None:
     table = pairs(one=[(0.0, 1.0), (1.0, 1.0)] * 10, two=[(1.0, 0.0)] * 4)
-    one, two = separation.by_suite(table)
+    one, two = significance.by_suite(table)
     # Ten of twenty: the standard error is sqrt(.25 / 20) = .112; .5 - 1.96 * .112 = .28, and one item is .05.
     assert (one.a.value, one.a.n) == (0.5, 20)
     assert one.a.low == pytest.approx(0.28, abs=0.05)
     assert one.a.high == pytest.approx(0.72, abs=0.05)
     assert (one.b.value, one.b.low, one.b.high) == (1.0, 1.0, 1.0)
     assert (two.a.value, two.b.value, two.b.n) == (1.0, 0.0, 4)
-    a, b = separation.scores(table)
+    a, b = significance.scores(table)
     assert (a.value, b.value, a.n) == ((0.5 + 1) / 2, (1 + 0) / 2, 24)
     # The second suite has no spread, so the interval is half as wide as that of the first, from .5 + 1 over 2 downwards.
     assert a.low == pytest.approx((one.a.low + 1) / 2)
-    assert b.value - a.value == separation.over_suites(table).value
+    assert b.value - a.value == significance.over_suites(table).value
 
 
 def test_the_mean_over_suites_is_undefined_if_a_suite_has_no_item() -> None:
     table = pairs(one=[(0.0, 1.0), (1.0, 1.0)], two=[(0.0, 0.0), (1.0, 0.0)])
-    assert separation.over_suites(table).value == (0.5 - 0.5) / 2
-    assert math.isnan(separation.over_suites(pairs(one=[(0.0, 1.0)] * 3, two=[(math.nan, 1.0)])).value)
+    assert significance.over_suites(table).value == (0.5 - 0.5) / 2
+    assert math.isnan(significance.over_suites(pairs(one=[(0.0, 1.0)] * 3, two=[(math.nan, 1.0)])).value)

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagm.align import Rule, align
+from syntagm.answers import Surprisals
 from syntagm.errors import AlignmentError
-from syntagm.measures.prediction import Reading
-from syntagm.question import Surprisals
 from syntagm.suite import Region, Sentence
+from syntagm.tasks.predictions.align import Rule, align
+from syntagm.tasks.predictions.prediction import Reading
 
 # Letters, punctuation, white space of many kinds, marks that combine, characters without width, right-to-left, emoji.
 CHARACTERS = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.analysis.comparison import compare, flips, mcnemar, over_suites, pair
+from syntagm.stats.paired import compare, flips, mcnemar, over_suites, pair
 
 NAN = float("nan")
 TOLERANCES = (1e-4, 1e-4)

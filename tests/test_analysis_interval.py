@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.analysis.interval import interval, mean_over_suites, redrawn_means
+from syntagm.stats.bootstrap import interval, mean_over_suites, redrawn_means
 
 NUMBERS = st.lists(st.floats(-100, 100), min_size=2, max_size=40)
 

@@ -3,8 +3,8 @@ import polars as pl
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm import estimates
-from syntagm.analysis.score import accuracy, score, verdicts
+from syntagm.stats.score import accuracy, score, verdicts
+from syntagm.views.scores import compute as estimates
 
 NAN = float("nan")
 COLUMNS = ("model", "suite", "item", "measure", "value", "margin")

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from syntagm.analysis import interval, units
-from syntagm.analysis.association import Association, association
-from syntagm.analysis.modifier_stability import modifier_stability
-from syntagm.analysis.score_deltas import score_deltas, suite_means
-from syntagm.analysis.suite_scores import ITEM, by_circuit, by_mean, by_vote, over_suites, suite_scores
+from syntagm.stats import bootstrap, units
+from syntagm.stats.association import Association, association
+from syntagm.views.classes.compute import score_deltas, suite_means
+from syntagm.views.classes.suite_scores import ITEM, by_circuit, by_mean, by_vote, over_suites, suite_scores
+from syntagm.views.modifiers.compute import modifier_stability
 
 NAN = float("nan")
 
@@ -58,12 +58,12 @@ def test_the_random_numbers_are_those_of_drawing_unit_by_unit(count: int) -> Non
     source = np.random.default_rng(count)
     values, labels = source.normal(size=4 * count), [f"u{n}" for n in source.integers(0, count, 4 * count)]
     groups = [np.sort(values[np.array(labels) == unit]) for unit in np.unique(labels)]
-    generator = interval.generator("toy", 5)
+    generator = bootstrap.generator("toy", 5)
     chosen = generator.integers(0, len(groups), size=(1000, len(groups)))
     sums, rows = np.zeros(1000), np.zeros(1000)
     for index, group in enumerate(groups):
         times = (chosen == index).sum(axis=1)
-        means = interval.resampled_means(group, generator, int(times.sum())) * len(group)
+        means = bootstrap.resampled_means(group, generator, int(times.sum())) * len(group)
         sums += np.bincount(np.repeat(np.arange(1000), times), means, 1000)
         rows += times * len(group)
     assert units.redrawn_means(values, labels, "toy", 1000, 5).tobytes() == (sums / rows).tobytes()

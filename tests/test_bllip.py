@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.errors import InputError, UsageError
-from syntagm.training import bllip, corpus, trees
+from syntagm.training.corpora import bllip, corpus, trees
 
 YEARS = (1987, 1988, 1989)
 HELD_OUT = {1987: (1, 2), 1988: (1, 2), 1989: (10, 11)}

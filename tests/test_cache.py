@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from syntagm.cache import AnswerCache, _key
-from syntagm.models._name import load
-from syntagm.models.toy import Toy
+from syntagm.models.names import load
+from syntagm.models.toy.model import Toy
+from syntagm.runs.cache import AnswerCache, _key
 
 TEXTS = [f"The dog number {k} barks" for k in range(40)]
 
@@ -130,7 +130,7 @@ def test_a_cache_that_cannot_be_made_is_done_without(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_several_processes_may_begin_one_cache_at_once(tmp_path: Path) -> None:
     script = (
-        "import sys, time; from pathlib import Path; from syntagm.cache import AnswerCache\n"
+        "import sys, time; from pathlib import Path; from syntagm.runs.cache import AnswerCache\n"
         "folder = Path(sys.argv[1]); (folder / sys.argv[2]).touch()\n"
         "until = time.monotonic() + 30\n"
         "while len(list(folder.iterdir())) < 3 and time.monotonic() < until: time.sleep(0.001)\n"
@@ -150,7 +150,8 @@ def test_several_processes_may_begin_one_cache_at_once(tmp_path: Path) -> None:
 def test_several_processes_on_one_cache(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     script = (
-        "import sys; from pathlib import Path; from syntagm.cache import AnswerCache; from syntagm.models._name import load\n"
+        "import sys; from pathlib import Path; from syntagm.runs.cache import AnswerCache\n"
+        "from syntagm.models.names import load\n"
         "model = load('toy'); type(model).worth_caching = True\n"
         "cache = AnswerCache(Path(sys.argv[1]), lambda message: sys.exit(message))\n"
         "for k in range(50): cache.put(model, model.score([f'{sys.argv[2]} {k} {j}' for j in range(20)]))\n"

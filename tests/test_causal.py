@@ -10,11 +10,11 @@ import transformers
 from models_for_tests import CAUSAL, END, byte_level, causal, sentencepiece_like, transformer, words
 from numpy.typing import NDArray
 
+from syntagm.answers import Surprisals
 from syntagm.errors import ModelError, UsageError
-from syntagm.models import _name
-from syntagm.models._forward import Forward
-from syntagm.models.causal import Causal, wrap
-from syntagm.question import Surprisals
+from syntagm.models import names
+from syntagm.models.causal.forward import Forward
+from syntagm.models.causal.model import Causal, wrap
 
 TEXTS = [
     "The old gardener watered the roses.",
@@ -255,9 +255,9 @@ def test_sequences_beyond_a_sliding_window_are_padded_not_packed() -> None:
     ("dtype", "close"), [("f64", 1e-9), ("f32", 1e-4), ("bf16", 0.5), pytest.param("f16", 0.05, marks=pytest.mark.slow)]
 )
 def test_types(dtype: str, close: float) -> None:
-    model = _name.load(f"demo?dtype={dtype}&device=cpu")
+    model = names.load(f"demo?dtype={dtype}&device=cpu")
     assert model.policies["dtype"] == dtype
-    exact = list(_name.load("demo?dtype=f64").score(TEXTS))
+    exact = list(names.load("demo?dtype=f64").score(TEXTS))
     for one, other in zip(model.score(TEXTS), exact, strict=True):
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=close)
 
@@ -331,12 +331,12 @@ class TestWrap:
 )
 def test_options_that_cannot_be_taken(option: str, value: str) -> None:
     with pytest.raises(UsageError, match=option):
-        _name.load(f"demo?{option}={value}")
+        names.load(f"demo?{option}={value}")
 
 
 def test_the_start_symbol() -> None:
-    assert _name.load("demo").start == END
-    assert _name.load("demo?bos=no").start is None
+    assert names.load("demo").start == END
+    assert names.load("demo?bos=no").start is None
     # A tokenizer without one: auto takes nothing, yes is refused; where model and tokenizer share the end symbol, that.
     bare = words(bos=None)
     model = transformer("llama", bare)

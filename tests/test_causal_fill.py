@@ -15,11 +15,11 @@ import transformers
 from models_for_tests import TEXT, byte_level, sentencepiece_like, transformer, words
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
+from syntagm.answers import Blank
 from syntagm.errors import ModelError, UsageError
-from syntagm.models import _candidates
-from syntagm.models._candidates import Speller, divides_at_blanks
-from syntagm.models.causal import Causal, wrap
-from syntagm.question import Blank
+from syntagm.models.causal import candidates
+from syntagm.models.causal.candidates import Speller, divides_at_blanks
+from syntagm.models.causal.model import Causal, wrap
 
 WORDS = ("roses", "rose", "rain", "gardeners", "gardener", "boats", "zyzzyva", "fine-tunes", "has watered", "café")
 LEFTS = ["The old ", "The old gardener watered the ", "", 'She said "', "Two  ", "Eins\n", "naïve café "]
@@ -177,7 +177,7 @@ def test_what_cannot_be_told_apart_is_tokenised_in_full(monkeypatch: pytest.Monk
     tokenizer.train_from_iterator(["the old rain. the old rain. the old rain came"] * 5, trainer)
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")
     assert not divides_at_blanks(json.loads(tokenizer.to_str()))
-    monkeypatch.setattr(_candidates, "divides_at_blanks", lambda _: True)
+    monkeypatch.setattr(candidates, "divides_at_blanks", lambda _: True)
     with pytest.raises(ModelError, match="no token border between 'the old ' and 'rain'"):
         Speller(fast, "crossing").spelled("the old ", ("rain",))
 

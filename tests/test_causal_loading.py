@@ -16,10 +16,10 @@ from models_for_tests import byte_level, transformer, words
 from safetensors.torch import load_file, save_file
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.models import _name
-from syntagm.models._name import BUNDLED, Name
-from syntagm.models._weights import hash_folder
-from syntagm.models.causal import wrap
+from syntagm.models import names
+from syntagm.models.causal.model import wrap
+from syntagm.models.hugging_face.weights import hash_folder
+from syntagm.models.names import BUNDLED, Name
 
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]
 
@@ -40,7 +40,7 @@ def folder(saved: Path, tmp_path: Path) -> Path:
 
 def refused(folder: Path, match: str, options: str = "") -> str:
     with pytest.raises(ModelError, match=match) as error:
-        _name.load(f"causal:{folder}{options}")
+        names.load(f"causal:{folder}{options}")
     assert "Traceback" not in str(error.value)
     return str(error.value)
 
@@ -52,17 +52,17 @@ def settings(folder: Path, **changes: Any) -> None:
 
 def test_a_folder_gives_the_numbers_of_the_model_that_was_saved(saved: Path) -> None:
     live = wrap(transformer("gpt2", byte_level()), byte_level(), "live")
-    loaded = _name.load(f"causal:{saved}?device=cpu")
+    loaded = names.load(f"causal:{saved}?device=cpu")
     for one, other in zip(live.score(TEXTS), loaded.score(TEXTS), strict=True):
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-6)
 
 
 def test_a_name_is_folder_and_content_and_no_path(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = _name.load(f"causal:{saved}")
+    one = names.load(f"causal:{saved}")
     shutil.copytree(saved, tmp_path / "elsewhere" / "tiny")
     monkeypatch.chdir(tmp_path / "elsewhere")
     for spelled in ("causal:./tiny", "./tiny", "causal:tiny", "tiny"):
-        other = _name.load(spelled)
+        other = names.load(spelled)
         assert (other.name, other.fingerprint) == (one.name, one.fingerprint)
     assert one.name.startswith("causal:tiny@")
 
@@ -72,11 +72,11 @@ def test_shards_give_the_same_fingerprint(saved: Path, tmp_path: Path) -> None:
     transformer("gpt2", byte_level()).save_pretrained(parts, max_shard_size="20KB")
     byte_level().save_pretrained(parts)
     assert len(list(parts.glob("*.safetensors"))) > 1
-    assert _name.load(f"causal:{parts}").fingerprint == _name.load(f"causal:{saved}").fingerprint
+    assert names.load(f"causal:{parts}").fingerprint == names.load(f"causal:{saved}").fingerprint
 
 
 def test_settings_saved_with_a_tokenizer_do_not_cut_texts(folder: Path) -> None:
-    expected = [answer.bits for answer in _name.load(f"causal:{folder}").score(TEXTS)]
+    expected = [answer.bits for answer in names.load(f"causal:{folder}").score(TEXTS)]
     path = folder / "tokenizer.json"
     cut = {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0}
     pad = {
@@ -84,14 +84,14 @@ def test_settings_saved_with_a_tokenizer_do_not_cut_texts(folder: Path) -> None:
         "pad_id": 0, "pad_type_id": 0, "pad_token": "<|endoftext|>",
     }  # fmt: skip
     path.write_text(json.dumps(json.loads(path.read_text()) | {"truncation": cut, "padding": pad}))
-    for bits, answer in zip(expected, _name.load(f"causal:{folder}").score(TEXTS), strict=True):
+    for bits, answer in zip(expected, names.load(f"causal:{folder}").score(TEXTS), strict=True):
         np.testing.assert_array_equal(bits, answer.bits)
 
 
 def test_no_such_folder() -> None:
     refused(Path("/nowhere/at/all"), "no such folder")
     with pytest.raises(ModelError, match="no such folder"):
-        _name.load("./nowhere")
+        names.load("./nowhere")
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_pickles_are_not_opened(folder: Path) -> None:
 def test_pickled_tensors_load_when_allowed(folder: Path, saved: Path) -> None:
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
-    allowed = _name.load(f"causal:{folder}?allow_pickle=yes")
-    for one, other in zip(allowed.score(TEXTS), _name.load(f"causal:{saved}").score(TEXTS), strict=True):
+    allowed = names.load(f"causal:{folder}?allow_pickle=yes")
+    for one, other in zip(allowed.score(TEXTS), names.load(f"causal:{saved}").score(TEXTS), strict=True):
         np.testing.assert_array_equal(one.bits, other.bits)
 
 
@@ -177,7 +177,7 @@ def test_other_code_is_another_fingerprint(folder: Path, tmp_path: Path, monkeyp
             "    def forward(self, *args, **kwargs):\n        found = super().forward(*args, **kwargs)\n"
             f"        found.logits = {scale} * found.logits\n        return found\n"
         )
-        model = _name.load(f"causal:{folder}?remote_code=yes")
+        model = names.load(f"causal:{folder}?remote_code=yes")
         found.append((model.fingerprint, next(model.score(TEXTS)).bits))
     assert abs(found[0][1] - found[1][1]).max() > 0.1
     assert found[0][0] != found[1][0]
@@ -214,7 +214,7 @@ def test_a_masked_model(tmp_path: Path) -> None:
 def test_a_model_that_is_not_on_the_hub_here() -> None:
     for name in ("causal:nobody/nothing-at-all", "nobody/nothing-at-all@main", "no-such-model"):
         with pytest.raises(ModelError, match=r"nothing|no-such") as error:
-            _name.load(name)
+            names.load(name)
         assert "Put these files in a folder" in str(error.value)
         assert "no such folder here" in str(error.value)
 
@@ -233,12 +233,12 @@ def test_a_model_that_is_not_on_the_hub_here() -> None:
     ],
 )
 def test_names(text: str, expected: Name) -> None:
-    assert _name.parse(text) == expected
+    assert names.parse(text) == expected
 
 
 def test_a_misspelt_family_is_not_looked_for_on_the_hub() -> None:
     with pytest.raises(UsageError, match=r"no family 'recoded'; expected one of causal, .*recorded, toy"):
-        _name.parse("recoded:tokens.csv")
+        names.parse("recoded:tokens.csv")
 
 
 @pytest.mark.parametrize(
@@ -246,11 +246,11 @@ def test_a_misspelt_family_is_not_looked_for_on_the_hub() -> None:
 )
 def test_names_that_cannot_be_read(text: str) -> None:
     with pytest.raises((UsageError, ModelError)):
-        _name.load(text)
+        names.load(text)
 
 
 def test_names_of_results_say_what_changes_numbers_and_nothing_else() -> None:
-    model = _name.load("demo?device=cpu&batch=99&sharing=no&eos=yes&bos=no")
+    model = names.load("demo?device=cpu&batch=99&sharing=no&eos=yes&bos=no")
     assert model.name == "causal:demo?bos=no&eos=yes"
 
 
@@ -259,7 +259,7 @@ def test_a_folder_has_one_name_in_every_type(tmp_path: Path) -> None:
     tokenizer = words()
     transformer("gpt2", tokenizer).save_pretrained(tmp_path / "here")
     tokenizer.save_pretrained(tmp_path / "here")
-    one, other = (_name.load(f"causal:{tmp_path / 'here'}", dtype=dtype) for dtype in ("f32", "f64"))
+    one, other = (names.load(f"causal:{tmp_path / 'here'}", dtype=dtype) for dtype in ("f32", "f64"))
     assert one.name.partition("?")[0] == other.name.partition("?")[0]
     assert one.fingerprint != other.fingerprint
     path = tmp_path / "here" / "model.safetensors"

@@ -9,11 +9,12 @@ import torch
 import transformers
 from models_for_tests import byte_level, causal, transformer
 
+from syntagm.answers import Surprisals
 from syntagm.errors import ModelError
-from syntagm.models import _forward, _memory
-from syntagm.models._head import Head
-from syntagm.models.causal import wrap
-from syntagm.question import Surprisals
+from syntagm.models.causal import forward
+from syntagm.models.causal.head import Head
+from syntagm.models.causal.model import wrap
+from syntagm.models.hugging_face import memory
 
 DRAW = np.random.default_rng(7)
 WORDS = ["gardener", "watered", "roses", "boats", "near", "the", "gate", "waiting", "No", "one"]
@@ -112,12 +113,12 @@ def test_an_interrupt_leaves_no_hook_on_the_model(monkeypatch: pytest.MonkeyPatc
 
 def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     # 400 rows of the head and room for 80,000 numbers: 200 tokens at a time, though a batch may have 1536.
-    monkeypatch.setattr("syntagm.models._head._HELD", 80_000)
+    monkeypatch.setattr("syntagm.models.causal.head._HELD", 80_000)
     model = causal("gemma2", sharing="no")
     calls, batches = [], []
     model.live.register_forward_hook(lambda *_: calls.append(1))
     batch = model._forward.batch
-    monkeypatch.setattr(_forward.Forward, "batch", lambda _, *given: (batches.append(1), batch(*given))[1])
+    monkeypatch.setattr(forward.Forward, "batch", lambda _, *given: (batches.append(1), batch(*given))[1])
     assert list(model.score(TEXTS))
     assert len(calls) == len(batches) > 1
 
@@ -134,19 +135,19 @@ def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: p
     ],
 )
 def test_what_is_out_of_memory(message: str, expected: bool) -> None:
-    assert _memory.is_out_of_memory(RuntimeError(message)) is expected
+    assert memory.is_out_of_memory(RuntimeError(message)) is expected
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, tokens: int) -> None:
     """A device with memory for so many tokens at a time."""
-    batch = _forward.Forward.batch
+    batch = forward.Forward.batch
 
     def narrow(self: Any, sequences: Any, packs: Any, tree: bool) -> Any:
         if sum(len(pack.tokens) for pack in packs) > tokens:
             raise RuntimeError("CUDA error: out of memory")
         return batch(self, sequences, packs, tree)
 
-    monkeypatch.setattr(_forward.Forward, "batch", narrow)
+    monkeypatch.setattr(forward.Forward, "batch", narrow)
 
 
 def test_out_of_memory_inside_the_probe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from models_for_tests import byte_level, causal, pieces, sentencepiece_like, tra
 from tokenizers import AddedToken, normalizers
 
 from syntagm.errors import ModelError
-from syntagm.models import _name
-from syntagm.models._tokens import Encoded, encode
-from syntagm.models.causal import wrap
+from syntagm.models import names
+from syntagm.models.causal.model import wrap
+from syntagm.models.hugging_face.tokens import Encoded, encode
 
 ODD = [
     *"abcDEF .,'\"-?!\n\t\r 019_~^",
@@ -72,7 +72,7 @@ def check_coverage(text: str, found: Encoded, spelled: list[bytes], spelling: st
 
 def check_texts(count: int, seed: int) -> None:
     kinds: list[tuple[Any, Callable[[Any, list[int]], list[bytes]], Callable[[str], str]]] = [
-        (_name.load("demo")._tokenizer, spelled_in_bytes, str),  # type: ignore[attr-defined]  # the demo is causal
+        (names.load("demo")._tokenizer, spelled_in_bytes, str),  # type: ignore[attr-defined]  # the demo is causal
         (byte_level(), spelled_in_bytes, str),
         (sentencepiece_like(), spelled_in_pieces, lambda text: text.replace(" ", "▁")),
     ]

@@ -21,12 +21,12 @@ from scipy.stats import binomtest
 from toy_runs import pairs
 
 import syntagm as sg
-from syntagm.analysis.chance import chance
-from syntagm.analysis.holm import holm
-from syntagm.evaluate import evaluate, predictions, tolerance
-from syntagm.models._model import LanguageModel
-from syntagm.models.random import load
+from syntagm.models.contract import LanguageModel
+from syntagm.models.random.model import load
+from syntagm.stats.adjust import holm
+from syntagm.stats.chance.chance import chance
 from syntagm.suite import Item, Prediction, Suite
+from syntagm.tasks.predictions.evaluate import evaluate, predictions, tolerance
 
 SEEDS = range(1, 21)
 MOST = 100

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm import estimates
 from syntagm.cli import main
 from syntagm.formula import parse
 from syntagm.report import drawings, numbers
 from syntagm.report.page import report
-from syntagm.run import Run, open_run
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Prediction, Suite
+from syntagm.views.scores import compute as estimates
 
 # "Is above 3 bits" has no chance level; the other is one comparison.
 ODD = (Prediction("0", parse("(2;%good%) < (2;%bad%)")), Prediction("1", parse("(2;%bad%) > 3")))

@@ -12,8 +12,8 @@ import pytest
 
 from syntagm.check import RULES, Finding, check, repeated
 from syntagm.errors import InputError
-from syntagm.formats import _read
 from syntagm.formula import parse
+from syntagm.materials import reading
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 DATA = Path(__file__).parent / "data"
@@ -32,10 +32,10 @@ def test_each_file_breaks_its_rule_and_no_other(path: Path) -> None:
     code = path.stem.partition("-")[0]
     if code == "E001":
         with pytest.raises(InputError):
-            _read.read(path)
+            reading.read(path)
         return
     expected = set() if code in ("fine", "E103") else {code}
-    assert codes(list(check(_read.read(path)))) == expected | COMPANIONS.get(path.stem, set())
+    assert codes(list(check(reading.read(path)))) == expected | COMPANIONS.get(path.stem, set())
 
 
 def test_every_rule_has_a_file_or_a_test_here() -> None:
@@ -55,7 +55,7 @@ def test_what_only_a_suite_made_in_python_can_have() -> None:
 
 
 def test_names_repeated_in_one_file_or_across_files() -> None:
-    one, other = (_read.read(DATA / "check" / f"E103-{number}.tsv") for number in (0, 1))
+    one, other = (reading.read(DATA / "check" / f"E103-{number}.tsv") for number in (0, 1))
     found = list(repeated({"a.tsv": one, "b.tsv": other + other}))
     assert [(finding.code, finding.file, finding.message) for finding in found] == [
         ("E103", "b.tsv", "a second suite called 'kites', the first is in a.tsv")
@@ -64,7 +64,7 @@ def test_names_repeated_in_one_file_or_across_files() -> None:
 
 
 def test_a_finding_says_file_item_condition_region_code_message_and_cure() -> None:
-    (finding,) = check(_read.read(DATA / "check" / "W203-0.json"), "kites.json")
+    (finding,) = check(reading.read(DATA / "check" / "W203-0.json"), "kites.json")
     assert finding.error is False
     assert str(finding) == (
         "kites.json, item 2, condition b, region 2: W203 a compared region is empty and counts 0 bits. Check that this is meant."
@@ -100,8 +100,8 @@ class TestRules:
     @pytest.mark.slow
     def test_the_known_faults_of_the_published_files_and_no_errors(self, shared: Path) -> None:
         found: Counter[tuple[str, str, str]] = Counter()
-        for file in _read.expand([str(shared / "data" / "syntaxgym"), str(shared / "data" / "blimp")]):
-            for finding in check(_read.read(file), Path(file).stem):
+        for file in reading.expand([str(shared / "data" / "syntaxgym"), str(shared / "data" / "blimp")]):
+            for finding in check(reading.read(file), Path(file).stem):
                 found[finding.file, finding.item, finding.code] += 1
         # Item 5 of the garden paths compares a sentence with itself in two of three comparisons; seven pairs of BLiMP
         # are one sentence twice, five of them in a paradigm with two predictions.
@@ -112,7 +112,7 @@ class TestRules:
         }
 
     def test_a_thousand_items_that_are_all_the_same(self) -> None:
-        (suite,) = _read.read(LANTERNS)
+        (suite,) = reading.read(LANTERNS)
         items = tuple(Item(str(number), suite.items[0].sentences) for number in range(1000))
         found = list(check([Suite("s", items, suite.predictions)]))
         # All but the first are the same as the first.
@@ -190,7 +190,7 @@ MUTATIONS: list[Callable[[Any, Path_, random.Random], None]] = [delete, duplicat
 def outcome(path: Path) -> str:
     """What becomes of a suite: refused, found wrong, or meaningful: read, and every formula can be evaluated."""
     try:
-        suites = _read.read(path)
+        suites = reading.read(path)
     except InputError as refusal:
         assert str(refusal).startswith(str(path))
         return "refused"

@@ -8,13 +8,13 @@ import pytest
 from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.blanks.recording import fill
 from syntagm.cli import main
-from syntagm.formats._many import SuiteFiles
-from syntagm.formats._read import expand
-from syntagm.models._name import load
-from syntagm.recording import run
+from syntagm.materials.reading import expand
+from syntagm.materials.suite_files import SuiteFiles
+from syntagm.models.names import load
 from syntagm.report import methods, references
+from syntagm.runs.engine import run
+from syntagm.runs.gap_recording import fill
 from syntagm.word_list import WordList, WordRow
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm import pairing
 from syntagm.cli import main
 from syntagm.errors import RunError
 from syntagm.formula import parse
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.views.comparison import compute as pairing
 
 # In this text "barks" and "bark" follow "dog" 1 and 0 times, "cat" 1 and 0, "bird" 0 and 1: with one added to each, the
 # margins are log2(2 / 1) = 1, 1 and -1 bits. Against the toy model, item 2 (cat) flips; item 3 (bird) was a tie.
@@ -117,7 +117,7 @@ def test_one_item_has_no_interval_and_the_reason_is_shown(tmp_path, capsys):
 
 
 def test_all_joins_the_predictions(folders):
-    from syntagm.run import open_run
+    from syntagm.runs.store import open_run
 
     found = pairing.compare(*map(open_run, folders), "all")
     assert [one.b for one in found.suites] == [2 / 3, 1.0, 1 / 2]
@@ -156,7 +156,7 @@ def test_a_missing_folder_is_an_error(tmp_path, capsys):
 
 
 def test_an_unfinished_run_is_named(folders):
-    from syntagm.run import open_run
+    from syntagm.runs.store import open_run
 
     first, second = map(open_run, folders)
     second.done = False

@@ -7,12 +7,12 @@ import os
 import pytest
 from toy_runs import FULL, agreement, pairs, toy_run
 
-from syntagm import lm_eval
 from syntagm.cli import main
+from syntagm.export import lm_eval
 from syntagm.formula import parse
-from syntagm.models._name import load
-from syntagm.recording import run
-from syntagm.run import open_run
+from syntagm.models.names import load
+from syntagm.runs.engine import run
+from syntagm.runs.store import open_run
 from syntagm.suite import Item, Prediction, Sentence, Suite
 
 ODD = (

@@ -6,8 +6,8 @@ import pytest
 from models_for_tests import TEXT
 
 from syntagm.cli import main
-from syntagm.models._name import load
-from syntagm.training import ngram
+from syntagm.models.names import load
+from syntagm.training.ngram import train as ngram
 
 ASKED = ["The dog barks.", "Nobody knows the zzyxes , or 1999 Xyzlings .", "barks"]
 

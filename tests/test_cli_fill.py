@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.blanks.run import FillRun
 from syntagm.cli import main
 from syntagm.cli.fill import show
-from syntagm.run import open_run
+from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import open_run
 
 LIST = "lemma,form:singular,form:plural\nbark,barks,bark\nsleep,sleeps,sleep\nhum,hums,hum\n"
 PAIRS = (

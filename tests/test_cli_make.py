@@ -8,7 +8,7 @@ import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, one
 
 from syntagm.cli import main
-from syntagm.formats._read import read
+from syntagm.materials.reading import read
 
 
 @pytest.fixture

@@ -3,16 +3,18 @@
 import csv
 import io
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm import estimates, folder
+from syntagm import views
 from syntagm.cli import main
-from syntagm.run import Run
+from syntagm.runs.store import Run
 from syntagm.suite import Suite
+from syntagm.views.scores import compute as estimates
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 
@@ -33,8 +35,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, s
 def test_the_list_names_all_that_runs_give(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([kind, "--list"]) == 0
     shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    offered = [name for name in folder.names(f"{kind}s") if hasattr(folder.find(f"{kind}s", name), "of_runs")]
-    assert shown == offered
+    assert shown == views.offering(kind)
     assert {"figure": {"scores", "margins"}, "table": {"scores", "comparison", "items"}}[kind] <= set(shown)
 
 
@@ -74,10 +75,10 @@ def test_comparison_and_flips(runs: list[str], capsys: pytest.CaptureFixture[str
             assert float(row[f"low {side}"]) <= float(row[f"score {side}"]) <= float(row[f"high {side}"])
     assert (rows[2]["n"], rows[2]["p"]) == ("5", "")
     assert float(rows[2]["low A"]) < float(rows[2]["score A"]) < float(rows[2]["high A"])
-    flipped = printed(capsys, "flips", *runs)
+    flipped = printed(capsys, "discordant", *runs)
     assert len(flipped) == sum(int(row["only A"]) + int(row["only B"]) for row in rows[:2])
     assert main(["table", "comparison", runs[0]]) == 2
-    assert main(["table", "flips", runs[0]]) == 2
+    assert main(["table", "discordant", runs[0]]) == 2
 
 
 def test_items(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,11 +105,9 @@ def test_suites_of_one_name_with_different_contents_stay_apart(
     assert [row["suite"] for row in rows] == [f"agreement @{run.suite('agreement').hash[:8]}" for run in made]
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in folder.names("tables") if hasattr(folder.find("tables", name), "of_runs")]
-)
+@pytest.mark.parametrize("name", views.offering("table"))
 def test_no_table_shows_a_mean_without_n_and_an_interval(name: str) -> None:
-    columns = getattr(folder.find("tables", name), "COLUMNS", ())
+    columns = getattr(import_module(f"syntagm.views.{name}"), "COLUMNS", ())
     if {"score", "score A", "mean"} & set(columns):
         assert {"n", "low", "high"} <= set(columns)
     for side in ("A", "B"):
@@ -136,9 +135,9 @@ def test_figures_and_their_numbers(runs: list[str], tmp_path: Path, capsys: pyte
     assert len(rows) == 4
     assert main(["figure", "margins", runs[0], "suite=plain", "-o", stem, "--format", "svg"]) == 2
     assert "another header" in capsys.readouterr().err
-    assert main(["figure", "surprisal_by_region", *runs, "suite=agreement", "-o", f"{stem}2", "--format", "svg"]) == 0
+    assert main(["figure", "regions", *runs, "suite=agreement", "-o", f"{stem}2", "--format", "svg"]) == 0
     assert main(["figure", "margins", *runs, "suite=plain", "-o", f"{stem}3", "--format", "svg"]) == 0
-    assert main(["figure", "surprisal_by_region", runs[0], "suite=plain", "-o", stem]) == 2
+    assert main(["figure", "regions", runs[0], "suite=plain", "-o", stem]) == 2
     assert "sentences without regions" in capsys.readouterr().err
 
 

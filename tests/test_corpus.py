@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from syntagm.errors import InputError, UsageError
-from syntagm.training import _lines, corpus
+from syntagm.io import lines as _lines
+from syntagm.training.corpora import corpus
 
 
 def test_lines(tmp_path: Path) -> None:

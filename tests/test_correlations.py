@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from syntagm.analysis.correlation import correlations, matrix, order
+from syntagm.stats.correlation import correlations, matrix, order
 
 NAN = float("nan")
 

@@ -13,13 +13,14 @@ import pytest
 import syntagm as sg
 import syntagm.models
 import syntagm.papers
+from recipes.demo import clauses
 from syntagm.cli import _parser
 from syntagm.cli.train import _settings
-from syntagm.estimates import chance_of, scores
-from syntagm.training import clauses, gpt2
+from syntagm.training.transformers import gpt2
+from syntagm.views.scores.compute import chance_of, scores
 
 DEMO = Path(syntagm.models.__file__).with_name("_demo")
-RECIPE = Path(syntagm.papers.__file__).with_name("demo.sh")
+RECIPE = Path(__file__).resolve().parents[1] / "recipes" / "demo" / "train.sh"
 
 
 def said(made: dict[str, Any], arguments: Namespace) -> None:

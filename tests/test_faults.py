@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from toy_runs import agreement, pairs, sentence, toy_run
 
-from syntagm import durable, recording
 from syntagm.errors import RunError
-from syntagm.models._name import load
-from syntagm.run import open_run
+from syntagm.io import atomic
+from syntagm.models.names import load
+from syntagm.runs import engine as recording
+from syntagm.runs.store import open_run
 from syntagm.suite import Item, Suite
 
 NOUNS = ("dog", "cat", "bird", "cats", "dogs")
@@ -27,8 +28,8 @@ SLOW_RUN = """
 import sys, time
 sys.path.insert(0, {tests!r})
 from test_faults import many_suites
-from syntagm.models._name import load
-from syntagm.recording import run
+from syntagm.models.names import load
+from syntagm.runs.engine import run
 model = load("toy")
 score = model.score
 def slowly(texts, done=None):
@@ -115,8 +116,8 @@ def test_every_write_may_fail_once(
 
         return call
 
-    monkeypatch.setattr(durable.os, "fsync", failing(original_fsync))
-    monkeypatch.setattr(durable.os, "replace", failing(original_replace))
+    monkeypatch.setattr(atomic.os, "fsync", failing(original_fsync))
+    monkeypatch.setattr(atomic.os, "replace", failing(original_replace))
     suites = many_suites()[:3]
     expected = None
     for n in range(1, 200):
@@ -145,7 +146,7 @@ def test_a_full_disk_is_one_error_and_loses_nothing(tmp_path: Path, undisturbed:
     """A real limit of the system on the size of files, raised until the run succeeds."""
     script = (
         f"import sys, resource; sys.path.insert(0, {str(Path(__file__).parent)!r}); from test_faults import many_suites\n"
-        "from syntagm.errors import RunError; from syntagm.models._name import load; from syntagm.recording import run\n"
+        "from syntagm.errors import RunError; from syntagm.models.names import load; from syntagm.runs.engine import run\n"
         "model, suites = load('toy'), many_suites()\n"
         "for limit in (0, 300, 2000, 3000, 5000, 20000, 10**6):\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))\n"
@@ -228,7 +229,7 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
 def test_suites_are_cut_into_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five items of two sentences, four sentences a shard: 2 + 2 + 1 items, and the same results as in one piece."""
     whole = toy_run(tmp_path / "whole", many_suites()[0])
-    monkeypatch.setattr("syntagm.shard.MAX_SENTENCES", 4)
+    monkeypatch.setattr("syntagm.runs.shard.MAX_SENTENCES", 4)
     parts = toy_run(tmp_path / "parts", many_suites()[0])
     assert len(parts.suites[0].shards) == 3
     assert parts.results().equals(whole.results())
@@ -307,11 +308,11 @@ def test_malformed_suites_are_refused(tmp_path: Path) -> None:
 
 def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten texts in portions of four: stopped in the second portion, the first is not asked again."""
-    from syntagm.cache import AnswerCache
     from syntagm.errors import Interrupted
-    from syntagm.evaluate import evaluate
+    from syntagm.runs.cache import AnswerCache
+    from syntagm.tasks.predictions.evaluate import evaluate
 
-    monkeypatch.setattr("syntagm.evaluate.PORTION", 4)
+    monkeypatch.setattr("syntagm.tasks.predictions.evaluate.PORTION", 4)
     model, suite = load("demo"), many_suites()[0]
     cache = AnswerCache(tmp_path / "answers.sqlite", pytest.fail)
     asked = 0

@@ -10,19 +10,17 @@ import pytest
 from report_examples import ATTACKS
 from toy_runs import FULL, toy_run
 
+from syntagm.drawing import dots
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.save_chart import svg
 from syntagm.errors import RunError
-from syntagm.figures import (
-    _dots,
-    circuit_scores,
-    class_scores,
-    modifier_stability,
-    score_against_perplexity,
-    score_deltas,
-)
-from syntagm.figures._figure import Figure
-from syntagm.figures._save import svg
-from syntagm.run import Run
+from syntagm.runs.store import Run
 from syntagm.suite import Item, Sentence, Suite
+from syntagm.views import circuits as circuit_scores
+from syntagm.views import perplexity
+from syntagm.views.classes import chart as class_scores
+from syntagm.views.classes import score_deltas
+from syntagm.views.modifiers import chart as modifier_stability
 
 A, B = ATTACKS[0], ATTACKS[1]
 
@@ -69,9 +67,7 @@ def points() -> Figure:
         ("c", "lg", 1, 530.0, 0.5, nan, nan, 9, "m"),
         (B, "", 0, None, 0.8, 0.7, 0.9, 9, "m"),
     ]
-    return score_against_perplexity.draw(
-        pl.DataFrame(rows, schema=score_against_perplexity.POINT, orient="row"), ["xs", "lg"], A, [B]
-    )
+    return perplexity.draw(pl.DataFrame(rows, schema=perplexity.POINT, orient="row"), ["xs", "lg"], A, [B])
 
 
 ALL = {"classes": classes, "circuits": circuits, "deltas": deltas, "modified": modified, "points": points}
@@ -94,17 +90,17 @@ def test_the_numbers_behind_a_figure() -> None:
 
 
 def test_series_have_places_of_their_own_only_where_a_name_has_several() -> None:
-    axis = _dots.proportion("score")
+    axis = dots.proportion("score")
     row = {"value": 0.5, "low": nan, "high": nan, "note": "", "said": ""}
     alone = [{**row, "name": "a", "series": "s"}, {**row, "name": "b", "series": "t"}]
     both = [*alone, {**row, "name": "a", "series": "t"}]
-    assert "yOffset" not in str(_dots.panel(alone, axis, series=["s", "t"]))
-    assert "yOffset" in str(_dots.panel(both, axis, series=["s", "t"]))
+    assert "yOffset" not in str(dots.panel(alone, axis, series=["s", "t"]))
+    assert "yOffset" in str(dots.panel(both, axis, series=["s", "t"]))
 
 
 def test_lines_close_together_have_labels_apart() -> None:
     rows = [(name, "", 0, None, 0.5 + 0.001 * at, nan, nan, 9, "m") for at, name in enumerate("abc")]
-    figure = score_against_perplexity.draw(pl.DataFrame(rows, schema=score_against_perplexity.POINT, orient="row"), [])
+    figure = perplexity.draw(pl.DataFrame(rows, schema=perplexity.POINT, orient="row"), [])
     places = sorted(one["at"] for one in figure.spec["layer"][1]["data"]["values"])
     assert min(b - a for a, b in pairwise(places)) >= 13
 
@@ -129,16 +125,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_figures_of_runs(run: Run) -> None:
-    score = class_scores.of_runs([run]).table.row(0, named=True)
+    score = class_scores.draw_figure([run]).table.row(0, named=True)
     # (2/2 + 1/2 + 0/2) / 3, of pairs, whose chance is 1/2.
     assert (score["value"], score["n"], score["chance"]) == (pytest.approx(0.5), 6, 0.5)
-    by_circuit = circuit_scores.of_runs([run]).table
+    by_circuit = circuit_scores.draw_figure([run]).table
     assert dict(by_circuit.select("circuit", "value").iter_rows()) == {"Garden-Path Effects": 0.75, "Agreement": 0.0}
-    changed = modifier_stability.of_runs([run]).table
+    changed = modifier_stability.draw_figure([run]).table
     assert dict(changed.select("modifier", "value").iter_rows()) == {"no modifier": 1.0, "with modifier": 0.5}
 
 
 def test_runs_without_modified_suites(tmp_path: Path) -> None:
     other = toy_run(tmp_path / "run", pairs("mvrr", "Garden-Path Effects", "dog"))
     with pytest.raises(RunError, match="no suite with its modified version"):
-        modifier_stability.of_runs([other])
+        modifier_stability.draw_figure([other])

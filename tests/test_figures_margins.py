@@ -2,8 +2,8 @@ from math import inf, nan
 
 import polars as pl
 
-from syntagm.figures import margins
-from syntagm.figures._save import svg
+from syntagm.drawing.save_chart import svg
+from syntagm.views import margins
 
 
 def results(*rows: tuple[float, float]) -> pl.DataFrame:

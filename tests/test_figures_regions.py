@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.figures import _regions
-from syntagm.recording import run
-from syntagm.run import open_run
+from syntagm.runs.engine import run
+from syntagm.runs.store import open_run
 from syntagm.suite import Item, Region, Sentence, Suite
+from syntagm.views.regions import compute as regions
 
 
 def expected(opened, suite: str) -> pl.DataFrame:
@@ -32,12 +32,12 @@ def same(one: pl.DataFrame, other: pl.DataFrame) -> None:
 def test_empty_regions_crossings_and_no_regions(tmp_path: Path) -> None:
     opened = toy_run(tmp_path, agreement(), gaps(), crossed(), pairs("plain", ("the dog barks", "the dog bark")))
     for suite in ("agreement", "gaps", "crossed"):
-        same(_regions.regions(opened, suite), expected(opened, suite))
-    assert _regions.regions(opened, "crossed")["bits"].is_nan().all()
-    assert _regions.regions(opened, "gaps").filter(pl.col("empty")).select("condition", "region").rows() == [
+        same(regions.regions(opened, suite), expected(opened, suite))
+    assert regions.regions(opened, "crossed")["bits"].is_nan().all()
+    assert regions.regions(opened, "gaps").filter(pl.col("empty")).select("condition", "region").rows() == [
         ("gap", "2"), ("full", "3"), ("gap", "2"),
     ]  # fmt: skip
-    assert not len(_regions.regions(opened, "plain"))
+    assert not len(regions.regions(opened, "plain"))
 
 
 TEXTS = st.text("ab \u3000\u00e9\n", min_size=1, max_size=12).filter(str.strip)
@@ -54,8 +54,8 @@ def test_any_texts_and_borders(tmp_path_factory: pytest.TempPathFactory, drawn, 
         items.append(Item(str(number), {"only": Sentence(text, regions)}))
     from unittest.mock import patch
 
-    from syntagm.models._name import load
+    from syntagm.models.names import load
 
-    with patch("syntagm.ledger.check", lambda suites: []):
+    with patch("syntagm.runs.ledger.check", lambda suites: []):
         opened = run(load("toy:?eos=yes"), [Suite("any", tuple(items), ())], tmp_path_factory.mktemp("run"), align=rule)
-    same(_regions.regions(opened, "any"), expected(open_run(opened.folder), "any"))
+    same(regions.regions(opened, "any"), expected(open_run(opened.folder), "any"))

@@ -9,12 +9,14 @@ import polars as pl
 import pytest
 from report_examples import ATTACKS
 
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.save_chart import save, svg
+from syntagm.drawing.svg import ATTRIBUTES, ELEMENTS
 from syntagm.errors import UsageError
-from syntagm.figures import margins, scores, surprisal_by_region
-from syntagm.figures._figure import Figure
-from syntagm.figures._save import save, svg
-from syntagm.figures._svg import ATTRIBUTES, ELEMENTS
 from syntagm.result import Estimate
+from syntagm.views import margins
+from syntagm.views.regions import chart as surprisal_by_region
+from syntagm.views.scores import chart as scores
 
 
 def hostile_scores() -> Figure:

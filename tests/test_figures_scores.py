@@ -1,8 +1,8 @@
 from math import nan
 
-from syntagm.figures import scores
-from syntagm.figures._save import svg
+from syntagm.drawing.save_chart import svg
 from syntagm.result import Estimate
+from syntagm.views.scores import chart as scores
 
 
 def estimate(model: str, suite: str, value: float, low: float, high: float) -> Estimate:

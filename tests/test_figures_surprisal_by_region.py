@@ -5,9 +5,9 @@ import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.analysis import interval
-from syntagm.figures import surprisal_by_region
-from syntagm.figures._save import svg
+from syntagm.drawing.save_chart import svg
+from syntagm.stats import bootstrap
+from syntagm.views.regions import chart as surprisal_by_region
 
 # The toy model's bigrams: log2((12 + 24) / (8 + 1)), ...
 THE = log2(36 / 9)
@@ -34,7 +34,7 @@ def test_means_by_hand(tmp_path: Path) -> None:
 
 def test_intervals_are_those_of_the_analysis(tmp_path: Path) -> None:
     found = rows(surprisal_by_region.table(toy_run(tmp_path, gaps()), "gaps"))["full", "2"]
-    expected = interval.interval(interval.redrawn_means([BARKS, SLEEPS], "gaps", surprisal_by_region.DRAWS))
+    expected = bootstrap.interval(bootstrap.redrawn_means([BARKS, SLEEPS], "gaps", surprisal_by_region.DRAWS))
     assert (found["low"], found["high"]) == pytest.approx(expected)
     # Two items: the ends are the items themselves.
     assert (found["low"], found["high"]) == pytest.approx(sorted((BARKS, SLEEPS)))

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from models_for_tests import CAUSAL, FAMILIES, causal
 
+from syntagm.answers import Blank, Fill
 from syntagm.errors import ModelError
-from syntagm.models import _name
-from syntagm.models._model import LanguageModel
-from syntagm.models.causal import Causal
-from syntagm.question import Blank, Fill
+from syntagm.models import names
+from syntagm.models.causal.model import Causal
+from syntagm.models.contract import LanguageModel
 
 WORDS = ("roses", "rose", "rain", "gardener", "gardeners", "gardener", "boats", "zyzzyva", "new boats", "forgets")
 LEFTS = ["The old ", "The old gardener watered the ", "", "No one who has met the "]
@@ -48,7 +48,7 @@ MADE: dict[str, Callable[[], LanguageModel]] = (
     {kind: (lambda kind=kind: _causal(kind)) for kind in CAUSAL}
     | {f"{kind}-token": _tokens_of(kind) for kind in CAUSAL}
     | {family: FAMILIES[family] for family in WORD_BY_WORD}
-    | {name: (lambda full=full: _name.load(full)) for name, full in NAMED.items()}
+    | {name: (lambda full=full: names.load(full)) for name, full in NAMED.items()}
 )
 
 

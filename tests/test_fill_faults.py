@@ -13,12 +13,12 @@ import pytest
 from fill_for_tests import Drawn
 from toy_runs import pairs
 
-from syntagm import durable
-from syntagm.blanks import plan
-from syntagm.blanks.recording import fill
 from syntagm.errors import RunError
-from syntagm.run import open_run
+from syntagm.io import atomic
+from syntagm.runs.gap_recording import fill
+from syntagm.runs.store import open_run
 from syntagm.suite import Suite
+from syntagm.tasks.gaps import plan
 from syntagm.word_list import WordList, WordRow
 
 FORMS = [(f"{verb}s", verb) for verb in ("bark", "sing", "nap", "run", "sit")]
@@ -29,7 +29,7 @@ SLOW_RUN = """
 import sys, time
 sys.path.insert(0, {tests!r})
 import test_fill_faults as here
-from syntagm.blanks import plan
+from syntagm.tasks.gaps import plan
 plan.SIZE = 4
 model = here.Drawn(here.VOCABULARY)
 fill = model.fill
@@ -141,7 +141,7 @@ def test_every_write_may_fail_once(tmp_path: Path, small_shards: None, monkeypat
             raise OSError(errno.ENOSPC, "No space left on device")
         original(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(durable.os, "replace", failing)
+    monkeypatch.setattr(atomic.os, "replace", failing)
     expected: dict[int, dict[str, str]] = {}
     for n in range(1, 60):
         left = n

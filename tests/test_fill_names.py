@@ -8,10 +8,10 @@ from fill_for_tests import Drawn
 from test_fill_run import CLASH, SIMPLE, VOCABULARY, WORDS, filled
 from toy_runs import pairs
 
-from syntagm.blanks import lemmas
-from syntagm.blanks.recording import fill
 from syntagm.cli import main
 from syntagm.errors import RunError, UsageError
+from syntagm.runs.gap_recording import fill
+from syntagm.views.gaps import lemmas
 
 
 def test_a_folder_may_be_named_like_a_model_with_its_options(

@@ -12,24 +12,24 @@ import pytest
 from fill_for_tests import Drawn, oracle
 from toy_runs import FULL, pairs
 
-from syntagm.blanks import lemmas
-from syntagm.blanks.estimates import contexts, estimates, pooled
-from syntagm.blanks.recording import fill
-from syntagm.blanks.run import FillRun
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
-from syntagm.estimates import chance_of
-from syntagm.estimates import estimates as estimate
-from syntagm.export import lines
-from syntagm.ledger import Silence
-from syntagm.measures import _cut
-from syntagm.measures._cut import Cut
-from syntagm.models._model import LanguageModel
-from syntagm.models._name import load
-from syntagm.pairing import compare
-from syntagm.recording import run as score
-from syntagm.run import open_run
+from syntagm.export.tables import lines
+from syntagm.io.csv import cell
+from syntagm.models.contract import LanguageModel
+from syntagm.models.names import load
+from syntagm.runs.engine import run as score
+from syntagm.runs.gap_recording import fill
+from syntagm.runs.gap_run import FillRun
+from syntagm.runs.ledger import Silence
+from syntagm.runs.store import open_run
 from syntagm.suite import Item, Sentence, Suite
-from syntagm.table import cell
+from syntagm.tasks.gaps import nucleus
+from syntagm.tasks.gaps.nucleus import Cut
+from syntagm.views.comparison.compute import compare
+from syntagm.views.gaps import lemmas
+from syntagm.views.gaps.estimates import contexts, estimates, pooled
+from syntagm.views.scores.compute import chance_of
+from syntagm.views.scores.compute import estimates as estimate
 from syntagm.word_list import WordList, WordRow
 
 VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]
@@ -292,7 +292,7 @@ def test_a_run_that_named_its_cut_offs_in_another_order_is_read_and_goes_on(
 ) -> None:
     whole = filled(tmp_path / "sorted", top=(0.5, 0.9))
     with monkeypatch.context() as patched:
-        patched.setattr(_cut, "cuts", lambda top, _: (Cut(), *(Cut(top=share) for share in top)))
+        patched.setattr(nucleus, "cuts", lambda top, _: (Cut(), *(Cut(top=share) for share in top)))
         made = filled(tmp_path / "old", top=(0.9, 0.5))
     assert made.record["options"]["top"] == [0.9, 0.5]
     # One of its two shards is lost; the other keeps its columns in the order of the time.

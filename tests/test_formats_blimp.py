@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, _read, blimp
+from syntagm.formats import _pair, blimp
+from syntagm.materials import reading
 from syntagm.suite import Suite
 
 HERE = Path(__file__).parent / "data" / "blimp"
@@ -18,7 +19,7 @@ PUBLISHED = Path(__file__).resolve().parents[2] / "shared" / "data" / "blimp"
 
 
 def one(name: str) -> Suite:
-    (suite,) = _read.read(HERE / name)
+    (suite,) = reading.read(HERE / name)
     return suite
 
 
@@ -29,7 +30,7 @@ def row(**fields: object) -> str:
 def read(tmp_path: Path, text: str, options: str = "") -> list[Suite]:
     path = tmp_path / "made.jsonl"
     path.write_text(text, encoding="utf-8")
-    return _read.read(f"{path}{options}")
+    return reading.read(f"{path}{options}")
 
 
 class TestReading:
@@ -89,7 +90,7 @@ class TestReading:
         ]
 
     def test_the_hub_copy_has_several_paradigms_a_file_and_no_prefix_fields(self) -> None:
-        suites = _read.read(HERE / "hub_copy.jsonl")
+        suites = reading.read(HERE / "hub_copy.jsonl")
         assert [(suite.name, suite.items[0].id, len(suite.predictions)) for suite in suites] == [
             ("creaking", "0", 1),
             ("squeaking", "0", 1),
@@ -116,7 +117,7 @@ class TestReading:
 class TestWriting:
     @pytest.mark.parametrize("path", sorted(HERE.glob("*.jsonl")), ids=lambda path: path.stem)
     def test_byte_for_byte(self, tmp_path: Path, path: Path) -> None:
-        blimp.write(_read.read(path), tmp_path / "out.jsonl")
+        blimp.write(reading.read(path), tmp_path / "out.jsonl")
         assert (tmp_path / "out.jsonl").read_bytes() == path.read_bytes()
 
     @pytest.mark.slow
@@ -127,7 +128,7 @@ class TestWriting:
         assert len(files) == 13
         identical: Counter[str] = Counter()
         for path in files:
-            suites = _read.read(path)
+            suites = reading.read(path)
             blimp.write(suites, tmp_path / "out.jsonl")
             assert (tmp_path / "out.jsonl").read_bytes() == path.read_bytes(), path.name
             assert (suites[0].name, len(suites[0].items)) == (path.stem, 1000)
@@ -149,7 +150,7 @@ class TestWriting:
         assert json.loads((tmp_path / "out.jsonl").read_text())["difficulty"] == "hard"
 
     def test_a_suite_of_four_conditions_is_refused(self, tmp_path: Path) -> None:
-        suites = _read.read(HERE.parent / "syntaxgym" / "lanterns.json")
+        suites = reading.read(HERE.parent / "syntaxgym" / "lanterns.json")
         with pytest.raises(InputError, match="those of minimal pairs"):
             blimp.write(suites, tmp_path / "out.jsonl")
 
@@ -229,7 +230,7 @@ def test_any_pair_and_any_fields_come_back(
         rows.append({**extra, **pair})
     path = tmp_path_factory.mktemp("any") / "any.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
-    suites = _read.read(f"{path}?format=blimp")
+    suites = reading.read(f"{path}?format=blimp")
     blimp.write(suites, path)
     written = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
     # Lines of one suite stand together when written; within it their order stays.

@@ -17,7 +17,8 @@ import pytest
 from syntagm.check import check
 from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pickle, _read
+from syntagm.io import pickle as _pickle
+from syntagm.materials import reading
 from syntagm.suite import Suite
 
 PAIRS = {
@@ -36,7 +37,7 @@ TRIPLES = {
 
 
 def read(path: Path, options: str = "") -> Suite:
-    (suite,) = _read.read(f"{path}?allow_pickle=yes{options}")
+    (suite,) = reading.read(f"{path}?allow_pickle=yes{options}")
     return suite
 
 
@@ -149,7 +150,7 @@ class TestReading:
 class TestPermission:
     def test_none(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"Add --allow-pickle, or write prep_anim\.pickle\?allow_pickle=yes"):
-            _read.read(saved(tmp_path, PAIRS))
+            reading.read(saved(tmp_path, PAIRS))
 
     @pytest.mark.parametrize(
         "option",
@@ -162,7 +163,7 @@ class TestPermission:
     )
     def test_options_that_mean_nothing(self, tmp_path: Path, option: str) -> None:
         with pytest.raises(UsageError):
-            _read.read(f"{saved(tmp_path, PAIRS)}?{option}")
+            reading.read(f"{saved(tmp_path, PAIRS)}?{option}")
 
     def test_on_the_command_line(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = str(saved(tmp_path, PAIRS))

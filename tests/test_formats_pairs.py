@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _read, pairs
+from syntagm.formats import pairs
+from syntagm.materials import reading
 from syntagm.suite import Suite
 
 DATA = Path(__file__).parent / "data"
@@ -16,7 +17,7 @@ BLIMP = Path(__file__).resolve().parents[2] / "shared" / "data" / "blimp"
 
 
 def one(name: str) -> Suite:
-    (suite,) = _read.read(DATA / name)
+    (suite,) = reading.read(DATA / name)
     return suite
 
 
@@ -54,7 +55,7 @@ class TestReading:
         assert (suite.tags, len(suite.predictions)) == ({"prefix": "The kites"}, 1)
 
     def test_paradigms_become_suites(self) -> None:
-        suites = _read.read(DATA / "pairs/paradigms.csv")
+        suites = reading.read(DATA / "pairs/paradigms.csv")
         assert [(suite.name, len(suite.items)) for suite in suites] == [("imperative", 2), ("plural", 1)]
         assert texts(suites[0])[0] == ("Ida, sing!", "Ida, sings!")
         assert suites[0].tags == {"paradigm": "imperative", "level": "1"}
@@ -70,18 +71,18 @@ class TestReading:
         assert [item.tags for item in suite.items] == [{"weight": "2"}, {"weight": "3"}]
 
     def test_columns_named_by_options(self) -> None:
-        (suite,) = _read.read(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off&id=who&suite=who")
+        (suite,) = reading.read(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off&id=who&suite=who")
         assert (suite.name, suite.items[0].id, texts(suite)) == ("ruben", "ruben", [("Ida sings.", "Ida sing.")])
 
     def test_marks_as_ordinary_characters(self, tmp_path: Path) -> None:
         path = made(tmp_path, 'good\tbad\n"Yes," he said.\tYes he "said.\n')
-        assert texts(_read.read(path + "?quote=none")[0]) == [('"Yes," he said.', 'Yes he "said.')]
+        assert texts(reading.read(path + "?quote=none")[0]) == [('"Yes," he said.', 'Yes he "said.')]
 
     @pytest.mark.parametrize("option", ["|", "semicolon", "tab"])
     def test_a_delimiter_of_ones_own(self, tmp_path: Path, option: str) -> None:
         character = {"semicolon": ";", "tab": "\t"}.get(option, option)
         path = made(tmp_path, f"good{character}bad\na{character}b\n")
-        assert texts(_read.read(f"{path}?format=pairs&delimiter={option}")[0]) == [("a", "b")]
+        assert texts(reading.read(f"{path}?format=pairs&delimiter={option}")[0]) == [("a", "b")]
 
     @pytest.mark.parametrize(("good", "bad"), pairs.KNOWN)
     def test_every_known_pair_of_names_in_every_container(self, tmp_path: Path, good: str, bad: str) -> None:
@@ -92,12 +93,12 @@ class TestReading:
             "a.json": f'[{{"{bad}": "y", "{good}": "x"}}]',
         }
         for name, text in rows.items():
-            assert texts(_read.read(made(tmp_path, text, name))[0]) == [("x", "y")], name
+            assert texts(reading.read(made(tmp_path, text, name))[0]) == [("x", "y")], name
 
     def test_windows_line_ends_and_a_byte_order_mark(self, tmp_path: Path) -> None:
         path = tmp_path / "excel.csv"
         path.write_bytes("\ufeffgood;bad\r\nÉa.;b\r\n".encode())
-        assert texts(_read.read(path)[0]) == [("Éa.", "b")]
+        assert texts(reading.read(path)[0]) == [("Éa.", "b")]
 
 
 class TestRefusals:
@@ -117,7 +118,7 @@ class TestRefusals:
     )
     def test_the_message_names_the_line(self, tmp_path: Path, text: str, options: str, message: str) -> None:
         with pytest.raises(InputError, match=message):
-            _read.read(made(tmp_path, text) + options)
+            reading.read(made(tmp_path, text) + options)
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -133,7 +134,7 @@ class TestRefusals:
     )
     def test_options(self, tmp_path: Path, options: str, message: str) -> None:
         with pytest.raises(UsageError, match=message):
-            _read.read(made(tmp_path, "good\tbad\na\tb\n") + options)
+            reading.read(made(tmp_path, "good\tbad\na\tb\n") + options)
 
 
 class TestWriting:
@@ -142,9 +143,9 @@ class TestWriting:
         "name", ["typed.tsv", "semicolons.csv", "treebank.tsv", "paradigms.csv", "one_prefix.jsonl", "two_prefix.tsv"]
     )
     def test_reads_back_as_the_same_suites(self, tmp_path: Path, name: str, suffix: str) -> None:
-        suites = _read.read(DATA / "pairs" / name)
+        suites = reading.read(DATA / "pairs" / name)
         pairs.write(suites, tmp_path / f"out{suffix}")
-        assert _read.read(tmp_path / f"out{suffix}") == suites
+        assert reading.read(tmp_path / f"out{suffix}") == suites
 
     def test_the_clean_table(self, tmp_path: Path) -> None:
         pairs.write([one("pairs/two_prefix.tsv")], tmp_path / "out.tsv")
@@ -158,9 +159,9 @@ class TestWriting:
         if not BLIMP.is_dir():
             pytest.skip("the published paradigms are not here")
         for stem in ("animate_subject_trans", "passive_1", "superlative_quantifiers_2"):
-            (suite,) = _read.read(BLIMP / f"{stem}.jsonl")
+            (suite,) = reading.read(BLIMP / f"{stem}.jsonl")
             pairs.write([suite], tmp_path / "out.tsv")
-            (again,) = _read.read(tmp_path / "out.tsv")
+            (again,) = reading.read(tmp_path / "out.tsv")
             assert [(item.id, item.sentences) for item in again.items] == [
                 (item.id, item.sentences) for item in suite.items
             ]
@@ -206,7 +207,7 @@ def test_any_text_survives_a_table(
     suites = list(_pair.suites(items, None, "here"))
     path = tmp_path_factory.mktemp("any") / f"any{suffix}"
     pairs.write(suites, path)
-    again = _read.read(f"{path}?format=pairs")
+    again = reading.read(f"{path}?format=pairs")
     assert again == suites
 
 
@@ -218,13 +219,13 @@ class TestSmallFormats:
     def test_zorro_bad_first_and_only_on_request(self) -> None:
         path = f"{DATA / 'others/agreement-across_pp.txt'}"
         with pytest.raises(InputError, match="no format claims it"):
-            _read.read(path)
-        (suite,) = _read.read(path + "?format=zorro")
+            reading.read(path)
+        (suite,) = reading.read(path + "?format=zorro")
         assert texts(suite)[0] == ("the kite by the gates flies .", "the kite by the gates fly .")
         assert (suite.name, suite.tags) == ("agreement-across_pp", {"phenomenon": "agreement"})
 
     def test_climp_two_rows_a_pair_in_either_order(self) -> None:
-        binding, order = _read.read(DATA / "others/climp.csv")
+        binding, order = reading.read(DATA / "others/climp.csv")
         assert texts(binding) == [("他爱自己。", "自己爱他。"), ("她怕自己。", "她怕自己她。")]
         assert (order.name, order.items[0].id, order.tags) == ("adverbs", "0", {"phenomenon": "order"})
 
@@ -235,7 +236,7 @@ class TestSmallFormats:
         assert ([item.id for item in suite.items], suite.predictions[1].name) == (["11", "12"], "two_prefix")
 
     def test_ewok_gives_half_a_point_for_each_target(self) -> None:
-        space, social = _read.read(DATA / "others/worlds.csv")
+        space, social = reading.read(DATA / "others/worlds.csv")
         assert (space.name, social.name, list(space.items[0].sentences)) == (
             "space",
             "social",
@@ -286,7 +287,7 @@ class TestSmallFormats:
     def test_refusals(self, tmp_path: Path, name: str, text: str, message: str) -> None:
         file, _, options = name.partition("?")
         with pytest.raises(InputError, match=message):
-            _read.read(f"{made(tmp_path, text, file)}?{options}")
+            reading.read(f"{made(tmp_path, text, file)}?{options}")
 
 
 @pytest.mark.parametrize(
@@ -297,8 +298,8 @@ def test_unknown_column_names_are_not_scored_as_a_pair(tmp_path: Path, first: st
     with pytest.raises(
         InputError, match=r"line 1: .* look like column names; .*\?good=COLUMN&bad=COLUMN; if the line is"
     ):
-        _read.read(made(tmp_path, f"{first}\n{rows}"))
-    (suite,) = _read.read(made(tmp_path, f"good\tbad\n{first}\n{rows}"))
+        reading.read(made(tmp_path, f"{first}\n{rows}"))
+    (suite,) = reading.read(made(tmp_path, f"good\tbad\n{first}\n{rows}"))
     assert texts(suite)[0] == tuple(first.split("\t"))
 
 
@@ -306,5 +307,5 @@ def test_unknown_column_names_are_not_scored_as_a_pair(tmp_path: Path, first: st
     "content", ["alpha\tbeta\n", "He sleeps\tHe sleep\nThey sleep.\tThey sleep\n", "a\tb\nc d\te\n"]
 )
 def test_a_first_row_like_any_other_is_a_pair(tmp_path: Path, content: str) -> None:
-    (suite,) = _read.read(made(tmp_path, content))
+    (suite,) = reading.read(made(tmp_path, content))
     assert texts(suite) == [tuple(line.split("\t")) for line in content.splitlines()]

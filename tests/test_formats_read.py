@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm import folder
+from syntagm import registry as folder
 from syntagm.errors import InputError, SyntagmError, UsageError
-from syntagm.formats import _read, _strict
+from syntagm.io import strict
+from syntagm.materials import reading
 
 DATA = Path(__file__).parent / "data"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"
@@ -20,7 +21,7 @@ LANTERNS = DATA / "syntaxgym" / "lanterns.json"
 class TestFormat:
     def test_every_fixture_is_claimed_by_one_format_or_by_none(self) -> None:
         for path in DATA.glob("[sbpo]*/*.*"):
-            claims = [module.__name__.rpartition(".")[2] for module in _read.claimed(path)]
+            claims = [module.__name__.rpartition(".")[2] for module in reading.claimed(path)]
             expected = {"unknown": [], "agreement-across_pp": []}.get(path.stem)
             assert claims == expected if expected is not None else len(claims) == 1, path
 
@@ -41,22 +42,22 @@ class TestFormat:
         ],
     )
     def test_options(self, path: str, expected: tuple[str, dict[str, str]]) -> None:
-        assert _read.options_of(path) == expected
+        assert reading.options_of(path) == expected
 
     def test_a_file_whose_name_looks_like_options(self, tmp_path: Path) -> None:
         path = tmp_path / "a.tsv?joined=hub"
         path.write_text("good\tbad\nx\ty\n")
-        assert _read.read(path)[0].name == "a"
+        assert reading.read(path)[0].name == "a"
 
     def test_good_and_bad_suffice_to_say_that_it_is_a_table_of_pairs(self) -> None:
-        assert _read.read(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off")[0].name == "unknown"
+        assert reading.read(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off")[0].name == "unknown"
 
     def test_two_formats_that_claim_a_file_are_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(folder.find("formats", "zorro"), "claims", lambda path, head: True)
         with pytest.raises(
             InputError, match=r"more than one format claims it: syntaxgym, zorro.*lanterns.json.format=NAME"
         ):
-            _read.read(LANTERNS)
+            reading.read(LANTERNS)
 
     @pytest.mark.parametrize(
         ("name", "content", "message"),
@@ -73,7 +74,7 @@ class TestFormat:
     ) -> None:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError) as caught:
-            _read.read(tmp_path / name)
+            reading.read(tmp_path / name)
         assert message in str(caught.value)
 
     def test_not_a_file(self, tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ class TestFormat:
             (Path("a" * 5000), "too long"),
         ]:
             with pytest.raises(InputError, match=message):
-                _read.read(path)
+                reading.read(path)
 
 
 class TestExpand:
@@ -109,7 +110,7 @@ class TestExpand:
 
     def test_a_folder_means_all_its_files_that_a_format_claims(self, folder: Path) -> None:
         skipped: list[str] = []
-        found = [Path(file).relative_to(folder).as_posix() for file in _read.expand([str(folder)], skipped)]
+        found = [Path(file).relative_to(folder).as_posix() for file in reading.expand([str(folder)], skipped)]
         assert found == ["b.tsv", "sub/a.tsv", "suite.json"]
         assert skipped == [
             f"{folder / 'notes.txt'}: no format claims it",
@@ -117,33 +118,33 @@ class TestExpand:
         ]
 
     def test_patterns_options_and_repetitions(self, folder: Path) -> None:
-        found = _read.expand(
+        found = reading.expand(
             [f"{folder}/*.json?joined=hub", f"{folder}/sub/*", f"{folder / 'b.tsv'}", f"{folder / 'b.tsv'}"]
         )
         assert found == [f"{folder / 'suite.json'}?joined=hub", f"{folder / 'sub' / 'a.tsv'}", f"{folder / 'b.tsv'}"]
 
     def test_a_file_is_taken_as_it_is(self, folder: Path) -> None:
-        assert _read.expand([f"{folder / 'notes.txt'}"]) == [f"{folder / 'notes.txt'}"]
+        assert reading.expand([f"{folder / 'notes.txt'}"]) == [f"{folder / 'notes.txt'}"]
 
     def test_an_unclaimed_file_of_a_folder_is_read_if_the_format_is_said(self, folder: Path) -> None:
-        assert f"{folder / 'notes.txt'}?format=zorro" in _read.expand([f"{folder}?format=zorro"])
+        assert f"{folder / 'notes.txt'}?format=zorro" in reading.expand([f"{folder}?format=zorro"])
 
     def test_links_are_followed(self, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
         other = tmp_path_factory.mktemp("other") / "linked.tsv"
         other.write_text("good\tbad\nx\ty\n")
         (folder / "link.tsv").symlink_to(other)
-        assert f"{folder / 'link.tsv'}" in _read.expand([str(folder)])
+        assert f"{folder / 'link.tsv'}" in reading.expand([str(folder)])
 
     @pytest.mark.parametrize(
         "name", ["nothing_here", "../nothing_here", "hu2020/../../formats", "a\0b", "", "x" * 5000]
     )
     def test_what_means_nothing(self, name: str) -> None:
         with pytest.raises(UsageError, match="expected"):
-            _read.expand([name])
+            reading.expand([name])
 
     def test_a_folder_without_suites(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="no suites in this folder"):
-            _read.expand([str(tmp_path)])
+            reading.expand([str(tmp_path)])
 
 
 class TestCollections:
@@ -155,17 +156,17 @@ class TestCollections:
         (tmp_path / "lexicon").mkdir()
         (tmp_path / "lexicon" / "nouns.csv").write_text("lemma,number\nkite,1\n")
         (tmp_path.parent / "secret.json").write_bytes(LANTERNS.read_bytes())
-        monkeypatch.setattr(_read, "_MATERIALS", tmp_path)
+        monkeypatch.setattr(reading, "_MATERIALS", tmp_path)
         return tmp_path
 
     def test_collections_are_folders_that_hold_suites(self, materials: Path) -> None:
-        assert _read.collections() == ["suites"]
+        assert reading.collections() == ["suites"]
 
     def test_a_collection_or_one_suite_of_it(self, materials: Path) -> None:
         files = [str(materials / "suites" / name) for name in ("lanterns.json", "more/others.json")]
-        assert _read.expand(["suites"]) == _read.expand(["suites/"]) == files
-        assert _read.expand(["suites/others"]) == files[1:]
-        assert _read.expand(["suites?joined=hub"]) == [f"{file}?joined=hub" for file in files]
+        assert reading.expand(["suites"]) == reading.expand(["suites/"]) == files
+        assert reading.expand(["suites/others"]) == files[1:]
+        assert reading.expand(["suites?joined=hub"]) == [f"{file}?joined=hub" for file in files]
 
     def test_bundled_names_win_over_paths(
         self, materials: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
@@ -173,20 +174,20 @@ class TestCollections:
         here = tmp_path_factory.mktemp("here")
         (here / "suites").mkdir()
         monkeypatch.chdir(here)
-        assert len(_read.expand(["suites"])) == 2
+        assert len(reading.expand(["suites"])) == 2
 
     @pytest.mark.parametrize(
         "name", ["suites/../secret", "suites/../../secret.json", "suites//etc/passwd", "suites/..", "suites/nothing"]
     )
     def test_names_do_not_escape(self, materials: Path, name: str) -> None:
         with pytest.raises(UsageError, match=r"no suite .* in suites; expected one of lanterns, others"):
-            _read.expand([name])
+            reading.expand([name])
 
     @pytest.mark.parametrize("name", ["../secret", ".", "lexicon/nouns", "nothing"])
     def test_other_names_are_no_collections(self, materials: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(materials / "lexicon")
         with pytest.raises(UsageError):
-            _read.expand([name])
+            reading.expand([name])
 
 
 ODD = [
@@ -222,18 +223,18 @@ class TestLimits:
         path = tmp_path / "odd.json"
         path.write_bytes(content)
         with pytest.raises(InputError) as caught:
-            _read.read(f"{path}?format=syntaxgym")
+            reading.read(f"{path}?format=syntaxgym")
         assert str(caught.value).startswith(str(path))
         assert message in str(caught.value)
 
     def test_depth_64_is_read_and_brackets_in_texts_do_not_count(self) -> None:
         deep = "[" * 64 + "1" + "]" * 64
-        assert _strict.json_text(deep, Path("x"))
+        assert strict.json_text(deep, Path("x"))
         text = json.dumps(['[{"' * 1000 + "\\"] * 70)
-        assert _strict.json_text(text, Path("x")) == ['[{"' * 1000 + "\\"] * 70
+        assert strict.json_text(text, Path("x")) == ['[{"' * 1000 + "\\"] * 70
 
     def test_whole_surrogate_pairs_and_escaped_backslashes_are_read(self) -> None:
-        assert _strict.json_text('["\\ud83d\\ude00", "\\\\ud800", "\\\\u0000"]', Path("x")) == [
+        assert strict.json_text('["\\ud83d\\ude00", "\\\\ud800", "\\\\u0000"]', Path("x")) == [
             "😀",
             "\\ud800",
             "\\u0000",
@@ -242,7 +243,7 @@ class TestLimits:
     def test_a_byte_order_mark_is_dropped(self, tmp_path: Path) -> None:
         path = tmp_path / "bom.json"
         path.write_bytes(b"\xef\xbb\xbf" + LANTERNS.read_bytes())
-        assert _read.read(path)[0].items == _read.read(LANTERNS)[0].items
+        assert reading.read(path)[0].items == reading.read(LANTERNS)[0].items
 
     def test_64_megabytes(self, tmp_path: Path) -> None:
         path = tmp_path / "huge.json"
@@ -250,13 +251,13 @@ class TestLimits:
             file.write(b'{"meta": {}, "items": [')
             file.truncate(2**26 + 1)
         with pytest.raises(InputError, match=r"more than 64 MB; expected at most 64 MB\. Split it"):
-            _read.read(path)
+            reading.read(path)
 
     def test_a_million_items(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        _strict.count(1_000_000, Path("x"))
+        strict.count(1_000_000, Path("x"))
         with pytest.raises(InputError, match="more than 1,000,000 items"):
-            _strict.count(1_000_001, Path("x"))
-        monkeypatch.setattr(_strict, "MAX_ITEMS", 1)
+            strict.count(1_000_001, Path("x"))
+        monkeypatch.setattr(strict, "MAX_ITEMS", 1)
         for name in (
             "syntaxgym/lanterns.json",
             "syntaxgym/lanterns.csv",
@@ -270,7 +271,7 @@ class TestLimits:
             "others/agreement-across_pp.txt?format=zorro",
         ):
             with pytest.raises(InputError, match="more than 1 items"):
-                _read.read(f"{DATA / name}")
+                reading.read(f"{DATA / name}")
 
     @pytest.mark.parametrize(
         "hostile",
@@ -289,7 +290,7 @@ class TestLimits:
         path.write_bytes(hostile)
         tracemalloc.start()
         with pytest.raises(InputError):
-            _read.read(f"{path}?format=syntaxgym")
+            reading.read(f"{path}?format=syntaxgym")
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         # The bytes, the text, and in the case of digits two copies of them.
@@ -313,7 +314,7 @@ class TestLimits:
         for name, text in hostile.items():
             (tmp_path / name.partition("?")[0]).write_text(text)
             try:
-                _read.read(f"{tmp_path / name}")
+                reading.read(f"{tmp_path / name}")
             except InputError as refusal:
                 assert str(refusal)
 
@@ -323,7 +324,7 @@ class TestLimits:
         path = tmp_path / "hostile.json"
         path.write_bytes(b"[" + unit * (2**26 // len(unit) - 1))
         with pytest.raises(InputError):
-            _read.read(f"{path}?format=syntaxgym")
+            reading.read(f"{path}?format=syntaxgym")
 
 
 FORMATS = folder.names("formats")
@@ -346,7 +347,7 @@ def reads_or_refuses(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     for name in FORMATS:
         try:
-            suites = _read.read(f"{path}?format={name}")
+            suites = reading.read(f"{path}?format={name}")
         except SyntagmError as refusal:
             assert str(refusal)
             continue
@@ -386,4 +387,4 @@ def test_a_folder_that_cannot_be_listed_is_refused_not_passed_over(
 
     monkeypatch.setattr(os, "scandir", refusing)
     with pytest.raises(InputError, match="closed: can't be listed: Permission denied; expected a readable folder"):
-        _read.expand([str(tmp_path)])
+        reading.expand([str(tmp_path)])

@@ -7,7 +7,7 @@ import pytest
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import blimp, refining_tse
-from syntagm.formats._read import claimed, read
+from syntagm.materials.reading import claimed, read
 
 PAIRS = [
     {"sentence_good": "the Old painter, of cats, sings", "sentence_bad": "the Old painter, of cats, sing", "label": -1},

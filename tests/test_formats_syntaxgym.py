@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _read, syntaxgym, syntaxgym_csv
+from syntagm.formats import syntaxgym, syntaxgym_csv
 from syntagm.formula import parse
+from syntagm.materials import reading
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 HERE = Path(__file__).parent / "data" / "syntaxgym"
@@ -19,7 +20,7 @@ LANTERNS = HERE / "lanterns.json"
 
 
 def one(path: Path, options: str = "") -> Suite:
-    (suite,) = _read.read(f"{path}{options}")
+    (suite,) = reading.read(f"{path}{options}")
     return suite
 
 

@@ -47,10 +47,10 @@ class TestReading:
             assert parse(PUBLISHED[round_]) == parse(PUBLISHED[square])
 
     def test_all_published_suites(self, shared: Path) -> None:
-        from syntagm.formats import _read
+        from syntagm.materials import reading
 
-        files = [file for file in _read.expand([str(shared / "data" / "syntaxgym")]) if file.endswith(".json")]
-        formulas = [prediction.formula for file in files for prediction in _read.read(file)[0].predictions]
+        files = [file for file in reading.expand([str(shared / "data" / "syntaxgym")]) if file.endswith(".json")]
+        formulas = [prediction.formula for file in files for prediction in reading.read(file)[0].predictions]
         # 12 suites with one prediction each, two of them with a second.
         assert len(formulas) == 14
         assert all(parse(str(formula)) == formula for formula in formulas)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError, UsageError
-from syntagm.grammar import draw, make
-from syntagm.grammar.lexicon import LexicalClass, Word, choice, holds, lexical_class, values
-from syntagm.grammar.plan import Plan, Slot, plans
+from syntagm.templates import draw, make
+from syntagm.templates.lexicon import LexicalClass, Word, choice, holds, lexical_class, values
+from syntagm.templates.plan import Plan, Slot, plans
 
 
 def slot(name: str, number: int, *conditions: str) -> Slot:

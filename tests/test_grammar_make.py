@@ -15,8 +15,8 @@ import syntagm
 from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import template
-from syntagm.formats._read import claimed, read
-from syntagm.grammar import make, pattern
+from syntagm.materials.reading import claimed, read
+from syntagm.templates import make, pattern
 
 DOCS = Path(__file__).parents[1] / "docs" / "templates.md"
 BLOCK = re.compile(r"^```toml\n(.*?)^```", re.DOTALL | re.MULTILINE)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from syntagm.grammar import spelling
-from syntagm.grammar.article import article
+from syntagm.templates import spelling
+from syntagm.templates.article import article
 
 AN = """apple hour honest honour honor heir heirloom hourly urn umbrella usher utter urban uncle under ugly unimportant
 uninteresting unidentified unironic unillustrated island egg oak x-ray X-ray F16 MP MPs FBI LED 8 80 800-page 11th 18 1812 11,000

@@ -11,10 +11,10 @@ from regression_for_tests import DATA, hu2020_items
 from scipy.optimize import minimize
 from scipy.stats import binom
 
-from syntagm.analysis import logistic
-from syntagm.analysis._lmm_fit import Fit
-from syntagm.analysis.regression import compare
 from syntagm.errors import UsageError
+from syntagm.stats.mixed import logistic
+from syntagm.stats.mixed.fit import Fit
+from syntagm.stats.mixed.linear import compare
 
 
 def crossed(seed: int = 3, rows: int = 300) -> pl.DataFrame:
@@ -73,18 +73,20 @@ def test_the_likelihood_is_laplaces(random: str, counts: bool) -> None:
 
 
 def test_the_gradient_is_exact() -> None:
-    from syntagm.analysis import _lmm_design, _lmm_formula, _lmm_laplace, _lmm_search
+    from syntagm.stats.mixed import design as _lmm_design
+    from syntagm.stats.mixed import formula as _lmm_formula
+    from syntagm.stats.mixed import laplace, search
 
     model = _lmm_formula.parse("hits ~ x + (x | g) + (x | h) + (1 | k)")
     design = _lmm_design.design(model, crossed(), trials="trials")
-    given = _lmm_laplace.problem(design.groupings, design.fixed.values, design.response, design.trials)
+    given = laplace.problem(design.groupings, design.fixed.values, design.response, design.trials)
 
     def objective(place: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        lower = _lmm_search.triangles(place[:7], design.groupings)
-        value, slopes, others = _lmm_laplace.deviance(given, lower, place[7:])
-        return value, np.concatenate([_lmm_search.gathered(slopes, design.groupings), others])
+        lower = search.triangles(place[:7], design.groupings)
+        value, slopes, others = laplace.deviance(given, lower, place[7:])
+        return value, np.concatenate([search.gathered(slopes, design.groupings), others])
 
-    place = np.concatenate([_lmm_search.start(design.groupings, 1, 2), [0.3, 0.5]])
+    place = np.concatenate([search.start(design.groupings, 1, 2), [0.3, 0.5]])
     steps = 1e-5 * np.eye(9)
     numeric = [(objective(place + step)[0] - objective(place - step)[0]) / 2e-5 for step in steps]
     assert objective(place)[1] == pytest.approx(np.array(numeric), abs=1e-4)
@@ -154,7 +156,7 @@ def test_groups_that_do_not_differ_and_groups_that_differ_wholly() -> None:
 
 
 def test_nested_models_are_compared_and_linear_ones_refused() -> None:
-    from syntagm.analysis.regression import fit
+    from syntagm.stats.mixed.linear import fit
 
     table = crossed()
     smaller, larger = (logistic.fit(f"correct ~ {x} + (1 | g)", table) for x in ("1", "x"))

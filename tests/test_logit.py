@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from scipy.optimize import minimize
 
-from syntagm.analysis import shallow
-from syntagm.analysis.logit import fit
 from syntagm.errors import InputError
+from syntagm.stats.logit import fit
+from syntagm.views.surface import compute as shallow
 
 
 def test_two_groups_have_the_log_odds_of_their_counts() -> None:

@@ -13,13 +13,13 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.models import _name
-from syntagm.models._lstm import HEAD_ROWS, Network, surprisals
-from syntagm.models.lstm import Lstm
+from syntagm.models import names
+from syntagm.models.lstm.model import Lstm
+from syntagm.models.lstm.network import HEAD_ROWS, Network, surprisals
 from syntagm.training import loop
-from syntagm.training import lstm as training
-from syntagm.training._settings import Settings
-from syntagm.training._softmax import ROWS, Softmax
+from syntagm.training.lstm import train as training
+from syntagm.training.lstm.softmax import ROWS, Softmax
+from syntagm.training.settings import Settings
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
 
@@ -184,7 +184,7 @@ def test_batches_are_columns_of_one_stream(tmp_path: Path) -> None:
 
 def test_held_out_nats_are_those_of_scoring(folder: Path) -> None:
     history = json.loads((folder / "training.json").read_text())["history"]
-    model = _name.load(f"{folder}?eos=yes")
+    model = names.load(f"{folder}?eos=yes")
     answers = list(model.score(TEXT.splitlines() * 3))
     # A word stands between blanks, and an end is one.
     words = sum(len(answer.text.split()) + 1 for answer in answers)
@@ -193,16 +193,16 @@ def test_held_out_nats_are_those_of_scoring(folder: Path) -> None:
 
 
 def test_a_plain_folder_says_its_family(folder: Path, tmp_path: Path) -> None:
-    plain_name, full = _name.load(str(folder)), _name.load(f"lstm:{folder}")
+    plain_name, full = names.load(str(folder)), names.load(f"lstm:{folder}")
     assert plain_name.name == full.name
     assert plain_name.fingerprint == full.fingerprint
     assert full.name.startswith("lstm:model@")
     (tmp_path / "model.json").write_text('{"family": "nonsense"}')
     with pytest.raises(ModelError, match="no family 'nonsense'"):
-        _name.parse(str(tmp_path))
+        names.parse(str(tmp_path))
     (tmp_path / "model.json").write_text("[]")
     with pytest.raises(ModelError, match="says no family"):
-        _name.parse(str(tmp_path))
+        names.parse(str(tmp_path))
 
 
 def copied(folder: Path, target: Path) -> Path:
@@ -231,7 +231,7 @@ def test_wrong_folders_are_refused(folder: Path, tmp_path: Path, key: str, value
     shown = json.loads((place / "model.json").read_text()) | {key: value}
     (place / "model.json").write_text(json.dumps(shown))
     with pytest.raises(ModelError, match=message):
-        _name.load(f"lstm:{place}")
+        names.load(f"lstm:{place}")
 
 
 def test_damaged_weights_are_refused(folder: Path, tmp_path: Path) -> None:
@@ -239,14 +239,14 @@ def test_damaged_weights_are_refused(folder: Path, tmp_path: Path) -> None:
     whole = (place / "model.safetensors").read_bytes()
     (place / "model.safetensors").write_bytes(whole[:-100])
     with pytest.raises(ModelError, match=r"model\.safetensors: can't be read"):
-        _name.load(f"lstm:{place}")
+        names.load(f"lstm:{place}")
     weights = load_file(folder / "model.safetensors")
     weights["decoder.bias"][0] = math.nan
     save_file(weights, place / "model.safetensors")
     with pytest.raises(ModelError, match="not a number"):
-        _name.load(f"lstm:{place}")
+        names.load(f"lstm:{place}")
     with pytest.raises(ModelError, match="no such folder"):
-        _name.load("lstm:nowhere")
+        names.load("lstm:nowhere")
 
 
 def test_options_are_checked() -> None:

@@ -11,11 +11,12 @@ import pytest
 import torch
 from masked_for_tests import byte_pieces, masked, sentence_pieces, transformer, word_pieces
 
+from syntagm.answers import Blank, Fill
 from syntagm.errors import ModelError, UsageError
-from syntagm.models import _masked_forward, _name
-from syntagm.models._masked_forward import MaskedForward
-from syntagm.models.masked import Masked, wrap
-from syntagm.question import Blank, Fill
+from syntagm.models import names
+from syntagm.models.masked import forward
+from syntagm.models.masked.forward import MaskedForward
+from syntagm.models.masked.model import Masked, wrap
 
 TEXT = "The old gardener watered the roses before the rain came."
 PAIR = ["The old gardener watered the roses.", "The old gate watered the roses."]
@@ -302,12 +303,12 @@ def test_a_saved_checkpoint_is_the_live_model(tmp_path: Path) -> None:
     made = transformer("bert", tokenizer)
     made.save_pretrained(tmp_path / "m")
     tokenizer.save_pretrained(tmp_path / "m")
-    loaded = _name.load(f"masked:{tmp_path / 'm'}", masking="word")
+    loaded = names.load(f"masked:{tmp_path / 'm'}", masking="word")
     live = wrap(made, tokenizer, "live", masking="word")
     np.testing.assert_allclose(next(loaded.score([TEXT])).bits, next(live.score([TEXT])).bits, rtol=0, atol=1e-6)
     assert loaded.name.startswith("masked:m@")
     assert json.dumps(loaded.record["options"]) == '{"masking": "word"}'
-    low = _name.load(f"masked:{tmp_path / 'm'}", dtype="bf16")
+    low = names.load(f"masked:{tmp_path / 'm'}", dtype="bf16")
     assert low.policies["dtype"] == "bf16"
     assert next(low.score([TEXT])).bits.sum() == pytest.approx(next(live.score([TEXT])).bits.sum(), rel=0.1)
 
@@ -319,7 +320,7 @@ def test_a_model_without_a_masked_head_is_refused(tmp_path: Path) -> None:
     causal_transformer("gpt2", byte_level()).save_pretrained(tmp_path)
     byte_level().save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="masked"):
-        _name.load(f"masked:{tmp_path}")
+        names.load(f"masked:{tmp_path}")
 
 
 def test_a_changed_model_is_refused() -> None:
@@ -335,9 +336,9 @@ def test_texts_are_planned_so_many_tokens_at_a_time(monkeypatch: pytest.MonkeyPa
     model = masked("bert")
     texts = [*PAIR, TEXT, "rain", "", "roses"]
     expected = [answer.bits for answer in model.score(texts)]
-    monkeypatch.setattr("syntagm.models.masked._TOKENS", 10)
+    monkeypatch.setattr("syntagm.models.masked.model._TOKENS", 10)
     told: list[int] = []
     for bits, answer in zip(expected, model.score(texts, told.append), strict=True):
         np.testing.assert_allclose(bits, answer.bits, rtol=0, atol=1e-5)
     assert sum(told) == len(texts)
-    assert _masked_forward._HELD > 0
+    assert forward._HELD > 0

@@ -10,10 +10,10 @@ from masked_for_tests import masked
 
 import syntagm as sg
 from syntagm.errors import UsageError
-from syntagm.estimates import accuracies, scores
-from syntagm.pairing import compare
-from syntagm.recording import Silence, run
 from syntagm.report.page import report
+from syntagm.runs.engine import Silence, run
+from syntagm.views.comparison.compute import compare
+from syntagm.views.scores.compute import accuracies, scores
 
 
 class Hearing(Silence):

@@ -12,9 +12,9 @@ import pytest
 
 import syntagm.materials
 from syntagm.formats import _pair, blimp, pairs, template
-from syntagm.grammar.lexicon import values
-from syntagm.grammar.template import classes
 from syntagm.suite import Item, Suite
+from syntagm.templates.lexicon import values
+from syntagm.templates.template import classes
 
 FOLDER = Path(syntagm.materials.__file__).parent / "blimp_like"
 LEXICON = classes((FOLDER.parent / "lexicon" / "english.toml").read_text(encoding="utf-8"), "english.toml")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import syntagm.materials
-from syntagm.grammar import template
-from syntagm.grammar.lexicon import LexicalClass, values
+from syntagm.templates import template
+from syntagm.templates.lexicon import LexicalClass, values
 
 FILE = Path(syntagm.materials.__file__).parent / "lexicon" / "english.toml"
 TEXT = FILE.read_text(encoding="utf-8")

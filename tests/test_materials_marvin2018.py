@@ -9,9 +9,10 @@ import pytest
 
 import syntagm
 from syntagm.check import check
-from syntagm.formats import _read, marvin2018, template
-from syntagm.grammar import make
+from syntagm.formats import marvin2018, template
+from syntagm.materials import reading
 from syntagm.suite import Suite
+from syntagm.templates import make
 
 FOLDER = Path(syntagm.__file__).parent / "materials" / "marvin2018"
 LEXICON = FOLDER.parent / "lexicon" / "marvin2018.toml"
@@ -65,12 +66,12 @@ KEYS = {
 
 @cache
 def suite(name: str, options: str = "?n=40") -> Suite:
-    [found] = _read.read(f"{FOLDER / name}.toml{options}")
+    [found] = reading.read(f"{FOLDER / name}.toml{options}")
     return found
 
 
 def test_the_files_are_the_constructions() -> None:
-    assert [Path(file).stem for file in _read.expand(["marvin2018"])] == NAMES
+    assert [Path(file).stem for file in reading.expand(["marvin2018"])] == NAMES
 
 
 def test_the_totals_are_at_least_the_published_ones() -> None:
@@ -201,7 +202,7 @@ def test_no_word_is_in_two_classes_of_nouns_and_plurals_differ() -> None:
     "name", ["prep_inanim", "sent_comp", "simple_agrmt", "simple_npi_anim", "simple_reflexives", "vp_coord"]
 )
 def test_names_are_those_of_the_published_pickles(name: str, shared: Path) -> None:
-    [published] = _read.read(f"{shared / 'data' / 'marvin_linzen' / name}.pickle?allow_pickle=yes")
+    [published] = reading.read(f"{shared / 'data' / 'marvin_linzen' / name}.pickle?allow_pickle=yes")
     ours = suite(name)
     assert (ours.name, ours.predictions) == (published.name, published.predictions)
     assert {item.tags["configuration"] for item in ours.items} == {

@@ -12,9 +12,9 @@ import pytest
 import syntagm
 import syntagm.materials
 from syntagm import word_list
-from syntagm.grammar.template import classes
-from syntagm.measures._context import Context, Labels, chosen, contexts
 from syntagm.suite import Suite
+from syntagm.tasks.gaps.context import Context, Labels, chosen, contexts
+from syntagm.templates.template import classes
 from syntagm.word_list import WordRow
 
 ROOT = Path(__file__).resolve().parents[1]

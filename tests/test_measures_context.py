@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 
-from syntagm.formats._many import read_all
 from syntagm.formula import parse
-from syntagm.measures._context import (
+from syntagm.materials.suite_files import read_all
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.tasks.gaps.context import (
     NO_LABEL,
     ONE_KNOWN,
     Comparison,
@@ -17,7 +18,6 @@ from syntagm.measures._context import (
     contexts,
     knows,
 )
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.word_list import WordList, WordRow, read
 
 VERBS = WordList("verbs", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("bark", ("barks", "bark"))))

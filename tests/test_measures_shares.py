@@ -6,13 +6,13 @@ from fill_for_tests import Drawn, oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from syntagm.answers import Blank, Fill
 from syntagm.errors import UsageError
-from syntagm.measures._candidates import candidates
-from syntagm.measures._cut import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, cuts
-from syntagm.measures._shares import Shares, shares
-from syntagm.measures.equal_weight import EqualWeight
-from syntagm.measures.model_weight import ModelWeight
-from syntagm.question import Blank, Fill
+from syntagm.tasks.gaps.candidates import candidates
+from syntagm.tasks.gaps.equal_weight import EqualWeight
+from syntagm.tasks.gaps.model_weight import ModelWeight
+from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, cuts
+from syntagm.tasks.gaps.shares import Shares, shares
 from syntagm.word_list import WordList, WordRow
 
 NAN = float("nan")

@@ -11,12 +11,12 @@ import pytest
 from masked_for_tests import MASKED
 from models_for_tests import FAMILIES
 
-from syntagm import table
-from syntagm.align import align
-from syntagm.models import _name
-from syntagm.models._model import LanguageModel
-from syntagm.question import Blank
+from syntagm.answers import Blank
+from syntagm.io import csv
+from syntagm.models import names
+from syntagm.models.contract import LanguageModel
 from syntagm.suite import Region, Sentence
+from syntagm.tasks.predictions.align import align
 
 TEXTS = [
     "The dog near the cats barks",
@@ -45,12 +45,12 @@ CLOSE = 1e-4 / math.log(2)
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The toy model's answers as `syntagm export --as tokens` writes them."""
     rows = []
-    for answer in _name.load("toy").score(ASKED):
+    for answer in names.load("toy").score(ASKED):
         ends = [*answer.starts[1:], len(answer.text)]
         for index, (start, end) in enumerate(zip(answer.starts, ends, strict=True)):
             rows.append((index, int(start), answer.text[start:end], answer.bits[index], bool(answer.known[index])))
     path = tmp_path_factory.mktemp("recorded") / "tokens.csv"
-    path.write_text("".join(table.lines(["index", "start", "token", "bits", "known"], rows)), encoding="utf-8")
+    path.write_text("".join(csv.lines(["index", "start", "token", "bits", "known"], rows)), encoding="utf-8")
     return path
 
 
@@ -60,15 +60,15 @@ def _made(family: str) -> LanguageModel:
         FAMILIES
         | MASKED
         | {
-            "toy": lambda: _name.load("toy"),
-            "toy-eos": lambda: _name.load("toy?eos=yes"),
-            "random": lambda: _name.load("random?seed=1"),
-            "random-unigram": lambda: _name.load("random?seed=1&unigram=yes"),
-            "demo": lambda: _name.load("demo"),
-            "demo-eos": lambda: _name.load("demo?eos=yes"),
-            "demo-bare": lambda: _name.load("demo?bos=no"),
-            "demo-words": lambda: _name.load("demo?boundary=word"),
-            "demo-apart": lambda: _name.load("demo?sharing=no"),
+            "toy": lambda: names.load("toy"),
+            "toy-eos": lambda: names.load("toy?eos=yes"),
+            "random": lambda: names.load("random?seed=1"),
+            "random-unigram": lambda: names.load("random?seed=1&unigram=yes"),
+            "demo": lambda: names.load("demo"),
+            "demo-eos": lambda: names.load("demo?eos=yes"),
+            "demo-bare": lambda: names.load("demo?bos=no"),
+            "demo-words": lambda: names.load("demo?boundary=word"),
+            "demo-apart": lambda: names.load("demo?sharing=no"),
         }
     )
     return made[family]()
@@ -79,7 +79,7 @@ EXTRA = ["toy", "toy-eos", "random", "random-unigram", "demo", "demo-eos", "demo
 
 @pytest.fixture(params=["recorded", *EXTRA, *FAMILIES, *MASKED])
 def model(request: pytest.FixtureRequest, recording: Path) -> LanguageModel:
-    return _name.load(f"recorded:{recording}") if request.param == "recorded" else _made(request.param)
+    return names.load(f"recorded:{recording}") if request.param == "recorded" else _made(request.param)
 
 
 def test_answers_come_in_the_order_of_the_texts(model: LanguageModel) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import UsageError
-from syntagm.training import corpus, nested
+from syntagm.training.corpora import corpus, nested
 
 
 @settings(deadline=None)

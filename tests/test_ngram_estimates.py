@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from ngrams_for_tests import TOY, Slow, trained
 
 from syntagm.errors import InputError, UsageError
-from syntagm.models._back_off import BackOff
-from syntagm.training import bllip, ngram
+from syntagm.models.ngram.back_off import BackOff
+from syntagm.training.corpora import bllip
+from syntagm.training.ngram import train as ngram
 
 CORPORA = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=25).filter(any)
 PRUNED = st.sampled_from([(), (0, 1), (0, 0, 1), (0, 1, 2), (1,), (1, 2)])

@@ -14,13 +14,17 @@ import pytest
 from ngrams_for_tests import TOY, trained
 from safetensors.numpy import load_file, save_file
 
+from syntagm.answers import Blank
 from syntagm.errors import ModelError, RunError, UsageError
-from syntagm.models import _arpa, _kenlm, _name, _words, ngram
-from syntagm.models._back_off import BackOff
-from syntagm.models._kenlm import KenLM
-from syntagm.models._word_scorer import Asked
-from syntagm.question import Blank
-from syntagm.training.ngram import train
+from syntagm.models import names
+from syntagm.models.ngram import arpa
+from syntagm.models.ngram import kenlm as _kenlm
+from syntagm.models.ngram import model as ngram
+from syntagm.models.ngram.back_off import BackOff
+from syntagm.models.ngram.kenlm import KenLM
+from syntagm.models.words import words as _words
+from syntagm.models.words.scorer import Asked
+from syntagm.training.ngram.train import train
 
 FILES = {"model.json", "model.safetensors", "vocabulary.txt", "training.json"}
 
@@ -49,7 +53,7 @@ def test_the_folder(folder: Path) -> None:
 def test_an_arpa_file_of_it_gives_the_same_answers(folder: Path, tmp_path: Path) -> None:
     model = ngram.load(str(folder))
     assert isinstance(model, BackOff)
-    _arpa.write(model.ngrams, tmp_path / "toy.arpa")
+    arpa.write(model.ngrams, tmp_path / "toy.arpa")
     other = ngram.load(str(tmp_path / "toy.arpa"))
     for text in ("the author laughs", "zebras near the door .", ""):
         assert bits(model, text) == bits(other, text)
@@ -196,7 +200,7 @@ def test_a_head_that_is_none(tmp_path: Path, change: dict[str, Any] | None) -> N
     trained(tmp_path, order=2)
     path = tmp_path / "model" / "model.json"
     path.write_text("[" * 100_000 if change is None else json.dumps(json.loads(path.read_text()) | change))
-    for load in (ngram.load, _name.load):
+    for load in (ngram.load, names.load):
         with pytest.raises(ModelError, match="model"):
             load(str(tmp_path / "model"))
 
@@ -277,7 +281,7 @@ def test_the_package_kenlm_gives_the_same(folder: Path, tmp_path: Path) -> None:
     kenlm = pytest.importorskip("kenlm")
     model = ngram.load(str(folder), eos="yes")
     assert isinstance(model, BackOff)
-    _arpa.write(model.ngrams, tmp_path / "toy.arpa")
+    arpa.write(model.ngrams, tmp_path / "toy.arpa")
     peer = kenlm.Model(str(tmp_path / "toy.arpa"))
     for text in ("the author near the guards laughs .", "the zebra laughs", "laughs the", ""):
         found = [log for log, _, _ in peer.full_scores(text)]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from ngrams_for_tests import trained
 
-from syntagm.models._back_off import BackOff
-from syntagm.models._word_scorer import BITS
+from syntagm.models.ngram.back_off import BackOff
+from syntagm.models.words.scorer import BITS
 
 ROWS = {
     "<unk>": (-1.5928829, 0),

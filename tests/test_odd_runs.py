@@ -1,13 +1,12 @@
 """Every table and figure that can be made of runs, of runs with ties, undefined items, one item, one model, mixed materials."""
 
 import csv
-import importlib
 from pathlib import Path
 
 import pytest
 from toy_runs import FULL, agreement, pairs, toy_run
 
-from syntagm import folder
+from syntagm import views
 from syntagm.cli import main
 from syntagm.formula import parse
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
@@ -17,20 +16,14 @@ OPTIONS = {
     "lexical": ["by=noun"],
     "clustered": ["by=noun"],
     "items": ["suite=agreement"],
-    "surprisal_by_word": ["suite=agreement"],
-    "surprisal_by_region": ["suite=agreement"],
+    "words": ["suite=agreement"],
+    "regions": ["suite=agreement"],
     "margins": ["suite=agreement"],
     "trajectory": ["x=1,2"],
     "trajectory_gap": ["x=1,2", "series=a,b"],
     "learning_curve": ["words=1000,2000"],
 }
 SCORES = ("score", "accuracy", "B - A", "value", "score at the end")
-
-
-def names(package: str) -> list[str]:
-    return [
-        one for one in folder.names(package) if hasattr(importlib.import_module(f"syntagm.{package}.{one}"), "of_runs")
-    ]
 
 
 def broken(name: str = "broken") -> Suite:
@@ -57,7 +50,7 @@ def options(name: str, odd: list[str], runs: int) -> list[str]:
     return [one.format(text=text) if runs > 1 or not one.startswith("x=") else "x=1" for one in OPTIONS.get(name, [])]
 
 
-@pytest.mark.parametrize("name", names("tables"))
+@pytest.mark.parametrize("name", views.offering("table"))
 @pytest.mark.parametrize("runs", [1, 2])
 def test_tables_are_made_or_refused_in_words(
     name: str, runs: int, odd: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -79,7 +72,7 @@ def test_tables_are_made_or_refused_in_words(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", names("figures"))
+@pytest.mark.parametrize("name", views.offering("figure"))
 @pytest.mark.parametrize("runs", [1, 2])
 def test_figures_are_drawn_or_refused_in_words(
     name: str, runs: int, odd: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

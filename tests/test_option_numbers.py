@@ -8,8 +8,8 @@ import torch
 from syntagm.cli import main
 from syntagm.cli._experiment import _number
 from syntagm.errors import UsageError
-from syntagm.models._name import whole
-from syntagm.models._transformer import batch_tokens
+from syntagm.models.hugging_face.options import batch_tokens
+from syntagm.models.names import whole
 
 LONG = "9" * 5000
 

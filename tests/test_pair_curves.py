@@ -5,8 +5,9 @@ import math
 import numpy as np
 import polars as pl
 
-from syntagm.analysis import binned, learning
-from syntagm.analysis.pair_properties import properties
+from syntagm.stats import binned
+from syntagm.views.learning_curve import compute as learning
+from syntagm.views.surface.pair_properties import properties
 
 NAN = float("nan")
 

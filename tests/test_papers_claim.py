@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from syntagm import durable
 from syntagm.errors import RunError, UsageError
-from syntagm.papers import _claim, _controlled, hu2020
-from syntagm.papers._controlled import Cell, Design
-from syntagm.papers._told import Nobody
+from syntagm.io import atomic
+from syntagm.papers.experiment import experiment as controlled
+from syntagm.papers.experiment import lock
+from syntagm.papers.experiment.experiment import Cell, Design
+from syntagm.papers.experiment.progress import Nobody
+from syntagm.papers.hu2020 import reproduce as hu2020
 
 SUITE = """sentence_good,sentence_bad
 {} bark.,{} barks.
@@ -40,7 +42,7 @@ def record(place: Path) -> dict[str, object]:
 
 
 def claim(asked: Design) -> None:
-    _claim.claim(asked, Nobody())
+    lock.claim(asked, Nobody())
 
 
 def test_what_training_would_refuse_is_refused_before_anything_is_noted(place: Path) -> None:
@@ -58,12 +60,12 @@ def test_what_training_would_refuse_is_refused_before_anything_is_noted(place: P
 def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
     claim(design(place, {"xs": 15, "sm": 16}, "lstm", lstm_rate="1e9"))
     with pytest.raises(UsageError, match="15 and 16 words make the same part"):
-        _controlled.draw(design(place, {"xs": 15, "sm": 16}, "lstm"))
+        controlled.draw(design(place, {"xs": 15, "sm": 16}, "lstm"))
     corrected = design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="1")
     claim(corrected)
     assert record(place)["sizes"] == {"xs": 16, "sm": 40}
     # What is locked is not begun, and the tokenizer of a training without a state is made anew.
-    with durable.held(place / "out" / "models" / "lstm-xs-1" / "state"):
+    with atomic.held(place / "out" / "models" / "lstm-xs-1" / "state"):
         (place / "out" / "models" / "lstm-xs-1" / "tokenizer.json").touch()
     claim(design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="2"))
     # The first process would train with another rate than the record says.
@@ -72,7 +74,7 @@ def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
 
 
 def turn(asked: Design, family: str) -> AbstractContextManager[None]:
-    return _claim.turn(asked, Cell(family, "xs", 1), Nobody())
+    return lock.turn(asked, Cell(family, "xs", 1), Nobody())
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_what_something_rests_on_cannot(place: Path, there: str) -> None:
 def test_a_part_that_is_drawn_keeps_its_size(place: Path) -> None:
     asked = design(place, {"xs": 16}, "lstm")
     claim(asked)
-    assert _controlled.draw(asked) == {"xs": 16}
+    assert controlled.draw(asked) == {"xs": 16}
     with pytest.raises(RunError, match=r"sizes\.xs = 16"):
         claim(design(place, {"xs": 24}, "lstm"))
 
@@ -107,7 +109,7 @@ def test_suites_with_other_items_are_refused(place: Path) -> None:
 def test_parts_without_a_record_are_of_nobody_knows_what(place: Path) -> None:
     asked = design(place, {"xs": 16}, "ngram")
     claim(asked)
-    _controlled.draw(asked)
+    controlled.draw(asked)
     (place / "out" / "experiment.json").unlink()
     with pytest.raises(RunError, match=r"no experiment\.json"):
         claim(asked)
@@ -118,17 +120,17 @@ def test_an_n_gram_that_another_process_makes_is_waited_for(place: Path, monkeyp
     asked = design(place, {"xs": 16}, "ngram")
     said: list[str] = []
     claim(asked)
-    other = durable.held(place / "out" / "models" / "ngram-xs")
+    other = atomic.held(place / "out" / "models" / "ngram-xs")
     other.__enter__()
-    monkeypatch.setattr(_claim, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(lock, "WAIT_SECONDS", 0.0)
 
     class Told(Nobody):
         def said(self, line: str) -> None:
             said.append(line)
             other.__exit__(None, None, None)
 
-    held = durable.held(place / "out" / "models" / "ngram-xs")
-    with _claim.turn(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), held:
+    held = atomic.held(place / "out" / "models" / "ngram-xs")
+    with lock.turn(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), held:
         pass
     assert [line.endswith("; waiting") for line in said] == [True]
 
@@ -137,18 +139,18 @@ def test_a_perplexity_of_other_weights_is_refused(place: Path) -> None:
     """Weights that are trained anew would stand beside the numbers of those before."""
     asked, cell, out = design(place, {"xs": 40}, "ngram"), Cell("ngram", "xs", 0), place / "out"
     claim(asked)
-    _controlled.draw(asked)
-    _controlled.train(asked, cell, Nobody())
-    _controlled.measure(asked, cell, 40, Nobody())
-    _controlled.measure(asked, cell, 40, Nobody())
+    controlled.draw(asked)
+    controlled.train(asked, cell, Nobody())
+    controlled.measure(asked, cell, 40, Nobody())
+    controlled.measure(asked, cell, 40, Nobody())
     weights = out / "models" / "ngram-xs" / "model.safetensors"
     weights.write_bytes(weights.read_bytes() + b"\0")
     with pytest.raises(RunError, match="of another training; expected of the weights in models/ngram-xs"):
-        _controlled.measure(asked, cell, 40, Nobody())
+        controlled.measure(asked, cell, 40, Nobody())
     found = json.loads((out / "perplexity" / "ngram-xs.json").read_text())
     (out / "perplexity" / "ngram-xs.json").write_text(json.dumps(found | {"size": "xl"}))
     with pytest.raises(RunError, match="of no model of the experiment"):
-        list(_controlled.finished(out))
+        list(controlled.finished(out))
 
 
 def test_a_state_that_a_kill_left_behind_goes(place: Path) -> None:
@@ -157,5 +159,5 @@ def test_a_state_that_a_kill_left_behind_goes(place: Path) -> None:
     (folder / "state").mkdir(parents=True)
     (folder / "state" / "state.safetensors").touch()
     (folder / "training.json").write_text('{"family": "lstm"}')
-    _controlled.train(asked, cell, Nobody())
+    controlled.train(asked, cell, Nobody())
     assert not (folder / "state").exists()

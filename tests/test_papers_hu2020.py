@@ -13,13 +13,15 @@ import pytest
 from syntagm.cli import main
 from syntagm.cli._experiment import Progress
 from syntagm.errors import Interrupted, UsageError
-from syntagm.estimates import accuracies
-from syntagm.models._name import load
-from syntagm.papers import _controlled, _duration, hu2020
-from syntagm.papers._controlled import Design
-from syntagm.perplexity import perplexity
-from syntagm.run import open_run
-from syntagm.training import corpus
+from syntagm.models.names import load
+from syntagm.papers.experiment import duration
+from syntagm.papers.experiment import experiment as controlled
+from syntagm.papers.experiment.experiment import Design
+from syntagm.papers.hu2020 import reproduce as hu2020
+from syntagm.runs.store import open_run
+from syntagm.tasks.perplexity import perplexity
+from syntagm.training.corpora import corpus
+from syntagm.views.scores.compute import accuracies
 
 NOUNS = ["farmer", "sailor", "dog", "painting", "letter", "window"]
 VERBS = ["sees", "likes", "moves", "knows"]
@@ -189,8 +191,8 @@ def test_what_is_done_is_not_made_again(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("loaded or drawn again")
 
-    monkeypatch.setattr(_controlled, "_load", refuse)
-    monkeypatch.setattr("syntagm.training.nested.write", refuse)
+    monkeypatch.setattr(controlled, "_load", refuse)
+    monkeypatch.setattr("syntagm.training.corpora.nested.write", refuse)
     assert main(line(texts, undisturbed)) == 0
     assert capsys.readouterr().out.count(" done ") == 4
     assert before == {path: path.stat().st_mtime_ns for path in before}
@@ -273,8 +275,9 @@ def test_scales() -> None:
 
 
 def test_every_scale_is_one_that_training_takes() -> None:
-    from syntagm.training import gpt2, lstm
-    from syntagm.training._settings import Settings
+    from syntagm.training.lstm import train as lstm
+    from syntagm.training.settings import Settings
+    from syntagm.training.transformers import gpt2
 
     for families in hu2020.SCALES.values():
         for family, options in families.items():
@@ -291,11 +294,11 @@ def test_estimates_grow_with_the_work() -> None:
     texts = {"valid": 1000, "test": 1000}
     options = hu2020.options("small", ["lstm"])["lstm"]
     # Read 40 times (the limit of passes) and 4 times (that of 4 million words): 40 * 50,000 and 4 * 1,000,000 words.
-    small, large = (_duration.seconds("lstm", options, words, texts, 5e10)[0] for words in (50_000, 1_000_000))
+    small, large = (duration.seconds("lstm", options, words, texts, 5e10)[0] for words in (50_000, 1_000_000))
     assert 2 < large / small < 20
-    slow = _duration.seconds("lstm", options, 50_000, texts, 2.5e10)[0]
+    slow = duration.seconds("lstm", options, 50_000, texts, 2.5e10)[0]
     assert small < slow < 2 * small
-    assert _duration.seconds("ngram", {}, 50_000, texts, 5e10)[0] < small
+    assert duration.seconds("ngram", {}, 50_000, texts, 5e10)[0] < small
 
 
 @pytest.mark.slow

@@ -8,17 +8,17 @@ import polars as pl
 import pytest
 import raw_hu2020
 
-from syntagm.analysis import suite_scores
+from syntagm.drawing.table import Cell
 from syntagm.errors import UsageError
-from syntagm.papers import _hu2020_figures as figures
-from syntagm.papers._hu2020_claims_of_circuits import by_corpus, dissociation
-from syntagm.papers._hu2020_claims_of_numbers import table4
-from syntagm.papers._hu2020_findings import INCOMPLETE, UNKNOWN, Checked, Findings, missing, table
-from syntagm.papers._hu2020_preparation import prepared
-from syntagm.papers._hu2020_raw import read
-from syntagm.papers._hu2020_tables import correlations
-from syntagm.papers._study import Study
-from syntagm.tables._table import Cell
+from syntagm.papers.hu2020 import figures
+from syntagm.papers.hu2020.claims_of_circuits import by_corpus, dissociation
+from syntagm.papers.hu2020.claims_of_numbers import table4
+from syntagm.papers.hu2020.findings import INCOMPLETE, UNKNOWN, Checked, Findings, missing, table
+from syntagm.papers.hu2020.preparation import prepared
+from syntagm.papers.hu2020.raw import read
+from syntagm.papers.hu2020.study import Study
+from syntagm.papers.hu2020.tables import correlations
+from syntagm.views.classes import suite_scores
 
 NO_PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
 

@@ -8,17 +8,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from syntagm.figures._figure import Figure
-from syntagm.papers import _hu2020_figures as figures
-from syntagm.papers import _hu2020_published as published
-from syntagm.papers import _hu2020_regressions as regressions
-from syntagm.papers import _hu2020_tables as tables
-from syntagm.papers._hu2020_findings import Findings, table
-from syntagm.papers._hu2020_preparation import prepared
-from syntagm.papers._hu2020_raw import Raw, read
-from syntagm.papers._hu2020_regressions import Fits
-from syntagm.papers._study import Study
-from syntagm.tables._table import Table
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.table import Table
+from syntagm.papers.hu2020 import figures, published, regressions, tables
+from syntagm.papers.hu2020.findings import Findings, table
+from syntagm.papers.hu2020.preparation import prepared
+from syntagm.papers.hu2020.raw import Raw, read
+from syntagm.papers.hu2020.regressions import Fits
+from syntagm.papers.hu2020.study import Study
 
 STARRED = {
     "GPT-2-XL*": "GPT-2-XL, pre-trained", "GPT-2*": "GPT-2, pre-trained", "Transformer-XL*": "Transformer-XL",

@@ -8,11 +8,12 @@ import pytest
 import raw_hu2020
 
 from syntagm.cli import main
+from syntagm.drawing.table import Table
 from syntagm.errors import InputError, UsageError
-from syntagm.papers import _hu2020_figures, hu2020
-from syntagm.papers._hu2020_preparation import prepared, with_suites
-from syntagm.papers._hu2020_raw import Raw, circuit_of, read
-from syntagm.tables._table import Table
+from syntagm.papers.hu2020 import figures as _hu2020_figures
+from syntagm.papers.hu2020 import reproduce as hu2020
+from syntagm.papers.hu2020.preparation import prepared, with_suites
+from syntagm.papers.hu2020.raw import Raw, circuit_of, read
 
 
 @pytest.fixture

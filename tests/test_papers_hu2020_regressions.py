@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.papers import _hu2020_regressions as regressions
-from syntagm.papers._hu2020_regressions import Fits
+from syntagm.papers.hu2020 import regressions
+from syntagm.papers.hu2020.regressions import Fits
 
 
 @cache

@@ -10,9 +10,9 @@ from toy_runs import FULL, toy_run
 from syntagm.cli import main
 from syntagm.errors import RunError
 from syntagm.formats import marvin2018 as names
-from syntagm.papers import marvin2018
-from syntagm.papers._cited import cited
-from syntagm.run import Run, open_run
+from syntagm.papers.cited import cited
+from syntagm.papers.marvin2018 import reproduce as marvin2018
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Sentence, Suite
 
 Row = dict[str, object]

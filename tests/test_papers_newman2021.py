@@ -9,19 +9,21 @@ import pytest
 from fill_for_tests import Drawn
 from toy_runs import pairs, toy_run
 
-from syntagm.analysis import lemma_groups
-from syntagm.blanks.recording import fill
-from syntagm.blanks.run import FillRun
 from syntagm.cli import main
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.save_chart import svg
+from syntagm.drawing.table import Table
 from syntagm.errors import RunError, UsageError
-from syntagm.figures import cut_offs, frequency_bands
-from syntagm.figures._figure import Figure
-from syntagm.figures._save import svg
-from syntagm.papers import _newman2021_confound, newman2021
-from syntagm.run import open_run
+from syntagm.papers.newman2021 import confound
+from syntagm.papers.newman2021 import reproduce as newman2021
+from syntagm.runs.gap_recording import fill
+from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import open_run
 from syntagm.suite import Suite
-from syntagm.tables import groups, scores
-from syntagm.tables._table import Table
+from syntagm.views import groups, nucleus
+from syntagm.views.frequency_bands import chart as frequency_bands
+from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.views.scores import table as scores
 from syntagm.word_list import WordList, WordRow
 
 LABELS = ("singular", "plural")
@@ -146,7 +148,7 @@ def test_contexts_without_a_weight_are_left_out_of_the_mean_and_of_each_draw() -
     nan = float("nan")
     part = pl.DataFrame({"equal_weight": [0.5, 0.7, nan, nan], "model_weight": [0.25, nan, nan, nan]})
     # (2/4)^4 = 6 % of the draws have neither 0.5 nor 0.7; (3/4)^4 less those, 25 %, have 0.5 alone, and as many 0.7 alone.
-    assert list(_newman2021_confound._means(part, "m/.")) == [pytest.approx(0.6), 0.5, 0.7, 0.25, None, None]
+    assert list(confound._means(part, "m/.")) == [pytest.approx(0.6), 0.5, 0.7, 0.25, None, None]
 
 
 def test_lists_without_tags_are_looked_up_among_the_verbs_and_that_is_said(tmp_path: Path) -> None:
@@ -188,13 +190,13 @@ def test_no_cut_offs_no_figures(tmp_path: Path) -> None:
     found = made(tmp_path)
     assert not set(newman2021.FIGURES) & set(found)
     with pytest.raises(UsageError, match="no cut-offs"):
-        cut_offs.of_runs([filled(tmp_path, OTHER, SHORT, LONG)])
+        nucleus.draw_figure([filled(tmp_path, OTHER, SHORT, LONG)])
     with pytest.raises(UsageError, match="equal_weight, model_weight"):
-        cut_offs.of_runs([], "tse")
+        nucleus.draw_figure([], "tse")
 
 
 def test_frequency_bands_by_pencil(tmp_path: Path) -> None:
-    figure = frequency_bands.of_runs([filled(tmp_path, OTHER, SHORT, LONG)])
+    figure = frequency_bands.draw_figure([filled(tmp_path, OTHER, SHORT, LONG)])
     values = {(row["label"], row["band"]): (row["value"], row["n"]) for row in figure.table.iter_rows(named=True)}
     assert values["singular", 1] == (pytest.approx(1 / 3), 3)
     assert values["plural", 1] == (pytest.approx(2 / 3), 3)
@@ -202,7 +204,7 @@ def test_frequency_bands_by_pencil(tmp_path: Path) -> None:
     assert values[frequency_bands.ALL, 3] == (pytest.approx(1), 1)
     assert svg(figure).count(", n=") == figure.table.height
     with pytest.raises(UsageError, match="no column band"):
-        frequency_bands.of_runs([filled(tmp_path / "bare", SHORT, words=BARE)])
+        frequency_bands.draw_figure([filled(tmp_path / "bare", SHORT, words=BARE)])
 
 
 def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
@@ -214,7 +216,7 @@ def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
     said = " ".join(frequency_bands.differences([("b", b), ("c", c)]))
     lists = f"b four ({b.words.hash[:8]}), c fewer ({c.words.hash[:8]})"
     assert said == f"models were asked for the words of different lists ({lists}): their lemmas differ"
-    for figure in (frequency_bands.of_runs([a, b]), newman2021.of_runs([a, b])["figure_frequency"]):
+    for figure in (frequency_bands.draw_figure([a, b]), newman2021.of_runs([a, b])["figure_frequency"]):
         assert isinstance(figure, Figure)
         assert "different suites" in " ".join(figure.spec["title"]["subtitle"])
     assert not frequency_bands.differences([("a", a), ("again", a)])
@@ -223,15 +225,15 @@ def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
 def test_suites_without_a_context_are_in_no_mean_and_named(tmp_path: Path) -> None:
     none = pairs("none", ("The dog quickly.", "The dog slowly."), tags={"construction": "x"})
     run = filled(tmp_path, SHORT, none, LONG)
-    found = scores.of_runs([run])
+    found = scores.make_table([run])
     # TSE: "barks" loses after "The dog" and "bark" wins after "The dogs", 1/2; "sings" wins: (1/2 + 1) / 2.
     assert found.rows[-1][:4] == ("mean of 2 suites", "first", run.model, pytest.approx(3 / 4))
     assert found.notes[-1] == f"{run.model}: no context for the word list in none, so in no mean."
-    by = groups.of_runs([run], "construction")
+    by = groups.make_table([run], "construction")
     assert [row[1] for row in by.rows] == ["Short VP coordination", "Long VP coordination"]
     assert by.notes[-1] == found.notes[-1]
     # Where all suites have contexts, nothing is said.
-    assert "no context" not in " ".join(scores.of_runs([filled(tmp_path / "all", SHORT, LONG)]).notes)
+    assert "no context" not in " ".join(scores.make_table([filled(tmp_path / "all", SHORT, LONG)]).notes)
 
 
 def test_only_single_tokens_and_words_that_are_not_eligible(tmp_path: Path) -> None:
@@ -260,14 +262,14 @@ def test_other_runs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"expected a fill run"):
         newman2021.of_runs([toy_run(tmp_path / "score", SHORT)])
     with pytest.raises(RunError, match=r"expected a fill run"):
-        cut_offs.of_runs([toy_run(tmp_path / "score", SHORT)])
+        nucleus.draw_figure([toy_run(tmp_path / "score", SHORT)])
 
 
 @pytest.mark.slow
 def test_rows_of_the_bundled_suites() -> None:
     """All suites that `--model` runs have a row of the paper's table."""
-    from syntagm.formats._many import read_all
-    from syntagm.papers._cited import cited
+    from syntagm.materials.suite_files import read_all
+    from syntagm.papers.cited import cited
 
     known = {tag for line in cited("newman2021")["table2"] for tag in line["constructions"]}
     suites = [suite for name in newman2021.SUITES for suite in read_all(f"{name}?n=1")]

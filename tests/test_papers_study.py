@@ -9,8 +9,10 @@ from toy_runs import FULL, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import RunError
-from syntagm.papers import _hu2020_tables, _study, hu2020
-from syntagm.run import Run, open_run
+from syntagm.papers.hu2020 import reproduce as hu2020
+from syntagm.papers.hu2020 import study as _study
+from syntagm.papers.hu2020 import tables
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Sentence, Suite
 
 
@@ -70,7 +72,7 @@ def test_means_over_other_suites_and_items_are_said_to_be(run: Run, tmp_path: Pa
         f"not all have the 2 suites: 2: {less.model}: 1",
         "not the same items in all runs: number_src",
     )
-    assert set(study.remarks) <= set(_hu2020_tables.classes(study).notes)
+    assert set(study.remarks) <= set(tables.classes(study).notes)
     record = json.loads((less.folder / "run.json").read_text()) | {"status": "interrupted"}
     (less.folder / "run.json").write_text(json.dumps(record))
     assert _study.of_runs([open_run(less.folder)]).remarks == (f"not finished: {less.model}",)

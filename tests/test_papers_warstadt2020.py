@@ -12,24 +12,21 @@ import pytest
 from toy_runs import toy_run
 
 from syntagm.cli import main
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.save_chart import svg
+from syntagm.drawing.table import Cell, Table
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.figures import (
-    learning_curve,
-    length_effect,
-    method_comparison,
-    model_correlation,
-    phenomenon_accuracy,
-)
-from syntagm.figures._figure import Figure
-from syntagm.figures._save import svg
 from syntagm.formats import _pair
 from syntagm.formula import parse
-from syntagm.papers import warstadt2020
-from syntagm.papers._paradigms import CONTRASTS, paradigms, published
-from syntagm.papers._warstadt2020_raw import people
-from syntagm.run import Run
+from syntagm.papers.warstadt2020 import reproduce as warstadt2020
+from syntagm.papers.warstadt2020.paradigms import CONTRASTS, paradigms, published
+from syntagm.papers.warstadt2020.raw import people
+from syntagm.runs.store import Run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.tables._table import Cell, Table
+from syntagm.views import correlation, phenomena
+from syntagm.views.learning_curve import chart as learning_curve
+from syntagm.views.methods import chart as method_comparison
+from syntagm.views.surface import chart as length_effect
 
 PLAIN, NOUN = "regular_plural_subject_verb_agreement_1", "distractor_agreement_relational_noun"
 Row = dict[str, Cell]
@@ -200,12 +197,10 @@ def test_runs_without_pairs_are_refused_and_no_runs_make_nothing(tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "module", [learning_curve, length_effect, method_comparison, model_correlation, phenomenon_accuracy]
-)
+@pytest.mark.parametrize("module", [learning_curve, length_effect, method_comparison, correlation, phenomena])
 def test_figures_of_runs_can_be_drawn_by_their_names(module: ModuleType, run: Run) -> None:
     options = {"words": "1000,2000"} if module is learning_curve else {}
-    figure = module.of_runs([run, run], **options)
+    figure = module.draw_figure([run, run], **options)
     altair.Chart.from_dict(dict(figure.spec), validate=True)
     assert "<svg" in svg(figure)
     assert {"n", "method"} <= set(figure.table.columns)
@@ -214,14 +209,14 @@ def test_figures_of_runs_can_be_drawn_by_their_names(module: ModuleType, run: Ru
 def test_figures_that_would_show_nothing_are_refused(run: Run, tmp_path: Path) -> None:
     bare = toy_run(tmp_path, Suite("bare", agreement("bare", "dog").items, (Prediction("one", _pair.CRITICAL),)))
     for module, runs, said in (
-        (phenomenon_accuracy, [bare], "in no suite"),
+        (phenomena, [bare], "in no suite"),
         (length_effect, [bare], "no suite of minimal pairs"),
         (method_comparison, [bare], "no suite with full_sentence and a prefix"),
-        (model_correlation, [run], "1 run"),
+        (correlation, [run], "1 run"),
         (learning_curve, [run], "no size"),
     ):
         with pytest.raises(UsageError, match=said):
-            module.of_runs(runs)
+            module.draw_figure(runs)
 
 
 def test_the_paradigms_are_those_of_the_paper() -> None:

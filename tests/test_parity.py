@@ -17,15 +17,15 @@ from models_for_tests import sentencepiece_like, transformer
 from reference_for_tests import Reference, conditions, pairs, verdict
 
 import syntagm
-from syntagm import evaluate
-from syntagm.align import Rule
-from syntagm.formats._read import read
-from syntagm.measures.prediction import Reading
-from syntagm.models._model import LanguageModel
-from syntagm.models._name import BUNDLED, load
-from syntagm.models.causal import wrap
+from syntagm.materials.reading import read
+from syntagm.models.causal.model import wrap
+from syntagm.models.contract import LanguageModel
+from syntagm.models.names import BUNDLED, load
 from syntagm.result import Result
 from syntagm.suite import Suite
+from syntagm.tasks.predictions import evaluate
+from syntagm.tasks.predictions.align import Rule
+from syntagm.tasks.predictions.prediction import Reading
 
 HERE = Path(__file__).parent
 SHARED = HERE.parents[1] / "shared" / "data"

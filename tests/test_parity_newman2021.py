@@ -17,12 +17,13 @@ import pytest
 import torch
 from fill_for_tests import oracle
 
-from syntagm.blanks.estimates import estimates
-from syntagm.blanks.recording import fill
-from syntagm.formats._read import read
-from syntagm.measures._cut import PUBLISHED_BOTTOM, PUBLISHED_TOP
-from syntagm.models import causal, masked
-from syntagm.models._model import LanguageModel
+from syntagm.materials.reading import read
+from syntagm.models.causal import model as causal
+from syntagm.models.contract import LanguageModel
+from syntagm.models.masked import model as masked
+from syntagm.runs.gap_recording import fill
+from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
+from syntagm.views.gaps.estimates import estimates
 from syntagm.word_list import read as read_words
 
 SUBJECTS = ["the gardener", "the gardeners near the gate", "the boats", "No one", "the painter", "the gardener"]

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from syntagm.answers import Surprisals
 from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
-from syntagm.models import ngram
-from syntagm.models._model import LanguageModel
-from syntagm.models._name import load
-from syntagm.papers._controlled import Cell, Design, measure
-from syntagm.papers._told import Nobody
-from syntagm.perplexity import PORTION, Perplexity, division, perplexity
-from syntagm.question import Surprisals
-from syntagm.training import corpus
+from syntagm.models.contract import LanguageModel
+from syntagm.models.names import load
+from syntagm.models.ngram import family
+from syntagm.papers.experiment.experiment import Cell, Design, measure
+from syntagm.papers.experiment.progress import Nobody
+from syntagm.tasks.perplexity import PORTION, Perplexity, division, perplexity
+from syntagm.training.corpora import corpus
 
 
 class Fixed(LanguageModel):
@@ -179,7 +179,7 @@ def test_a_text_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.slow
 def test_an_n_gram_on_brown_has_the_perplexity_that_kenlm_gives(shared: Path, tmp_path: Path) -> None:
-    from syntagm.training import ngram
+    from syntagm.training.ngram import train as ngram
 
     texts = shared / "data" / "corpora"
     ngram.train([str(texts / "brown.train.txt")], [], tmp_path / "model", classes="none", tokens="blanks")
@@ -226,8 +226,8 @@ def test_a_text_is_judged_as_a_whole_everywhere_and_the_model_loaded_once(
     assert division(str(place), [held]) == {"tokens": "treebank"}
     assert division(f"{place}?tokens=auto", [held]) == division("toy", [held]) == {}
     loaded = []
-    load_once = ngram.load
-    monkeypatch.setattr(ngram, "load", lambda path, **options: loaded.append(options) or load_once(path, **options))
+    load_once = family.load
+    monkeypatch.setattr(family, "load", lambda path, **options: loaded.append(options) or load_once(path, **options))
     capsys.readouterr()
     assert main(["perplexity", str(place), str(held), "--json"]) == 0
     assert loaded == [{"eos": "yes", "tokens": "treebank"}]

@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from syntagm import evaluate, formula
-from syntagm.measures.prediction import Prediction, Reading
-from syntagm.models import _name
-from syntagm.models._model import LanguageModel
-from syntagm.question import Surprisals
+from syntagm import formula
+from syntagm.answers import Surprisals
+from syntagm.models import names
+from syntagm.models.contract import LanguageModel
 from syntagm.suite import Aggregate, Item, Region, Sentence, Suite
 from syntagm.suite import Prediction as Claim
+from syntagm.tasks.predictions import evaluate
+from syntagm.tasks.predictions.prediction import Prediction, Reading
 
 TEXT = "The dogs bark ."
 REGIONS = (Region("1", 0, 3), Region("2", 4, 8), Region("3", 8, 8), Region("4", 9, 13))
@@ -203,7 +204,7 @@ def test_a_token_over_a_border_makes_the_item_undefined_with_a_reason() -> None:
 
 
 def test_the_tolerance_is_the_measured_noise_where_that_is_larger() -> None:
-    assert evaluate.tolerance(_name.load("toy")) == 1e-4
+    assert evaluate.tolerance(names.load("toy")) == 1e-4
     coarse = Told()
     coarse.noise = 0.3
     assert evaluate.tolerance(coarse) == 0.3

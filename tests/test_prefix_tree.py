@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagm.models._prefix_tree import Budget, Pack, batches, plan
+from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
 
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=9), max_size=30)
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from syntagm.errors import UsageError
-from syntagm.models import _name, random
-from syntagm.models._name import load
+from syntagm.models import names
+from syntagm.models.names import load
+from syntagm.models.random import model as random
 
 
 def bits(text: str, **options: str) -> list[float]:
@@ -68,7 +69,7 @@ def test_names() -> None:
     assert load("random").name == "random:normal(16,2)?seed=1"
     assert load("random?seed=007").name == load("random:normal(16,2)?seed=7").name
     assert load("random?unigram=yes&seed=3").name == "random:normal(16,2)?seed=3&unigram=yes"
-    made = [_name.load(f"random?seed={seed}&unigram={kind}").fingerprint for seed in (1, 2) for kind in ("yes", "no")]
+    made = [names.load(f"random?seed={seed}&unigram={kind}").fingerprint for seed in (1, 2) for kind in ("yes", "no")]
     assert len(set(made)) == 4
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from syntagm import table
 from syntagm.errors import ModelError, UsageError
-from syntagm.models import _name
-from syntagm.models.recorded import Recorded
+from syntagm.io import csv
+from syntagm.models import names
+from syntagm.models.recorded.model import Recorded
 
 HEADER = "index,start,token,bits,known\n"
 DOG = "0,0,the,2.5,1\n1,3, dog,3,1\n"
@@ -21,7 +21,7 @@ def written(folder: Path, text: str, name: str = "tokens.csv") -> Path:
 
 
 def load(folder: Path, text: str, options: str = "") -> Recorded:
-    model = _name.load(f"recorded:{written(folder, text)}{options}")
+    model = names.load(f"recorded:{written(folder, text)}{options}")
     assert isinstance(model, Recorded)
     return model
 
@@ -45,7 +45,7 @@ def test_unknown_words_and_end_symbols_and_shared_characters(tmp_path: Path) -> 
 )
 def test_whatever_the_export_writes_comes_back(tmp_path: Path, token: str) -> None:
     rows = [(0, 0, "x", 1.25, True), (1, 1, token, 0.1, False)]
-    text = "".join(table.lines(["index", "start", "token", "bits", "known"], rows))
+    text = "".join(csv.lines(["index", "start", "token", "bits", "known"], rows))
     [answer] = load(tmp_path, text).score([f"x{token}"])
     assert answer.bits.tolist() == [1.25, 0.1]
 
@@ -113,7 +113,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes(b"caf\xe9")
     for path in (tmp_path / "absent.csv", tmp_path / "latin.csv", tmp_path):
         with pytest.raises(ModelError, match="can't be read"):
-            _name.load(f"recorded:{path}")
+            names.load(f"recorded:{path}")
 
 
 def test_options_that_it_does_not_have(tmp_path: Path) -> None:

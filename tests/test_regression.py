@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from regression_for_tests import DATA, dense_loglik, hu2020_scores
 
-from syntagm.analysis.regression import Fit, compare, fit
 from syntagm.errors import UsageError
+from syntagm.stats.mixed.linear import Fit, compare, fit
 
 SLOPES = " + (log(numwords) + architecture | suite) + (1 | instance)"
 SIX = {  # model: fixed effects, parameters, AIC

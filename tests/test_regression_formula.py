@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.analysis import _lmm_columns
-from syntagm.analysis._lmm_formula import MAX_LENGTH, parse
 from syntagm.errors import FormulaError
+from syntagm.stats.mixed import columns
+from syntagm.stats.mixed.formula import MAX_LENGTH, parse
 
 TABLE = pl.DataFrame({"y": range(12), "x": range(1, 13), "f": ["a", "b", "c"] * 4, "h": ["u"] * 6 + ["v"] * 6})
 
@@ -29,7 +29,7 @@ IN_R = [
 @pytest.mark.parametrize(("text", "names"), IN_R)
 def test_columns_and_their_names_are_those_of_r(text: str, names: str) -> None:
     model = parse(f"y ~ {text}")
-    assert " ".join(_lmm_columns.columns(model.fixed, TABLE, _lmm_columns.levels(model, TABLE, {})).names) == names
+    assert " ".join(columns.columns(model.fixed, TABLE, columns.levels(model, TABLE, {})).names) == names
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.analysis import logistic
-from syntagm.analysis.regression import Fit, fit
 from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.stats.mixed import logistic
+from syntagm.stats.mixed.linear import Fit, fit
 
 DRAW = np.random.default_rng(0)
 ROWS = 60

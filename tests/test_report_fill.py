@@ -17,16 +17,16 @@ from fill_for_tests import Drawn
 from report_examples import ATTACKS
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.blanks.estimates import estimates, pooled
-from syntagm.blanks.recording import fill
-from syntagm.blanks.run import FillRun
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.models._name import load
+from syntagm.models.names import load
 from syntagm.report import fill_examples
 from syntagm.report.page import report
-from syntagm.run import open_run
+from syntagm.runs.gap_recording import fill
+from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import open_run
 from syntagm.suite import Suite
+from syntagm.views.gaps.estimates import estimates, pooled
 from syntagm.word_list import WordList, WordRow
 
 FORMS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap")]
@@ -188,7 +188,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     model = Drawn([*VOCABULARY, *(form for row in rows for form in row.forms)])
     model.name = ATTACKS[1]
     # `fill` would refuse such names; but a run directory may come from anyone.
-    with patch("syntagm.ledger.check", lambda suites: []):
+    with patch("syntagm.runs.ledger.check", lambda suites: []):
         run = fill(model, suites, words, tmp_path / "run", top=[0.9])
     content = report([run], tmp_path / "page.html").read_text("utf-8")
     assert content.count("<script") == 1

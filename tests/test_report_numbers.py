@@ -9,7 +9,7 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm.formula import parse
 from syntagm.report import numbers
 from syntagm.result import Estimate
-from syntagm.run import open_run
+from syntagm.runs.store import open_run
 from syntagm.suite import Prediction
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))

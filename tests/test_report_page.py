@@ -17,10 +17,10 @@ import pytest
 from report_examples import ATTACKS, crossed, gaps, hostile
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.analysis import comparison
 from syntagm.errors import UsageError
 from syntagm.report.page import CEILING, report
-from syntagm.run import Run, open_run
+from syntagm.runs.store import Run, open_run
+from syntagm.stats import paired
 from syntagm.suite import Suite
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
@@ -106,8 +106,8 @@ def test_models_are_compared_on_the_suites_they_share(tmp_path: Path) -> None:
     toy = toy_run(tmp_path / "toy", agreement())
     page = written(tmp_path, toy, other)
     [row] = saved(page)["comparison.csv"]
-    pairs = comparison.pair(*(run.results("agreement").filter(pl.col("measure") == "verb") for run in (toy, other)))
-    [expected] = comparison.compare(pairs, (toy.tolerance, other.tolerance))
+    pairs = paired.pair(*(run.results("agreement").filter(pl.col("measure") == "verb") for run in (toy, other)))
+    [expected] = paired.compare(pairs, (toy.tolerance, other.tolerance))
     assert (float(row["difference"]), float(row["p"])) == (expected.difference.value, expected.p)
     assert (row["only_a"], row["only_b"]) == (str(expected.only_a), str(expected.only_b))
     assert "0 of 1 suite separate them" in page.text

@@ -11,9 +11,9 @@ from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs, sentence, toy_run
 
 from syntagm.errors import InputError, Interrupted, RunError
-from syntagm.models._name import load
-from syntagm.models.causal import wrap
-from syntagm.recording import Silence, run
+from syntagm.models.causal.model import wrap
+from syntagm.models.names import load
+from syntagm.runs.engine import Silence, run
 from syntagm.suite import Item, Region, Sentence, Suite
 
 

@@ -6,9 +6,9 @@ from toy_runs import agreement, pairs, toy_run
 
 from syntagm.errors import RunError
 from syntagm.formula import parse
-from syntagm.models._name import load
-from syntagm.recording import run
-from syntagm.run import REGION_COLUMNS, TOKEN_COLUMNS, open_run
+from syntagm.models.names import load
+from syntagm.runs.engine import run
+from syntagm.runs.store import REGION_COLUMNS, TOKEN_COLUMNS, open_run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 # A token "dogs" that reaches over the border between "dog" and "s".

@@ -13,18 +13,19 @@ from fill_for_tests import Drawn
 from rich.console import Console
 from toy_runs import pairs
 
-from syntagm import pairing
-from syntagm.analysis import comparison, separation
-from syntagm.analysis.comparison import are_verdicts
-from syntagm.blanks import alike
-from syntagm.blanks.recording import fill
-from syntagm.blanks.run import FillRun
 from syntagm.cli import compare as command
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.figures import margins, scores
-from syntagm.run import open_run
+from syntagm.runs.gap_recording import fill
+from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import open_run
+from syntagm.stats import paired, significance
+from syntagm.stats.paired import are_verdicts
 from syntagm.suite import Suite
+from syntagm.views import margins
+from syntagm.views.comparison import compute as pairing
+from syntagm.views.gaps import comparability
+from syntagm.views.scores import chart as scores
 from syntagm.word_list import WordList, WordRow
 
 FORMS = (("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"))
@@ -64,7 +65,7 @@ def table_of(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, 
 
 def shares(*values: tuple[float, float]) -> pl.DataFrame:
     rows = [("s", str(k), "w", a, b, NAN, NAN) for k, (a, b) in enumerate(values)]
-    return pl.DataFrame(rows, schema=list(comparison.FLIP_COLUMNS), orient="row")
+    return pl.DataFrame(rows, schema=list(paired.FLIP_COLUMNS), orient="row")
 
 
 @pytest.mark.parametrize(
@@ -84,18 +85,18 @@ def test_what_verdicts_are(values: list[float], margins: list[float], verdicts: 
 
 def test_shares_have_a_difference_and_nothing_that_holds() -> None:
     pairs_of_shares = shares((0.25, 0.75), (0.5, 0.5), (NAN, 0.1))
-    [found] = comparison.compare(pairs_of_shares, (1e-4, 1e-4))
+    [found] = paired.compare(pairs_of_shares, (1e-4, 1e-4))
     # Means .375 and .625 of the two items defined under both; differences .5 and 0.
     assert (found.a, found.b, found.difference.value, found.n) == (0.375, 0.625, 0.25, 2)
     assert (found.ends_a, found.ends_b) == ((0.25, 0.5), (0.5, 0.75))
     assert (found.difference.low, found.difference.high, found.difference.undefined) == (0.0, 0.5, 1)
     assert {found.margin, found.both, found.only_a, found.only_b, found.neither, found.ties_a, found.flipped} == {None}
     assert np.isnan(found.p)
-    assert comparison.over_suites(pairs_of_shares, (1e-4, 1e-4)).both is None
-    assert separation.differences(pairs_of_shares)[0].difference == separation.over_suites(pairs_of_shares).__class__(
-        {"suite": "s"}, 0.25, 0.0, 0.5, 2, "bootstrap(items, 10000, seed 1), paired", 0, 1
-    )
-    for refuse in (comparison.flips, separation.by_suite):
+    assert paired.over_suites(pairs_of_shares, (1e-4, 1e-4)).both is None
+    assert significance.differences(pairs_of_shares)[0].difference == significance.over_suites(
+        pairs_of_shares
+    ).__class__({"suite": "s"}, 0.25, 0.0, 0.5, 2, "bootstrap(items, 10000, seed 1), paired", 0, 1)
+    for refuse in (paired.flips, significance.by_suite):
         with pytest.raises(UsageError, match="w, whose values are shares"):
             refuse(pairs_of_shares)
 
@@ -144,7 +145,7 @@ def test_tables_of_shares(folders: list[str], capsys: pytest.CaptureFixture[str]
         assert {row[name] for name in ("only A", "only B", "p", "p Holm", "p Benjamini-Hochberg")} == {""}
     assert main(["table", "comparison", *folders, "measure=equal_weight"]) == 0
     assert "only A, only B, p empty: of equal_weight values are shares" in capsys.readouterr().out
-    for name in ("flips", "separation"):
+    for name in ("discordant", "significance"):
         assert main(["table", name, *folders, "measure=equal_weight"]) == 2
         assert "whose values are shares" in capsys.readouterr().err
         assert main(["table", name, *folders, "measure=tse"]) == 0
@@ -162,11 +163,11 @@ def test_items_of_shares_have_values(folders: list[str], capsys: pytest.CaptureF
 def test_figures_of_shares(folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = [open_run(one) for one in folders]
     with pytest.raises(UsageError, match=r"without margins; expected one of tse\."):
-        margins.of_runs(runs, measure="equal_weight")
+        margins.draw_figure(runs, measure="equal_weight")
     assert main(["figure", "margins", folders[0], "measure=equal_weight", "-o", str(tmp_path / "m")]) == 2
     assert "whose values are shares" in capsys.readouterr().err
-    assert margins.of_runs(runs, measure="tse").table["items"].sum() == 6  # three items under two models
-    drawn, plain = (json.dumps(scores.of_runs(runs, measure).spec) for measure in ("model_weight", "tse"))
+    assert margins.draw_figure(runs, measure="tse").table["items"].sum() == 6  # three items under two models
+    drawn, plain = (json.dumps(scores.draw_figure(runs, measure).spec) for measure in ("model_weight", "tse"))
     assert "mean model_weight over contexts, 95% interval" in drawn
     assert '"title": "mean model_weight"' in drawn
     assert "accuracy" not in drawn.lower()
@@ -178,43 +179,43 @@ def test_runs_that_were_asked_different_things_are_not_comparable(
 ) -> None:
     one, single = filled(tmp_path / "one"), filled(tmp_path / "single", eligible="single-token")
     shorter = filled(tmp_path / "shorter", forms=FORMS[:3])
-    assert alike.differences(one, one) == []
-    assert alike.differences(one, single) == [
+    assert comparability.differences(one, one) == []
+    assert comparability.differences(one, single) == [
         "NOT COMPARABLE: the runs were asked different kinds of eligible rows (A: all, B: single-token)"
     ]
-    assert "different word lists (A: list@" in alike.differences(one, shorter)[0]
-    for words in (["compare"], ["table", "comparison"], ["table", "separation"], ["table", "flips"]):
+    assert "different word lists (A: list@" in comparability.differences(one, shorter)[0]
+    for words in (["compare"], ["table", "comparison"], ["table", "significance"], ["table", "discordant"]):
         assert main([*words, str(one.folder), str(single.folder)]) == 0
         assert "NOT COMPARABLE" in capsys.readouterr().err
-    assert pairing.compare(one, single, "tse").warnings == alike.differences(one, single)
+    assert pairing.compare(one, single, "tse").warnings == comparability.differences(one, single)
 
 
 def test_models_that_know_other_rows_are_not_comparable_by_weights(tmp_path: Path) -> None:
     one, same = filled(tmp_path / "one"), filled(tmp_path / "same", extra="k")
     fewer, other = (filled(tmp_path / lacking, lacking=lacking) for lacking in ("nap", "is"))
-    assert alike.same_rows([one, same])
-    assert not alike.same_rows([one, same, fewer])
+    assert comparability.same_rows([one, same])
+    assert not comparability.same_rows([one, same, fewer])
     # Four rows, and three: the row nap does not count.
     said = "the models know different rows of the word list in simple (A: 4, B: 3 of them)"
     assert pairing.compare(one, fewer, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
     assert pairing.compare(one, fewer, "tse").warnings == []
     # Three rows each, but not the same.
-    assert alike.other_rows(fewer, other) == ["simple"]
+    assert comparability.other_rows(fewer, other) == ["simple"]
 
 
 def test_rows_of_a_model_that_sees_the_left_side_beside_one_that_sees_both(tmp_path: Path) -> None:
     left, both = filled(tmp_path / "left"), filled(tmp_path / "both", both=True)
     # Each left side has one right side here, so that the contexts are the same, and so are the rows.
     assert pairing.compare(left, both, "equal_weight").warnings == []
-    assert alike.same_rows([left, both])
+    assert comparability.same_rows([left, both])
     fewer, other = (filled(tmp_path / lacking, both=True, lacking=lacking) for lacking in ("nap", "is"))
     for runs, counts in (((left, fewer), "A: 4, B: 3"), ((fewer, left), "A: 3, B: 4")):
         said = f"the models know different rows of the word list in simple ({counts} of them)"
         assert pairing.compare(*runs, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
         assert pairing.compare(*runs, "tse").warnings == []
-        assert not alike.same_rows(runs)
+        assert not comparability.same_rows(runs)
     # Three rows each, but not the same.
-    assert alike.other_rows(filled(tmp_path / "of left", lacking="nap"), other) == ["simple"]
+    assert comparability.other_rows(filled(tmp_path / "of left", lacking="nap"), other) == ["simple"]
 
 
 def test_contexts_of_a_model_that_sees_the_left_side_are_others(

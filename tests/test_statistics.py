@@ -9,21 +9,24 @@ import polars as pl
 import pytest
 from toy_runs import FULL, agreement, pairs, toy_run
 
-from syntagm.analysis import interval, normalisation, power
-from syntagm.analysis.clustered import clustered
-from syntagm.analysis.comparison import mcnemar
-from syntagm.analysis.lexical import with_frequency
-from syntagm.analysis.unigram import counted
+from syntagm.drawing.table import Table
 from syntagm.errors import InputError, UsageError
-from syntagm.figures import lexical as lexical_figure
 from syntagm.formula import parse
-from syntagm.normalised import read_unigrams, results, whole
 from syntagm.result import Estimate
-from syntagm.run import Run
+from syntagm.runs.store import Run
+from syntagm.stats import bootstrap, power
+from syntagm.stats.clustered import clustered
+from syntagm.stats.paired import mcnemar
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.tables import clustered as clustered_table
-from syntagm.tables import lexical, normalised, separation
-from syntagm.tables._table import Table
+from syntagm.views import significance
+from syntagm.views.clustered import table as clustered_table
+from syntagm.views.lexical import chart as lexical_figure
+from syntagm.views.lexical import table as lexical
+from syntagm.views.lexical.compute import with_frequency
+from syntagm.views.normalised import normalisation
+from syntagm.views.normalised import table as normalised
+from syntagm.views.normalised.compute import read_unigrams, results, whole
+from syntagm.views.normalised.unigram import counted
 
 Row = dict[str, object]
 
@@ -95,7 +98,7 @@ def test_clusters_without_spread_inside_are_worth_one_item_each() -> None:
 def test_the_plain_interval_is_that_of_all_other_tables() -> None:
     values = [0.0, 1.0, 1.0, 1.0, 0.0, 1.0]
     found = clustered(values, list("aabbcc"), "agreement")
-    assert (found.low, found.high) == interval.interval(interval.redrawn_means(values, "agreement"))
+    assert (found.low, found.high) == bootstrap.interval(bootstrap.redrawn_means(values, "agreement"))
 
 
 def test_one_cluster_no_items_and_undefined_items() -> None:
@@ -245,31 +248,31 @@ def test_unigrams_from_a_text_and_from_a_model_of_order_one(run: Run, tmp_path: 
 def test_the_normalised_table_counts_flips_against_bits(run: Run, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("barks\n" * 30 + "bark\n")
-    found = {row["by"]: row for row in rows(normalised.of_runs([run], str(text)))}
+    found = {row["by"]: row for row in rows(normalised.make_table([run], str(text)))}
     assert (found["bits"]["score"], found["bits"]["n"], found["bits"]["ties"]) == (0.5, 4, 1)
     assert (found["slor"]["score"], found["slor"]["only by bits"], found["slor"]["only by this"]) == (0.0, 2, 0)
-    assert [row["by"] for row in rows(normalised.of_runs([run], str(text), by="slor"))] == ["bits", "slor"]
+    assert [row["by"] for row in rows(normalised.make_table([run], str(text), by="slor"))] == ["bits", "slor"]
     with pytest.raises(UsageError, match="by="):
-        normalised.of_runs([run], str(text), by="slur")
+        normalised.make_table([run], str(text), by="slur")
 
 
 def test_lexical_items_and_their_frequency(run: Run, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("The dog, the dog, the Dog and a cat.\n")
-    table = lexical.of_runs([run], by="noun", measure="full_sentence", unigrams=str(text))
+    table = lexical.make_table([run], by="noun", measure="full_sentence", unigrams=str(text))
     found = {row["word"]: row for row in rows(table)}
     assert (found["dog"]["score"], found["dog"]["n"], found["dog"]["frequency"]) == (1.0, 2, 3)
     assert (found["bird"]["score"], found["bird"]["ties"], found["bird"]["frequency"]) == (0.0, 1, None)
     assert found["cat"]["low"] is None  # one item has no interval
     assert "fewer than three words" in table.notes[-1]
     with pytest.raises(UsageError, match="noun"):
-        lexical.of_runs([run], by="lemma")
+        lexical.make_table([run], by="lemma")
 
 
 def test_labels_of_words_do_not_lie_on_each_other(run: Run, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("dog dog cat cat bird bird\n")
-    drawn = lexical_figure.of_runs([run, run], by="noun", unigrams=str(text))
+    drawn = lexical_figure.draw_figure([run, run], by="noun", unigrams=str(text))
     values = drawn.spec["concat"][0]["data"]["values"]
     # Three words under two models: six dots of one frequency, three labels.
     heights = sorted(value["at"] * lexical_figure.HEIGHT for value in values if "at" in value)
@@ -279,21 +282,21 @@ def test_labels_of_words_do_not_lie_on_each_other(run: Run, tmp_path: Path) -> N
 
 
 def test_words_without_any_frequency_have_rows(run: Run) -> None:
-    drawn = lexical_figure.of_runs([run], by="region:2", measure="full_sentence")
+    drawn = lexical_figure.draw_figure([run], by="region:2", measure="full_sentence")
     assert drawn.table.select("word", "value", "n", "ties").rows() == [("barks", 0.5, 4, 1)]
-    assert lexical_figure.of_runs([run], by="noun").table["frequency"].null_count() >= 1
+    assert lexical_figure.draw_figure([run], by="noun").table["frequency"].null_count() >= 1
 
 
 def test_words_of_a_region_stand_for_a_tag(run: Run) -> None:
-    found = {row["word"]: row["n"] for row in rows(lexical.of_runs([run], by="region:1"))}
+    found = {row["word"]: row["n"] for row in rows(lexical.make_table([run], by="region:1"))}
     assert found == {"the dog": 2, "the cat": 1, "the bird": 1}
 
 
 def test_the_clustered_table(run: Run) -> None:
-    [row] = rows(clustered_table.of_runs([run], by="noun", measure="full_sentence"))
+    [row] = rows(clustered_table.make_table([run], by="noun", measure="full_sentence"))
     assert (row["score"], row["n"], row["clusters"], row["ties"], row["undefined"]) == (0.5, 4, 3, 1, 0)
     with pytest.raises(UsageError, match="noun"):
-        clustered_table.of_runs([run], by="lemma")
+        clustered_table.make_table([run], by="lemma")
 
 
 def test_which_suites_separate_two_models(tmp_path: Path) -> None:
@@ -301,7 +304,7 @@ def test_which_suites_separate_two_models(tmp_path: Path) -> None:
     suites = (agreement("cats", ("cat",) * 12), agreement("dogs", ("dog",) * 12), agreement("five", ("cat",) * 5))
     a = toy_run(tmp_path / "a", *suites)
     b = toy_run(tmp_path / "b", *suites, model=f"toy:{tmp_path / 'other.txt'}")
-    table = separation.of_runs([a, b])
+    table = significance.make_table([a, b])
     found = rows(table)
     assert [(row["suite"], row["better"]) for row in found] == [("cats", "B"), ("five", ""), ("dogs", "")]
     # 12 flips to b: 2 / 2**12, times three suites.
@@ -312,7 +315,7 @@ def test_which_suites_separate_two_models(tmp_path: Path) -> None:
     assert found[2]["detectable by Holm"] == pytest.approx(power.detectable(12, 0.0, 0.05 / 3))
     assert any("1 of 3 suites separate them, 0 for A and 1 for B" in note for note in table.notes)
     with pytest.raises(UsageError, match="one run"):
-        separation.of_runs([a])
+        significance.make_table([a])
 
 
 def test_undefined_items_and_a_single_one_are_said(tmp_path: Path) -> None:
@@ -323,12 +326,12 @@ def test_undefined_items_and_a_single_one_are_said(tmp_path: Path) -> None:
     verb = Prediction("verb", parse("(2;%good%) < (2;%bad%)"))
     odd = Suite("odd", (Item("1", halves, {"noun": "dog"}),), (verb, FULL))
     run = toy_run(tmp_path / "a", odd, agreement("one", ("dog",)), pairs("untagged", ("the dog barks", "the dog bark")))
-    found = {row["suite"]: row for row in rows(clustered_table.of_runs([run], by="noun"))}
+    found = {row["suite"]: row for row in rows(clustered_table.make_table([run], by="noun"))}
     assert set(found) == {"odd", "one"}
     assert (found["odd"]["score"], found["odd"]["n"], found["odd"]["undefined"]) == (None, 0, 1)
     assert (found["one"]["score"], found["one"]["low"], found["one"]["clustered low"]) == (1.0, None, None)
-    words = {row["suite"]: row for row in rows(lexical.of_runs([run], by="noun"))}
+    words = {row["suite"]: row for row in rows(lexical.make_table([run], by="noun"))}
     assert (words["odd"]["score"], words["odd"]["undefined"]) == (None, 1)
-    apart = {row["suite"]: row for row in rows(separation.of_runs([run, run]))}
+    apart = {row["suite"]: row for row in rows(significance.make_table([run, run]))}
     assert (apart["odd"]["n"], apart["odd"]["p Holm"], apart["odd"]["detectable"]) == (0, None, None)
     assert apart["one"]["p Holm"] == 1.0

@@ -5,9 +5,9 @@ from math import isnan
 import numpy as np
 import polars as pl
 
-from syntagm.analysis import suite_means
-from syntagm.analysis.method_difference import differences
-from syntagm.analysis.suite_means import contrast, mean, of_counts, of_differences, of_results, of_values
+from syntagm.stats import suite_means
+from syntagm.stats.suite_means import contrast, mean, of_counts, of_differences, of_results, of_values
+from syntagm.views.methods.compute import differences
 
 NAN = float("nan")
 COLUMNS = ["model", "suite", "item", "measure", "value", "margin"]

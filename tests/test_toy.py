@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.models import _name
-from syntagm.models.toy import Toy, load
+from syntagm.models import names
+from syntagm.models.toy.model import Toy, load
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_name_and_fingerprint(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["toy?bos=no", "toy?eos=maybe", "toy?dtype=f32"])
 def test_options_that_it_does_not_have(name: str) -> None:
     with pytest.raises(UsageError):
-        _name.load(name)
+        names.load(name)
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from syntagm.training._clause_words import Lexicon
-from syntagm.training.clauses import REPEATS, Clause, clauses, draw, forms
+from recipes.demo.clause_words import Lexicon
+from recipes.demo.clauses import REPEATS, Clause, clauses, draw, forms
 
 TEXT = """
 the castle castles castle castles castle castles wall walls wall walls wall walls

@@ -20,13 +20,15 @@ from models_for_tests import TEXT
 from safetensors.torch import load_file
 from training_for_tests import GPT2, LSTM, learn
 
-from syntagm import durable
 from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
-from syntagm.models import _words
-from syntagm.training import _state, gpt2, loop, lstm
-from syntagm.training._record import finished
-from syntagm.training._settings import Settings, rate_at
+from syntagm.io import atomic
+from syntagm.models.words import words as _words
+from syntagm.training import loop, state
+from syntagm.training.lstm import train as lstm
+from syntagm.training.record import finished
+from syntagm.training.settings import Settings, rate_at
+from syntagm.training.transformers import gpt2
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +252,7 @@ def test_a_damaged_state_is_refused(begun: Path, corpus: Path, name: str, place:
         learn("lstm", begun, corpus, progress=Noting(last=11) if name != "state" else None)
     if name != "state":
         with pytest.raises(RunError, match="damaged"):
-            _state.load_best(begun / "state", _state.Place(best_file=path.name))
+            state.load_best(begun / "state", state.Place(best_file=path.name))
 
 
 def test_a_state_cut_short_is_refused(begun: Path, corpus: Path) -> None:
@@ -288,7 +290,7 @@ def test_a_full_disk_leaves_the_old_state(
 
 
 def test_a_folder_in_use_is_refused(begun: Path, corpus: Path) -> None:
-    with durable.held(begun / "state"), pytest.raises(RunError, match="in use by process"):
+    with atomic.held(begun / "state"), pytest.raises(RunError, match="in use by process"):
         learn("lstm", begun, corpus)
 
 
@@ -469,9 +471,9 @@ def test_a_state_that_can_not_be_deleted_costs_nothing(corpus: Path, tmp_path: P
 def test_a_training_goes_on_on_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
     module = torch.nn.Linear(2, 1)
     optimiser = torch.optim.SGD(module.parameters())
-    tensors = _state.tensors_of(module, optimiser, {})
+    tensors = state.tensors_of(module, optimiser, {})
     monkeypatch.setattr(torch.Tensor, "device", property(lambda _: torch.device("cuda")))
-    assert _state.restore(module, optimiser, tensors) == {}
+    assert state.restore(module, optimiser, tensors) == {}
 
 
 def test_a_file_that_is_missing_is_named_before_any_text_is_read(corpus: Path, tmp_path: Path) -> None:

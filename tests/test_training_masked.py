@@ -12,9 +12,9 @@ from models_for_tests import TEXT
 from training_for_tests import GPT2, learn
 
 from syntagm.errors import RunError, UsageError
-from syntagm.models import _name
-from syntagm.training import masked
-from syntagm.training.gpt2 import Size
+from syntagm.models import names
+from syntagm.training.transformers import masked
+from syntagm.training.transformers.gpt2 import Size
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_the_same_text_gives_the_same_vocabulary(corpus: Path) -> None:
 def test_what_comes_out_is_a_checkpoint_that_masked_takes_by_its_folder_alone(corpus: Path, tmp_path: Path) -> None:
     history = learn("masked", tmp_path / "m", corpus)
     assert history[-1]["bits_per_word"] < history[0]["bits_per_word"]
-    model = _name.load(str(tmp_path / "m"))
+    model = names.load(str(tmp_path / "m"))
     assert model.name.startswith("masked:m@")
     [answer] = model.score(["The old gardener watered the roses."])
     assert np.isfinite(answer.bits).all()

@@ -13,8 +13,9 @@ from training_for_tests import GPT2
 
 from syntagm.cli import main
 from syntagm.errors import InputError
-from syntagm.training import _lengths, gpt2
-from syntagm.training._rows import NOTHING, cut
+from syntagm.training.transformers import gpt2
+from syntagm.training.transformers import lengths as _lengths
+from syntagm.training.transformers.rows import NOTHING, cut
 
 WINDOW = 16
 SIZE = gpt2.Size(1, 8, 2, 32, 0.0)

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from toy_runs import agreement, toy_run
 
-from syntagm import trajectories
-from syntagm.analysis.trajectory import between, crossing, interval, mean_height
 from syntagm.cli import main
+from syntagm.drawing.table import Table
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.figures import surprisal_by_word
-from syntagm.figures import trajectory as figure
-from syntagm.figures._columns import columns
-from syntagm.run import Run
-from syntagm.tables import trajectory as table
-from syntagm.tables import trajectory_gap
-from syntagm.tables._places import places
-from syntagm.tables._table import Table
-from syntagm.trajectories import Curve, Point, curves
+from syntagm.runs.store import Run
+from syntagm.stats.trajectory import between, crossing, interval, mean_height
+from syntagm.views import trajectory_gap
+from syntagm.views.trajectory import chart as figure
+from syntagm.views.trajectory import compute as trajectories
+from syntagm.views.trajectory import table
+from syntagm.views.trajectory.compute import Curve, Point, curves
+from syntagm.views.trajectory.places import places
+from syntagm.views.words import chart as surprisal_by_word
+from syntagm.views.words.columns import columns
 
 Row = dict[str, object]
 
@@ -97,7 +97,7 @@ def checkpoints(tmp_path: Path) -> list[Run]:
 
 def test_the_table_of_a_series_by_pencil(checkpoints: list[Run]) -> None:
     # "barks" was seen after the noun or not: 1 of 3, 2 of 3, 3 of 3 right; a noun never seen ties and fails.
-    [row] = rows(table.of_runs(checkpoints, level="0.5"))
+    [row] = rows(table.make_table(checkpoints, level="0.5"))
     assert (row["from"], row["to"], row["runs"], row["n"], row["suites"]) == (100, 400, 3, 3, 1)
     assert (row["score at the start"], row["score at the end"]) == pytest.approx((1 / 3, 1))
     assert row["slope"] == pytest.approx(1 / 3)
@@ -112,28 +112,28 @@ def test_the_table_of_a_series_by_pencil(checkpoints: list[Run]) -> None:
 
 
 def test_chance_as_a_level_and_levels_never_reached(checkpoints: list[Run]) -> None:
-    [row] = rows(table.of_runs(checkpoints, level="chance"))
+    [row] = rows(table.make_table(checkpoints, level="chance"))
     assert row["level"] == 0.5
-    [row] = rows(table.of_runs(checkpoints[:2], level="0.9"))
+    [row] = rows(table.make_table(checkpoints[:2], level="0.9"))
     assert (row["reached at"], row["times"], row["kept"]) == ("never", 0, "no")
-    [row] = rows(table.of_runs(checkpoints))
+    [row] = rows(table.make_table(checkpoints))
     assert (row["level"], row["reached at"]) == (None, None)
     with pytest.raises(UsageError, match="level="):
-        table.of_runs(checkpoints, level="people")
+        table.make_table(checkpoints, level="people")
 
 
 def test_two_series_and_seeds_at_one_place(checkpoints: list[Run]) -> None:
     a, b, c = checkpoints
     # Series one: 1/3 at 1, 1 at 2. Series two: at 1 the mean of 1/3 and 1, at 2 a score of 2/3: flat.
-    made = trajectory_gap.of_runs([a, c, a, c, b], x="1,2,1,1,2", series="one,one,two,two,two")
+    made = trajectory_gap.make_table([a, c, a, c, b], x="1,2,1,1,2", series="one,one,two,two,two")
     [row] = rows(made)
     assert (row["A"], row["B"], row["from"], row["to"]) == ("one", "two", 1, 2)
     # One: mean height 2/3; two: 2/3 and 2/3.
     assert row["B - A"] == pytest.approx(0, abs=1e-12)
-    two = rows(table.of_runs([a, c, b], x="1,1,2"))[0]
+    two = rows(table.make_table([a, c, b], x="1,1,2"))[0]
     assert (two["runs"], two["score at the start"], two["slope"]) == (3, pytest.approx(2 / 3), pytest.approx(0))
     with pytest.raises(UsageError, match="one series"):
-        trajectory_gap.of_runs(checkpoints)
+        trajectory_gap.make_table(checkpoints)
 
 
 def test_draws_are_the_same_at_all_places(checkpoints: list[Run]) -> None:
@@ -226,37 +226,37 @@ def test_places_of_a_controlled_experiment_and_of_names_with_amounts(tmp_path: P
 
 def test_the_place_0_needs_a_linear_scale(checkpoints: list[Run]) -> None:
     with pytest.raises(UsageError, match="0 on a logarithmic scale"):
-        table.of_runs(checkpoints, x="0,1,2")
-    [row] = rows(table.of_runs(checkpoints, x="0,1,2", scale="linear", level="0.5"))
+        table.make_table(checkpoints, x="0,1,2")
+    [row] = rows(table.make_table(checkpoints, x="0,1,2", scale="linear", level="0.5"))
     assert (row["reached at"], row["slope"]) == (pytest.approx(0.5), None)
     with pytest.raises(UsageError, match="scale="):
-        table.of_runs(checkpoints, scale="square")
+        table.make_table(checkpoints, scale="square")
 
 
 def test_one_checkpoint_one_item_and_suites_that_differ(tmp_path: Path, checkpoints: list[Run]) -> None:
-    [row] = rows(table.of_runs(checkpoints[:1], level="0.5"))
+    [row] = rows(table.make_table(checkpoints[:1], level="0.5"))
     assert (row["slope"], row["mean height"], row["reached at"]) == (None, None, "never")
     alone = toy_run(tmp_path / "alone_step1", agreement("one", ("dog",)))
-    [row] = rows(table.of_runs([alone], level="0.5"))
+    [row] = rows(table.make_table([alone], level="0.5"))
     # One item has no interval, and so nothing that rests on redrawn items.
     assert (row["n"], row["low"], row["reached at"], row["reached low"]) == (1, None, "before", None)
     with pytest.raises(RunError, match="no suite that all runs have"):
-        table.of_runs([checkpoints[0], alone], x="1,2")
+        table.make_table([checkpoints[0], alone], x="1,2")
     both = toy_run(tmp_path / "both", agreement(), agreement("one", ("dog",)))
-    made = table.of_runs([checkpoints[0], both], x="1,2")
+    made = table.make_table([checkpoints[0], both], x="1,2")
     assert any("Left out, not in all runs with the same content: one." in note for note in made.notes)
 
 
 def test_groups_and_measures_that_are_not_there(checkpoints: list[Run]) -> None:
-    assert [row["group"] for row in rows(table.of_runs(checkpoints, by="circuit"))] == ["Agreement"]
-    assert [row["group"] for row in rows(table.of_runs(checkpoints, by="suite"))] == ["agreement"]
+    assert [row["group"] for row in rows(table.make_table(checkpoints, by="circuit"))] == ["Agreement"]
+    assert [row["group"] for row in rows(table.make_table(checkpoints, by="suite"))] == ["agreement"]
     for options in ({"by": "colour"}, {"measure": "colour"}):
         with pytest.raises(UsageError, match="colour"):
-            table.of_runs(checkpoints, **options)
+            table.make_table(checkpoints, **options)
 
 
 def test_the_figure_draws_what_the_table_says(checkpoints: list[Run], tmp_path: Path) -> None:
-    made = figure.of_runs(checkpoints, level="0.5")
+    made = figure.draw_figure(checkpoints, level="0.5")
     assert made.table.select("group", "at", "n").rows() == [("Agreement", at, 3) for at in (100.0, 200.0, 400.0)]
     assert made.table["value"].to_list() == pytest.approx([1 / 3, 2 / 3, 1])
     ring = made.spec["concat"][0]["layer"][-1]["data"]["values"]
@@ -293,9 +293,9 @@ def test_surprisal_by_word_by_pencil(tmp_path: Path) -> None:
         (run.tokens("agreement")["item"] == "2") & (run.tokens("agreement")["condition"] == "bad")
     )
     assert found["bits"].to_list() == tokens["bits"].to_list()
-    both = surprisal_by_word.of_runs([run], item="1")
+    both = surprisal_by_word.draw_figure([run], item="1")
     assert both.table.filter(both.table["column"] == 2)["word"].to_list() == ["barks", "bark"]
     with pytest.raises(UsageError, match="item=9"):
-        surprisal_by_word.of_runs([run], item="9")
+        surprisal_by_word.draw_figure([run], item="9")
     with pytest.raises(UsageError, match="conditions="):
-        surprisal_by_word.of_runs([run], conditions="ugly")
+        surprisal_by_word.draw_figure([run], conditions="ugly")

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError
-from syntagm.training import trees
-from syntagm.training.trees import Tree
+from syntagm.training.corpora import trees
+from syntagm.training.corpora.trees import Tree
 
 LABEL = st.text("ABNPSX-=0'é\u00a0", min_size=1, max_size=4)
 LEAF = st.builds(lambda label, word: Tree(label, (word,)), LABEL, st.text("abc-'.\u00a0é", min_size=1, max_size=4))

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError, ModelError, UsageError
-from syntagm.models import _vocabulary
-from syntagm.models._vocabulary import Vocabulary, build, read, unknown_class
-from syntagm.training import corpus
+from syntagm.models.words import vocabulary as _vocabulary
+from syntagm.models.words.vocabulary import Vocabulary, build, read, unknown_class
+from syntagm.training.corpora import corpus
 
 # Values of the program behind the published numbers, with quickly and well-known as the words it knows.
 CLASSES = """

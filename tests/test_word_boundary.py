@@ -17,8 +17,8 @@ from models_for_tests import byte_level, sentencepiece_like, transformer, words
 from tokenizers import AddedToken
 
 from syntagm.errors import UsageError
-from syntagm.models._tokens import word_borders
-from syntagm.models.causal import Causal, wrap
+from syntagm.models.causal.model import Causal, wrap
+from syntagm.models.hugging_face.tokens import word_borders
 
 TEXTS = [
     "The old gardener watered the roses before the rain came.",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from nltk.tokenize.treebank import TreebankWordTokenizer
 
 from syntagm.errors import UsageError
-from syntagm.models import _words
-from syntagm.training import corpus
+from syntagm.models.words import words
+from syntagm.training.corpora import corpus
 
 NLTK = TreebankWordTokenizer()
 # What NLTK's rules look at, and what a careless reader of its spans stumbles over.
@@ -44,7 +44,7 @@ LINE = st.one_of(
     ],
 )
 def test_treebank_words_as_published(line: str, expected: str) -> None:
-    assert _words.split(line, "treebank") == expected.split()
+    assert words.split(line, "treebank") == expected.split()
 
 
 @pytest.mark.slow
@@ -58,15 +58,15 @@ def test_treebank_words_as_published(line: str, expected: str) -> None:
 @example("wanna wanna")
 @example("'tis 'tis 'Twas")
 def test_pieces_are_divided_as_nltk_divides_the_line(line: str) -> None:
-    assert _words.split(line, "treebank") == NLTK.tokenize(line)
+    assert words.split(line, "treebank") == NLTK.tokenize(line)
 
 
 @settings(max_examples=500, deadline=None)
-@given(LINE, st.sampled_from(_words.KINDS))
+@given(LINE, st.sampled_from(words.KINDS))
 @example("''a'' \"b\" ``c``", "treebank")
 def test_the_words_partition_the_text(line: str, tokens: str) -> None:
-    found, starts = _words.words(line, tokens)
-    assert found == _words.split(line, tokens)
+    found, starts = words.words(line, tokens)
+    assert found == words.split(line, tokens)
     assert len(found) == len(starts)
     if not line.strip():
         assert found == []
@@ -84,7 +84,7 @@ def test_the_words_partition_the_text(line: str, tokens: str) -> None:
 def test_starts_by_hand() -> None:
     # 0123456789012345678
     # ' He  said "can't".'
-    found, starts = _words.words(' He  said "can\'t". ', "treebank")
+    found, starts = words.words(' He  said "can\'t". ', "treebank")
     assert found == [
         "He",
         "said",
@@ -95,32 +95,32 @@ def test_starts_by_hand() -> None:
         ".",
     ]
     assert starts.tolist() == [0, 3, 9, 11, 13, 16, 17]
-    assert _words.words("\u3000a b\t", "blanks")[1].tolist() == [0, 2]
+    assert words.words("\u3000a b\t", "blanks")[1].tolist() == [0, 2]
     assert starts.dtype == "int32"
 
 
 def test_other_kinds_are_refused() -> None:
     with pytest.raises(UsageError, match=r"'moses'; expected one of auto, blanks, treebank"):
-        _words.words("a", "moses")
+        words.words("a", "moses")
 
 
 @pytest.mark.slow
 def test_real_text_is_divided_as_nltk_divides_it(shared: Path) -> None:
     texts = [*corpus.texts([shared / "data/corpora/classics.test.txt"])]
     assert len(texts) > 1000
-    assert [_words.split(text, "treebank") for text in texts] == [NLTK.tokenize(text) for text in texts]
+    assert [words.split(text, "treebank") for text in texts] == [NLTK.tokenize(text) for text in texts]
 
 
 def test_nltk_is_imported_late() -> None:
     code = (
-        "import sys; from syntagm.models import _words; _words.words('a b'); assert 'nltk' not in sys.modules;"
-        "_words.words('a b.', 'treebank'); assert 'nltk' not in sys.modules; _words.words('a? \"b', 'treebank');"
+        "import sys; from syntagm.models.words import words; words.words('a b'); assert 'nltk' not in sys.modules;"
+        "words.words('a b.', 'treebank'); assert 'nltk' not in sys.modules; words.words('a? \"b', 'treebank');"
         "assert 'nltk' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_text_that_is_split_already_is_taken_as_it_stands() -> None:
-    assert _words.split("I can't , he said .", "auto") == ["I", "can't", ",", "he", "said", "."]
-    assert _words.split("I can't, he said.", "auto") == ["I", "ca", "n't", ",", "he", "said", "."]
-    assert _words.split("The company's trains", "auto") == ["The", "company", "'s", "trains"]
+    assert words.split("I can't , he said .", "auto") == ["I", "can't", ",", "he", "said", "."]
+    assert words.split("I can't, he said.", "auto") == ["I", "ca", "n't", ",", "he", "said", "."]
+    assert words.split("The company's trains", "auto") == ["The", "company", "'s", "trains"]

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from syntagm.formula import parse
-from syntagm.models._name import load
-from syntagm.recording import run
-from syntagm.run import Run
+from syntagm.models.names import load
+from syntagm.runs.engine import run
+from syntagm.runs.store import Run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 FULL = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))

@@ -9,8 +9,10 @@ from typing import Any
 
 import torch
 
-from syntagm.training import gpt2, loop, lstm, masked
-from syntagm.training._settings import Settings
+from syntagm.training import loop
+from syntagm.training.lstm import train as lstm
+from syntagm.training.settings import Settings
+from syntagm.training.transformers import gpt2, masked
 
 LSTM = Settings(epochs=2, optimiser="sgd", rate=5.0, every=10)
 GPT2 = Settings(epochs=2, optimiser="adamw", rate=1e-2, schedule="cosine", warmup=3, decay=0.1, clip=1.0)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from syntagm.training import trees
-from syntagm.training.trees import Tree
+from syntagm.training.corpora import trees
+from syntagm.training.corpora.trees import Tree
 
 WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?", re.IGNORECASE)
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from syntagm import folder
+from syntagm import registry
 from syntagm.errors import Interrupted, SyntagmError
 
 DONE, FELL_SHORT, FAILED, INTERRUPTED = 0, 1, 2, 130
@@ -51,8 +51,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="syntagm", description="Targeted syntactic evaluation of language models.")
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in folder.names("cli"):
-        module = folder.find("cli", name)
+    for name in registry.names("cli"):
+        module = registry.find("cli", name)
         summary, _, rest = (module.__doc__ or "").partition("\n")
         command = commands.add_parser(
             name.replace("_", "-"),

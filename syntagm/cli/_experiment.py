@@ -9,7 +9,7 @@ from syntagm.cli.train import Shown
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.papers._controlled import Design
+    from syntagm.papers.experiment.experiment import Design
 
 _SAY_EVERY = 10.0
 
@@ -71,8 +71,8 @@ def run(options: argparse.Namespace, paper: Any) -> int:
 
 
 def _design(options: argparse.Namespace, paper: Any) -> "Design":
-    from syntagm.models._device import device
-    from syntagm.papers._controlled import Design
+    from syntagm.models.hugging_face.device import device
+    from syntagm.papers.experiment.experiment import Design
 
     for name in ("valid", "test"):
         if not getattr(options, name):
@@ -131,19 +131,20 @@ def _number(option: str, text: str) -> int:
     >>> _number("--sizes", "1_000_000")
     1000000
     """
-    from syntagm.models._name import whole
+    from syntagm.models.names import whole
 
     return whole(option, text.replace("_", ""))
 
 
 def _show_plan(paper: str, design: "Design") -> None:
     """What will be done, what is done already, and how long the rest will take."""
-    from syntagm.papers import _claim, _controlled, _duration
+    from syntagm.papers.experiment import duration, lock
+    from syntagm.papers.experiment import experiment as controlled
 
     # A plan for another experiment than the folder's would call its models done.
-    _claim.check(design)
-    words = _controlled.words(design)
-    cells, speed = design.cells(), _duration.operations(design.device)
+    lock.check(design)
+    words = controlled.words(design)
+    cells, speed = design.cells(), duration.operations(design.device)
     print(f"{paper} in {design.folder}: {len(cells)} models")
     for name, files in (("corpus", design.corpus), ("valid", design.valid), ("test", design.test)):
         print(f"  {name:10}{words[name]:>12,} words  {', '.join(map(str, files))}")
@@ -153,17 +154,17 @@ def _show_plan(paper: str, design: "Design") -> None:
         print(f"  {family:10}" + " ".join(f"{name}={value}" for name, value in options.items()))
     total = 0.0
     for cell in cells:
-        found = _duration.seconds(
+        found = duration.seconds(
             cell.family, design.options[cell.family], design.sizes[cell.size], words, speed, design.device
         )
-        state = _controlled.state(design, cell)
+        state = controlled.state(design, cell)
         left = {"done": 0.0, "trained": found[1]}.get(state, sum(found))
         total += left
         print(f"  {cell.name:20} {state:8} {_shown(left):>8}")
     print(
         f"about {_shown(total)} at most, one process; from a matrix product timed here ({speed / 1e9:,.0f} GFLOP/s, "
-        f"{_duration.REACHED:.0%} of it reached), the sizes of the models and guessed vocabularies; "
-        f"n-grams: {_duration.NGRAM_WORDS:,} words a second",
+        f"{duration.REACHED:.0%} of it reached), the sizes of the models and guessed vocabularies; "
+        f"n-grams: {duration.NGRAM_WORDS:,} words a second",
         flush=True,
     )
 

@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm import table
 from syntagm.errors import UsageError
+from syntagm.io import csv
 
 _LOOK = 1 << 16
 CURE = "Choose another name, or give --force to replace it."
@@ -47,7 +47,7 @@ def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
         return
     with open(path, "rb") as file:
         first = file.readline(_LOOK)
-    expected = next(table.lines(columns, []))
+    expected = next(csv.lines(columns, []))
     if first and first != expected.encode():
         raise UsageError(str(path), "a file with another header", expected.rstrip(), CURE)
 

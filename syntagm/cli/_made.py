@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from syntagm.cli._files import spare_set
 
 if TYPE_CHECKING:
-    from syntagm.figures._figure import Figure
-    from syntagm.tables._table import Table
+    from syntagm.drawing.chart import Figure
+    from syntagm.drawing.table import Table
 
     Made = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
 
@@ -27,9 +27,9 @@ def write(made: "Made", place: Path, force: bool = False) -> None:
         UsageError: a file that is not ours stands in the way.
         RunError: the folder can't be written.
     """
-    from syntagm.figures import _save as figures
-    from syntagm.figures._figure import Figure
-    from syntagm.tables import _save as tables
+    from syntagm.drawing import save_chart as figures
+    from syntagm.drawing import save_table as tables
+    from syntagm.drawing.chart import Figure
 
     place.mkdir(parents=True, exist_ok=True)
     for name, one in made.items() if isinstance(made, Mapping) else made:

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from syntagm.models._model import LanguageModel
+    from syntagm.models.contract import LanguageModel
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,11 +23,11 @@ def load(arguments: argparse.Namespace, **asked: str) -> "LanguageModel":
         UsageError: no such family or option, or a permission given twice.
         ModelError: the model can't be loaded.
     """
-    from syntagm import folder
-    from syntagm.models import _name
+    from syntagm import registry
+    from syntagm.models import names
 
-    family = folder.find("models", _name.parse(arguments.model).family)
+    family = registry.find("models", names.parse(arguments.model).family)
     # A family without weights can't be refused the permission: it may be meant for a suite.
     pickle = arguments.allow_pickle and "allow_pickle" in getattr(family, "PERMISSIONS", ())
     options = {"allow_pickle": pickle, "remote_code": arguments.trust_remote_code}
-    return _name.load(arguments.model, **{name: "yes" for name, given in options.items() if given}, **asked)
+    return names.load(arguments.model, **{name: "yes" for name, given in options.items() if given}, **asked)

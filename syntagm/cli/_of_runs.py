@@ -1,17 +1,17 @@
 """What the commands figure and table share: names that can be made of runs, run directories, and options after them."""
 
 import argparse
-import importlib
 import re
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm import folder
+from syntagm import views
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.run import Run
+    from syntagm.runs.store import Run
 
 _OPTION = re.compile(r"([a-z_]+)=(.*)", re.DOTALL)
 
@@ -23,42 +23,42 @@ def arguments(parser: argparse.ArgumentParser, noun: str) -> None:
     parser.add_argument("--list", action="store_true", help=f"say what each {noun} shows")
 
 
-def listed(package: str) -> list[str]:
-    """A line for each name of the package that can be made of runs: what it shows, and its options.
+def listed(kind: str) -> list[str]:
+    """A line for each view with a table, or a figure: what it shows, and its options.
 
-    >>> [line.split()[0] for line in listed("tables")][:2]
+    >>> [line.split()[0] for line in listed("table")][:2]
     ['clustered', 'comparison']
     """
     import inspect
 
     lines = []
-    for name in _names(package):
-        module = folder.find(package, name)
-        options = [*inspect.signature(module.of_runs).parameters][1:]
+    for name in views.offering(kind):
+        module = import_module(f"syntagm.views.{name}")
+        options = [*inspect.signature(getattr(module, views.MAKERS[kind])).parameters][1:]
         shown = f" [{' '.join(f'{one}=' for one in options)}]" if options else ""
         summary = " ".join((module.__doc__ or "").split("\n\n")[0].split()).rstrip(".")
         lines.append(f"{name:<22}{summary.partition(': ')[2] or summary}{shown}")
     return lines
 
 
-def made(package: str, options: argparse.Namespace) -> Any:
+def made(kind: str, options: argparse.Namespace) -> Any:
     """The figure or table that the command line asks for, and its runs.
 
     Raises:
         UsageError: no such name, no runs, or an option that it does not take.
         RunError: a folder that is no run directory.
     """
-    from syntagm.run import open_run
-    from syntagm.tables._runs import called
+    from syntagm.runs.several import called
+    from syntagm.runs.store import open_run
 
-    names = _names(package)
+    names = views.offering(kind)
     if options.name not in names:
         expected = "one of " + ", ".join(names)
-        raise UsageError(package, f"no such name: {options.name!r}" if options.name else "no name", expected)
+        raise UsageError(f"{kind}s", f"no such name: {options.name!r}" if options.name else "no name", expected)
     folders, chosen = split(options.runs)
     runs = [open_run(one) for one in folders]
-    place = f"{package.removesuffix('s')} {options.name}"
-    return called(folder.find(package, options.name).of_runs, runs, chosen, place), runs
+    maker = getattr(import_module(f"syntagm.views.{options.name}"), views.MAKERS[kind])
+    return called(maker, runs, chosen, f"{kind} {options.name}"), runs
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -85,11 +85,3 @@ def exit_code(runs: "Sequence[Run]") -> int:
         if not one.done:
             print(f"syntagm: run {one.folder} is not finished: only its finished shards count", file=sys.stderr)
     return 0 if all(one.done for one in runs) else 1
-
-
-def _names(package: str) -> list[str]:
-    return [
-        name
-        for name in folder.names(package)
-        if hasattr(importlib.import_module(f"syntagm.{package}.{name}"), "of_runs")
-    ]

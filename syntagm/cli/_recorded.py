@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from syntagm.cli import _model
 
 if TYPE_CHECKING:
-    from syntagm.blanks.run import FillRun
-    from syntagm.formats._many import SuiteFiles
-    from syntagm.run import Run
+    from syntagm.materials.suite_files import SuiteFiles
+    from syntagm.runs.gap_run import FillRun
+    from syntagm.runs.store import Run
 
 _DRAWN = ("n", "seed", "style")
 
@@ -23,8 +23,8 @@ def suites(options: argparse.Namespace, named: Sequence[str]) -> "SuiteFiles":
     Raises:
         UsageError: a name means nothing.
     """
-    from syntagm.formats._many import SuiteFiles
-    from syntagm.formats._read import expand, with_options
+    from syntagm.materials.reading import expand, with_options
+    from syntagm.materials.suite_files import SuiteFiles
 
     asked = {key: value for key in _DRAWN if (value := getattr(options, key, None)) is not None}
     return SuiteFiles(expand([with_options(one, asked) for one in named], allow_pickle=options.allow_pickle))
@@ -38,9 +38,9 @@ def recorded(options: argparse.Namespace, files: "SuiteFiles", place: Path) -> "
         UsageError, ModelError: the model can't be loaded.
         Interrupted: the user asked to stop.
     """
-    from syntagm import recording
-    from syntagm.cache import AnswerCache, default_path
     from syntagm.cli._screen import Screen
+    from syntagm.runs import engine as recording
+    from syntagm.runs.cache import AnswerCache, default_path
 
     with recording.claim(place):
         pass
@@ -64,7 +64,7 @@ def filled(
 
     Arguments:
         named: the word list, bundled or a file.
-        top, bottom: cut-offs, as `blanks.recording.fill` takes them.
+        top, bottom: cut-offs, as `runs.gap_recording.fill` takes them.
 
     Raises:
         RunError: the folder can't be had; said before the model is loaded.
@@ -72,9 +72,9 @@ def filled(
         Interrupted: the user asked to stop.
     """
     from syntagm import word_list
-    from syntagm.blanks import recording
     from syntagm.cli._screen import Screen
-    from syntagm.ledger import claim
+    from syntagm.runs import gap_recording as recording
+    from syntagm.runs.ledger import claim
 
     words = word_list.read(named)
     with claim(place):

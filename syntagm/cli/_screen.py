@@ -16,10 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from syntagm.errors import Interrupted
-from syntagm.estimates import accuracies, chance_of, scores
 from syntagm.result import Estimate
-from syntagm.run import Run
+from syntagm.runs.store import Run
 from syntagm.suite import Suite
+from syntagm.views.scores.compute import accuracies, chance_of, scores
 
 _LINE_EVERY = 10.0
 CAPTION = (

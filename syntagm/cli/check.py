@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check the files, print the findings and a count; 1 if there are errors."""
     from syntagm.check import check, repeated
-    from syntagm.formats._read import expand
+    from syntagm.materials.reading import expand
 
     skipped: list[str] = []
     suites: dict[str, list[Suite]] = {}
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _read(file: str) -> "tuple[list[Suite], list[Finding]]":
     """The suites of a file; if it can't be read, none and the reason."""
     from syntagm.check import Finding
-    from syntagm.formats._read import options_of, read
+    from syntagm.materials.reading import options_of, read
 
     try:
         return read(file), []

@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
 
     from syntagm.errors import UsageError
     from syntagm.report import methods, references
-    from syntagm.run import open_run
+    from syntagm.runs.store import open_run
 
     also = [key for key in options.also.split(",") if key]
     if odd := [key for key in also if key not in references.entries()]:
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _give(text: str, bibliography: str, options: argparse.Namespace) -> None:
     """Print both, or write them."""
-    from syntagm import durable
+    from syntagm.io import atomic
 
     if not options.output:
         print(f"{text}\n{bibliography}", end="")
@@ -70,5 +70,5 @@ def _give(text: str, bibliography: str, options: argparse.Namespace) -> None:
         _files.spare(path, [MARK], options.force)
     stem.parent.mkdir(parents=True, exist_ok=True)
     for path, content in contents.items():
-        durable.write(path, content.encode())
+        atomic.write(path, content.encode())
         print(path)

@@ -5,7 +5,7 @@ are of the second model minus the first, in accuracy, with a 95 % interval (boot
 whether the intervals of A and B overlap. Arrows count the
 items that flipped: gained by the second model, lost by it. p is that of McNemar's exact test, adjusted over the suites by Holm:
 at or below 0.05 a suite separates the models, and the chance that any of them does so by accident is below 0.05. --json has p,
-p_holm and p_bh (Benjamini & Hochberg); `syntagm table separation` says what difference the other suites could have shown.
+p_holm and p_bh (Benjamini & Hochberg); `syntagm table significance` says what difference the other suites could have shown.
 Measures whose values are shares (equal_weight, model_weight of fill runs) have the difference only: none of their items flips.
 -o replaces a file only if it has the header of such a table; --force replaces any.
 
@@ -21,9 +21,9 @@ from syntagm.cli import _files
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from syntagm.analysis.comparison import Comparison
-    from syntagm.pairing import Pairing
-    from syntagm.run import Run
+    from syntagm.runs.store import Run
+    from syntagm.stats.paired import Comparison
+    from syntagm.views.comparison.compute import Pairing
 
 
 # Narrower than this a terminal has intervals under their numbers, not beside them.
@@ -47,8 +47,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from syntagm import pairing
-    from syntagm.run import open_run
+    from syntagm.runs.store import open_run
+    from syntagm.views.comparison import compute as pairing
 
     count = _count(options.flips)
     _spare(options)
@@ -78,7 +78,7 @@ def _refuse_without_flips(found: "Pairing", options: argparse.Namespace) -> None
 def _spare(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from syntagm.analysis.comparison import FLIP_COLUMNS
+    from syntagm.stats.paired import FLIP_COLUMNS
 
     if options.output:
         _files.spare_csv(Path(options.output), FLIP_COLUMNS, options.force)
@@ -87,7 +87,7 @@ def _spare(options: argparse.Namespace) -> None:
 def _count(text: str) -> int | None:
     if text == "all":
         return None
-    from syntagm.models._name import whole
+    from syntagm.models.names import whole
 
     return whole("--flips", text, least=0, also="`all`")
 
@@ -130,8 +130,8 @@ def _suites(found: "Pairing", narrow: bool = False) -> "Table":
 
 def _adjusted(found: "Pairing") -> dict[str, list[float | None]]:
     """The adjusted p of each suite; None where there is no test: without an item, and of shares."""
-    from syntagm.analysis.benjamini_hochberg import benjamini_hochberg
-    from syntagm.analysis.holm import holm
+    from syntagm.stats.adjust import holm
+    from syntagm.stats.benjamini_hochberg import benjamini_hochberg
 
     tested = [one.p for one in found.suites if _tested(one)]
     made: dict[str, list[float | None]] = {}
@@ -248,7 +248,8 @@ def _signatures(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[st
 def _write(found: "Pairing", output: str) -> None:
     from pathlib import Path
 
-    from syntagm import durable, table
-    from syntagm.analysis.comparison import FLIP_COLUMNS
+    from syntagm.io import atomic
+    from syntagm.io import csv as table
+    from syntagm.stats.paired import FLIP_COLUMNS
 
-    durable.write(Path(output), "".join(table.lines(FLIP_COLUMNS, found.flips.iter_rows())).encode())
+    atomic.write(Path(output), "".join(table.lines(FLIP_COLUMNS, found.flips.iter_rows())).encode())

@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read IN, write OUT whole or not at all."""
-    from syntagm.formats._read import expand, read
+    from syntagm.materials.reading import expand, read
 
     target: Path = args.target
     if target.exists() and not args.force:
@@ -65,9 +65,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _formats(target: Path, name: str | None) -> Sequence[str]:
     """The formats to try, in order."""
-    from syntagm import folder
+    from syntagm import registry
 
-    writable = [name for name in folder.names("formats") if hasattr(folder.find("formats", name), "write")]
+    writable = [name for name in registry.names("formats") if hasattr(registry.find("formats", name), "write")]
     if name is not None:
         if name not in writable:
             raise UsageError("--as", repr(name), "one of " + ", ".join(writable))
@@ -96,12 +96,12 @@ def _convert(suites: "list[Suite]", target: Path, formats: Sequence[str], lossy:
 
 
 def _write(suites: "list[Suite]", written: Path, formats: Sequence[str]) -> str:
-    from syntagm import folder
+    from syntagm import registry
 
     refusals: list[tuple[str, InputError]] = []
     for name in formats:
         try:
-            folder.find("formats", name).write(suites, written)
+            registry.find("formats", name).write(suites, written)
         except InputError as error:
             refusals.append((name, error))
         else:
@@ -113,9 +113,9 @@ def _write(suites: "list[Suite]", written: Path, formats: Sequence[str]) -> str:
 
 def _losses(suites: "list[Suite]", written: Path, name: str) -> list[str]:
     """What differs when the file is read again; tags that only serve the exact round trip of the old format do not count."""
-    from syntagm import folder
+    from syntagm import registry
 
-    again = list(folder.find("formats", name).read(written))
+    again = list(registry.find("formats", name).read(written))
     if len(again) != len(suites):
         return [f"{len(suites)} suites become {len(again)}"]
     losses: dict[str, None] = {}

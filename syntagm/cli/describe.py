@@ -26,10 +26,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, or print it."""
-    from syntagm import durable
     from syntagm.cli import DONE
-    from syntagm.formats._many import SuiteFiles
-    from syntagm.formats._read import expand
+    from syntagm.io import atomic
+    from syntagm.materials.reading import expand
+    from syntagm.materials.suite_files import SuiteFiles
     from syntagm.report.collection_page import page
 
     files = expand(arguments.paths, allow_pickle=arguments.allow_pickle)
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         _refuse_source(arguments.output, files)
     made = page(" ".join(arguments.paths), SuiteFiles(files))
     if arguments.output:
-        durable.write(arguments.output, made.encode())
+        atomic.write(arguments.output, made.encode())
         print(arguments.output)
     else:
         print(made, end="")
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _refuse_source(output: Path, files: Sequence[str]) -> None:
     """A page may be written anew, but never over the suite that it describes."""
     from syntagm.errors import UsageError
-    from syntagm.formats._read import options_of
+    from syntagm.materials.reading import options_of
 
     if output.resolve() in {Path(options_of(file)[0]).resolve() for file in files}:
         raise UsageError(f"-o {output}", "the suite itself", "another file", f"Write {output.stem}.md.")

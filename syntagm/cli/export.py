@@ -34,40 +34,41 @@ def run(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
     if options.kind == "arpa":
         return _arpa(options)
-    from syntagm.run import open_run
+    from syntagm.runs.store import open_run
 
     opened = open_run(options.folder)
     missing = [] if opened.done else [f"run {opened.folder} is not finished: only its finished shards are exported"]
     if options.kind == "lm-eval":
-        from syntagm import lm_eval
+        from syntagm.export import lm_eval
 
         if options.output == "-":
             raise UsageError("-o", "the standard output", "a file: lm-eval has one more file a task")
         _files.spare(Path(options.output), ['"model_source": "syntagm"'], options.force)
         missing += lm_eval.write(opened, Path(options.output))
     else:
-        from syntagm import export
+        from syntagm.export import tables
 
         if options.output == "-":
-            for line in export.lines(opened, options.kind):
+            for line in tables.lines(opened, options.kind):
                 sys.stdout.buffer.write(line.encode())
         else:
-            _files.spare_csv(Path(options.output), export.COLUMNS[options.kind], options.force)
-            export.write(opened, options.kind, Path(options.output))
+            _files.spare_csv(Path(options.output), tables.COLUMNS[options.kind], options.force)
+            tables.write(opened, options.kind, Path(options.output))
     for sentence in missing:
         print(f"syntagm: {sentence}", file=sys.stderr)
     return 1 if missing else 0
 
 
 def _arpa(options: argparse.Namespace) -> int:
-    from syntagm.models import _arpa, _ngram_folder
+    from syntagm.models.ngram import arpa as _arpa
+    from syntagm.models.ngram import folder
 
     if options.output == "-":
         raise UsageError("-o", "the standard output", "a file: an ARPA file is written whole or not at all")
     path = Path(options.output)
     if path.exists() and not options.force:
         raise UsageError(str(path), "a file stands there", "a free name", _files.CURE)
-    ngrams, vocabulary, tokens, _ = _ngram_folder.read(Path(options.folder))
+    ngrams, vocabulary, tokens, _ = folder.read(Path(options.folder))
     _arpa.write(ngrams, path)
     # The format has no place for how texts are divided and what unknown words are taken for.
     unknown = "single" if vocabulary.classes == "none" else "berkeley"

@@ -2,7 +2,7 @@
 
     syntagm figure --list
     syntagm figure scores runs/demo runs/gpt2 -o figures/scores
-    syntagm figure surprisal_by_region runs/demo suite=mvrr -o mvrr --format svg,pdf
+    syntagm figure regions runs/demo suite=mvrr -o mvrr --format svg,pdf
 
 Writes STEM.csv and STEM.png, STEM.svg, ... as --format says; looking never computes with a model. Options of a figure are
 given as key=value. A file that stands there is replaced only if STEM.csv beside it has the header of this figure; --force
@@ -27,16 +27,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Draw it, or list what there is; the exit code."""
     if options.list:
-        print("\n".join(_of_runs.listed("figures")))
+        print("\n".join(_of_runs.listed("figure")))
         return 0
     if not options.output:
         raise UsageError("-o", "nothing", "-o STEM", "Say where the files go, without their ending.")
-    from syntagm.figures._save import FORMATS, save
+    from syntagm.drawing.save_chart import FORMATS, save
 
     formats = options.format.split(",") if options.format else list(FORMATS)
     if odd := [one for one in formats if one not in FORMATS]:
         raise UsageError("--format", repr(odd[0]), "some of " + ",".join(FORMATS))
-    figure, runs = _of_runs.made("figures", options)
+    figure, runs = _of_runs.made("figure", options)
     stem = Path(options.output)
     _files.spare_set(stem, formats, figure.table.columns, options.force)
     stem.parent.mkdir(parents=True, exist_ok=True)

@@ -26,8 +26,8 @@ from syntagm.errors import UsageError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from syntagm.blanks.run import FillRun
     from syntagm.result import Estimate
+    from syntagm.runs.gap_run import FillRun
 
 CAPTION = (
     "intervals: 95% bootstrap, tse over items, the others over distinct contexts; covered: mean probability of all "
@@ -72,7 +72,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fill the blanks, print the table, write the report."""
     from syntagm.cli._recorded import filled, suites
-    from syntagm.measures._cut import PUBLISHED_BOTTOM, PUBLISHED_TOP
+    from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
 
     top = _limits("--top", options.top, PUBLISHED_TOP)
     bottom = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
@@ -91,7 +91,7 @@ def show(done: "FillRun", page: Path | None = None) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from syntagm.blanks.estimates import estimates, pooled
+    from syntagm.views.gaps.estimates import estimates, pooled
 
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
     whole = [cut for cut in done.cuts if cut.whole]

@@ -43,8 +43,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make the suites one by one; each file is written whole or not at all."""
     from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.formats._many import SuiteFiles
-    from syntagm.formats._read import expand, with_options
+    from syntagm.materials.reading import expand, with_options
+    from syntagm.materials.suite_files import SuiteFiles
 
     options = {key: value for key in ("n", "seed", "style") if (value := getattr(arguments, key)) is not None}
     suites = SuiteFiles(expand([with_options(source, options) for source in arguments.source]))
@@ -89,14 +89,14 @@ def _count(items: int, asked: str | None) -> str:
 
 def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:
     """Write in a folder of its own beside the target, and put the file in its place in one step; or why not."""
-    from syntagm import folder
+    from syntagm import registry
 
     if target.exists() and not force:
         raise UsageError(str(target), "this file exists", "a new folder", "Add --force to replace it.")
     try:
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as place:
             written = Path(place) / target.name
-            folder.find("formats", format).write([suite], written)
+            registry.find("formats", format).write([suite], written)
             with written.open("rb") as file:
                 os.fsync(file.fileno())
             os.replace(written, target)

@@ -21,8 +21,8 @@ from syntagm.cli import _model
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.models._model import LanguageModel
-    from syntagm.perplexity import Perplexity
+    from syntagm.models.contract import LanguageModel
+    from syntagm.tasks.perplexity import Perplexity
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Count the sentences, load the model, score, and print."""
     from syntagm.cli._screen import Screen
-    from syntagm.perplexity import division, perplexity
-    from syntagm.training import corpus
+    from syntagm.tasks.perplexity import division, perplexity
+    from syntagm.training.corpora import corpus
 
     # Whatever is wrong with the text is said before a model is loaded.
     sentences = sum(1 for _ in corpus.texts(arguments.files))
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _load(arguments: argparse.Namespace, **asked: str) -> "LanguageModel":
     """The model, told to list its end symbol unless its name or the command line says otherwise."""
-    from syntagm.models import _name
+    from syntagm.models import names as _name
 
     cure = "Leave the ends of sentences out with --no-end; compare such numbers with their like only."
     if arguments.no_end or "eos" in _name.parse(arguments.model).options:

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     _files.spare(output, MARKS, options.force)
     from syntagm.report.drawings import save
     from syntagm.report.page import report
-    from syntagm.run import open_run
+    from syntagm.runs.store import open_run
 
     runs = [open_run(folder) for folder in options.folders]
     print(report(runs, output))

@@ -29,14 +29,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from syntagm import folder
+from syntagm import registry
 from syntagm.cli import _experiment
 from syntagm.cli._files import add_force
 from syntagm.cli._made import write
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.run import Run
+    from syntagm.runs.store import Run
 
 # The option that asks for it -> what a paper's file offers, and what to say of a paper that doesn't.
 WAYS = {
@@ -52,7 +52,7 @@ _OF_MODEL = ("suite", "n", "style")
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add("paper", metavar="PAPER", help="one of " + ", ".join(folder.names("papers")))
+    add("paper", metavar="PAPER", help="one of " + ", ".join(registry.names("papers")))
     add("--model", metavar="MODEL", help="as in `syntagm run`")
     add("-o", "--output", metavar="DIR", required=True, type=Path, help="where everything goes")
     add("--from-run", metavar="DIR", nargs="+", action="extend", help="of these runs; nothing is computed with a model")
@@ -77,7 +77,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make what the options ask for, if the paper has it."""
-    paper = folder.find("papers", options.paper)
+    paper = registry.find("papers", options.paper)
     way = _way(options, paper)
     if way == "--corpus":
         _refuse(options, _OF_MODEL[1:], way)
@@ -114,7 +114,7 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], way: str) -> None
 
 
 def _runs(options: argparse.Namespace, paper: ModuleType) -> "list[Run]":
-    from syntagm.run import open_run
+    from syntagm.runs.store import open_run
 
     if options.from_run:
         return [open_run(place) for place in options.from_run]

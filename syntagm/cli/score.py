@@ -17,8 +17,8 @@ from syntagm.cli import _model
 from syntagm.errors import AlignmentError, UsageError
 
 if TYPE_CHECKING:
-    from syntagm.models._model import LanguageModel
-    from syntagm.question import Surprisals
+    from syntagm.answers import Surprisals
+    from syntagm.models.contract import LanguageModel
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +58,8 @@ def _words(answer: "Surprisals", scored: bool) -> list[tuple[str, float]]:
     """Each word of the answer's text with its bits."""
     import re
 
-    from syntagm.measures.prediction import Reading
     from syntagm.suite import Region, Sentence
+    from syntagm.tasks.predictions.prediction import Reading
 
     regions = tuple(Region(found[0], found.start(), found.end()) for found in re.finditer(r"\S+", answer.text))
     values = Reading(first_scored=scored).regions(Sentence(answer.text, regions), answer)
@@ -73,7 +73,7 @@ def _tokens(answer: "Surprisals") -> list[tuple[str, float, bool]]:
 
 
 def _total(answer: "Surprisals", scored: bool) -> float:
-    from syntagm.measures.prediction import Reading
+    from syntagm.tasks.predictions.prediction import Reading
 
     return float(Reading(first_scored=scored).bits(answer).sum())
 

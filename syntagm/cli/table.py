@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from syntagm.cli import _files, _of_runs
 
 if TYPE_CHECKING:
-    from syntagm.tables._table import Table
+    from syntagm.drawing.table import Table
 
 ENDINGS = {"csv": "csv", "md": "md", "latex": "tex"}
 
@@ -34,9 +34,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Make it, or list what there is; the exit code."""
     if options.list:
-        print("\n".join(_of_runs.listed("tables")))
+        print("\n".join(_of_runs.listed("table")))
         return 0
-    table, runs = _of_runs.made("tables", options)
+    table, runs = _of_runs.made("table", options)
     for sentence in table.warnings:
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.output:
@@ -47,14 +47,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(table: "Table", stem: Path, options: argparse.Namespace) -> None:
-    from syntagm import durable
+    from syntagm.io import atomic
 
     formats = [options.format] if options.format else list(ENDINGS)
     _files.spare_set(stem, [ENDINGS[one] for one in formats], table.columns, options.force)
     stem.parent.mkdir(parents=True, exist_ok=True)
     for one in formats:
         path = stem.with_name(f"{stem.name}.{ENDINGS[one]}")
-        durable.write(path, _text(table, one).encode())
+        atomic.write(path, _text(table, one).encode())
         print(path)
 
 

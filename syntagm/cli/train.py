@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.training._settings import Settings
+    from syntagm.training.settings import Settings
 
 _SAY_EVERY = 10.0
 
@@ -105,7 +105,7 @@ def _gpt2(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_gpt2(arguments: argparse.Namespace) -> None:
-    from syntagm.training import gpt2
+    from syntagm.training.transformers import gpt2
 
     gpt2.train(
         arguments.corpus, arguments.valid, arguments.output, _of(gpt2.Size, arguments), _of(gpt2.Text, arguments),
@@ -134,7 +134,7 @@ def _masked(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_masked(arguments: argparse.Namespace) -> None:
-    from syntagm.training import gpt2, masked
+    from syntagm.training.transformers import gpt2, masked
 
     masked.train(
         arguments.corpus, arguments.valid, arguments.output, _of(gpt2.Size, arguments), _of(masked.Text, arguments),
@@ -177,7 +177,7 @@ def _words(group: "argparse._ActionsContainer") -> None:
 
 
 def _run_lstm(arguments: argparse.Namespace) -> None:
-    from syntagm.training import lstm
+    from syntagm.training.lstm import train as lstm
 
     lstm.train(
         arguments.corpus, arguments.valid, arguments.output, _of(lstm.Size, arguments), _of(lstm.Text, arguments),
@@ -203,7 +203,7 @@ def _ngram(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_ngram(arguments: argparse.Namespace) -> None:
-    from syntagm.training import ngram
+    from syntagm.training.ngram import train as ngram
 
     ngram.train(
         arguments.corpus, arguments.valid, arguments.output, arguments.order, arguments.tokens, arguments.threshold,
@@ -219,8 +219,8 @@ def _of(kind: Any, arguments: argparse.Namespace) -> Any:
 def _settings(arguments: argparse.Namespace) -> "Settings":
     import torch
 
-    from syntagm.models._device import device
-    from syntagm.training._settings import Settings
+    from syntagm.models.hugging_face.device import device
+    from syntagm.training.settings import Settings
 
     if arguments.threads < 1:
         raise UsageError("--threads", str(arguments.threads), "at least 1")

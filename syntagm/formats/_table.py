@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _shape, _strict
+from syntagm.io import json_shape, strict
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 
@@ -49,20 +49,20 @@ def read(
     columns: Sequence[str]
     if beginning in ("[", "{"):
         found, unit = (
-            (_listed(content, path), "row") if beginning == "[" else (_strict.json_lines(path, content), "line")
+            (_listed(content, path), "row") if beginning == "[" else (strict.json_lines(path, content), "line")
         )
         rows = [(number, _texts(row)) for number, row in found]
         columns = list(dict.fromkeys(name for _, row in rows for name in row))
     else:
         columns, rows = _cells(content, path, wanted, delimiter, quote)
         unit = "line"
-    _strict.count(len(rows), path)
+    strict.count(len(rows), path)
     return Table(path, tuple(columns), tuple(rows), unit)
 
 
 def _listed(content: str, path: Path) -> Iterator[tuple[int, dict[str, object]]]:
-    for number, row in enumerate(_shape.need(_strict.json_text(content, path), list, str(path)), 1):
-        yield number, _shape.need(row, dict, f"{path}, row {number}")
+    for number, row in enumerate(json_shape.need(strict.json_text(content, path), list, str(path)), 1):
+        yield number, json_shape.need(row, dict, f"{path}, row {number}")
 
 
 def text(rows: Iterable[Sequence[object]], delimiter: str) -> str:
@@ -79,7 +79,7 @@ def text(rows: Iterable[Sequence[object]], delimiter: str) -> str:
 
 def two_columns(content: str) -> bool:
     """Has every whole line of a text, but for empty ones, two cells with a tab between them?"""
-    found = [line for _, line in _strict.lines(content[: content.rfind("\n") + 1] or content) if line.strip()]
+    found = [line for _, line in strict.lines(content[: content.rfind("\n") + 1] or content) if line.strip()]
     return bool(found) and all(line.count("\t") == 1 for line in found)
 
 
@@ -92,12 +92,12 @@ def _cells(
     if chosen is None and not delimiter and two_columns(content):
         rows = [
             (line, _named(["good", "bad"], row, f"{path}, line {line}"))
-            for line, row in _strict.cells(content, path, "\t", quote)
+            for line, row in strict.cells(content, path, "\t", quote)
         ]
         _refuse_a_header([tuple(row.values()) for _, row in rows], path)
         return ["good", "bad"], rows
     chosen = max(range(len(choices)), key=lambda at: len(headers[at])) if chosen is None else chosen
-    cells = _strict.cells(content, path, choices[chosen], quote)
+    cells = strict.cells(content, path, choices[chosen], quote)
     names = next((row for _, row in cells), [])
     _refuse_repeated(names, path)
     return names, [(line, _named(names, row, f"{path}, line {line}")) for line, row in cells]
@@ -106,7 +106,7 @@ def _cells(
 def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
     """The first row under a delimiter; empty if it makes no sense under this one."""
     try:
-        return next((row for _, row in _strict.cells(content, path, delimiter, quote)), [])
+        return next((row for _, row in strict.cells(content, path, delimiter, quote)), [])
     except InputError:
         return []
 
@@ -155,4 +155,4 @@ def _ends_a_sentence(cell: str) -> bool:
 
 def _texts(row: dict[str, object]) -> dict[str, str]:
     """Cells of JSON: texts as they are, null as missing, other values as JSON."""
-    return {key: _strict.plain(value) for key, value in row.items() if value is not None}
+    return {key: strict.plain(value) for key, value in row.items() if value is not None}

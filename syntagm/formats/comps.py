@@ -6,7 +6,8 @@ The property phrase should be more likely after `prefix_acceptable` than after `
 from collections.abc import Iterator
 from pathlib import Path
 
-from syntagm.formats import _pair, _shape, _strict
+from syntagm.formats import _pair
+from syntagm.io import json_shape, strict
 from syntagm.suite import Item, Suite
 
 _FIELDS = ("prefix_acceptable", "prefix_unacceptable", "property_phrase")
@@ -25,12 +26,12 @@ def read(path: Path) -> Iterator[Suite]:
         InputError: with the line: a field is missing or empty.
     """
     items = []
-    for index, (line, row) in enumerate(_strict.json_lines(path, _strict.text(path))):
+    for index, (line, row) in enumerate(strict.json_lines(path, strict.text(path))):
         place = f"{path}, line {line}"
-        good, bad, word = (_shape.field(row, name, str, place).strip() for name in _FIELDS)
-        texts = [_strict.sentence(f"{prefix} {word}".strip(), place) for prefix in (good, bad)]
+        good, bad, word = (json_shape.field(row, name, str, place).strip() for name in _FIELDS)
+        texts = [strict.sentence(f"{prefix} {word}".strip(), place) for prefix in (good, bad)]
         sentences = _pair.regions(texts[0], texts[1], "two_prefix", (good, bad, word), place)
-        tags = {name: _strict.plain(value) for name, value in row.items() if name not in (*_FIELDS, "id")}
-        items.append((path.stem, Item(_strict.plain(row.get("id", index)), sentences, tags)))
-        _strict.count(len(items), path)
+        tags = {name: strict.plain(value) for name, value in row.items() if name not in (*_FIELDS, "id")}
+        items.append((path.stem, Item(strict.plain(row.get("id", index)), sentences, tags)))
+        strict.count(len(items), path)
     yield from _pair.suites(items, "two_prefix", str(path))

@@ -11,12 +11,13 @@ from pathlib import Path
 from random import Random
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, _pickle
+from syntagm.formats import _pair
 from syntagm.formula import parse
-from syntagm.grammar._toml import shown
-from syntagm.grammar.draw import quotas
-from syntagm.grammar.spelling import STYLES
+from syntagm.io import pickle
+from syntagm.io.toml import shown
 from syntagm.suite import Item, Prediction, Sentence, Suite
+from syntagm.templates.draw import quotas
+from syntagm.templates.spelling import STYLES
 
 AGREEMENT, REFLEXIVES, NPI = "subject-verb agreement", "reflexive anaphora", "negative polarity items"
 # File name without _anim or _inanim -> the row of the paper's Table 1 and its phenomenon.
@@ -82,7 +83,7 @@ def read(
     if allow_pickle == "no":
         cure = f"Add --allow-pickle, or write {path.name}?allow_pickle=yes; the file is then read without running it."
         raise InputError(str(path), "a pickle, which can be a program", "permission to read it", cure)
-    found = _pickle.load(path)
+    found = pickle.load(path)
     sizes = {len(row) for rows in found.values() for row in rows}
     if len(sizes) != 1 or not sizes <= PREDICTIONS.keys():
         shown = f"rows of {' and '.join(map(str, sorted(sizes)))} sentences" if sizes else "no rows"

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, _strict, _table
+from syntagm.formats import _pair, _table
+from syntagm.io import strict
 from syntagm.suite import Item, Sentence, Suite
 
 KNOWN = (
@@ -78,7 +79,7 @@ def read(
         raise UsageError("quote", repr(quote), "yes or none")
     if bool(good) != bool(bad):
         raise UsageError("good" if good else "bad", "alone", "both good= and bad=")
-    table = _table.read(_strict.text(path), path, _names(good, bad), delimiter, quote == "yes")
+    table = _table.read(strict.text(path), path, _names(good, bad), delimiter, quote == "yes")
     columns = table.columns
     pair = (good, bad) if good else _names("", "")(columns)
     for name in (*(pair or ()), *((id,) if id else ()), *((suite,) if suite else ())):
@@ -165,7 +166,7 @@ def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, 
 def _cell(row: dict[str, str], name: str, place: str) -> str:
     if not row.get(name, "").strip():
         raise InputError(f"{place}, {name}", "nothing", "a text", "Fill it in or delete the row.")
-    return _strict.sentence(row[name], f"{place}, {name}")
+    return strict.sentence(row[name], f"{place}, {name}")
 
 
 def _row(suite: Suite, item: Item, method: str | None) -> dict[str, str]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError
-from syntagm.formats import _skeleton, _strict, _table, syntaxgym
+from syntagm.formats import _skeleton, _table, syntaxgym
+from syntagm.io import strict
 from syntagm.suite import Item, Suite
 
 COLUMNS = ["item_number", "condition_name", "region_number", "region_name", "content"]
@@ -35,14 +36,14 @@ def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
     Raises:
         InputError: with the line: other columns, or regions that are not numbered 1, 2, 3 ...
     """
-    cells = _strict.cells(_strict.text(path), path, ",")
+    cells = strict.cells(strict.text(path), path, ",")
     if (header := next((row for _, row in cells), [])) != COLUMNS:
         raise InputError(f"{path}, line 1", ",".join(header), ",".join(COLUMNS))
     rows = [_checked(row, line, path) for line, row in cells]
     items = []
     for _, group in groupby(rows, key=lambda row: row[1][0]):
         items.append(_item(list(group), path, joined))
-        _strict.count(len(items), path)
+        strict.count(len(items), path)
     yield Suite(path.stem, tuple(items), (), _labels(rows, path))
 
 

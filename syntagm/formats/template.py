@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _strict
-from syntagm.grammar import make, template
-from syntagm.grammar._toml import MAX_CHARACTERS, shown
-from syntagm.grammar.lexicon import LexicalClass
-from syntagm.grammar.spelling import STYLES, Style
+from syntagm.io import strict
+from syntagm.io.toml import MAX_CHARACTERS, shown
 from syntagm.suite import Suite
+from syntagm.templates import make, template
+from syntagm.templates.lexicon import LexicalClass
+from syntagm.templates.spelling import STYLES, Style
 
 LEXICONS = Path(__file__).resolve().parent.parent / "materials" / "lexicon"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -31,7 +31,7 @@ def claims(path: Path, head: str) -> bool:
 
 
 def _whole(path: Path) -> str:
-    return _strict.beginning(path, MAX_CHARACTERS).decode("utf-8", errors="replace")
+    return strict.beginning(path, MAX_CHARACTERS).decode("utf-8", errors="replace")
 
 
 def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", suite: str = "") -> Iterator[Suite]:
@@ -61,7 +61,7 @@ def templates(path: Path) -> list[template.Template]:
     def classes_of(name: str) -> Mapping[str, LexicalClass]:
         return _lexicon(path, name)
 
-    return template.read(_strict.text(path), str(path), path.stem, classes_of)
+    return template.read(strict.text(path), str(path), path.stem, classes_of)
 
 
 def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
@@ -70,7 +70,7 @@ def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
         raise InputError(f"{path}, lexicon", shown(name), "a name of letters, digits, _ and -, without .toml")
     for place in (path.parent, LEXICONS):
         if (file := place / f"{name}.toml").is_file():
-            return template.classes(_strict.text(file), str(file))
+            return template.classes(strict.text(file), str(file))
     known = ", ".join(sorted(file.stem for file in LEXICONS.glob("*.toml"))) or "none"
     found = f"no {name}.toml beside the template and no bundled lexicon of this name"
     raise InputError(f"{path}, lexicon", found, f"a file, or one of the bundled: {known}")

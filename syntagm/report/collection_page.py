@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from syntagm.analysis import chance
 from syntagm.formula import Binary, Formula, Node
 from syntagm.report import markdown
 from syntagm.report.in_words import in_words
+from syntagm.stats.chance import chance
 from syntagm.suite import Item, Sentence, Suite
 
 # The conditions that are starred, separated by blanks; without this tag that is the condition `bad` of a pair.

@@ -6,7 +6,8 @@ from urllib.parse import quote
 import polars as pl
 from markupsafe import Markup, escape
 
-from syntagm import export, table
+from syntagm.export import tables
+from syntagm.io import csv
 from syntagm.report.numbers import Column, Line, Subject
 from syntagm.report.versus import Versus
 
@@ -24,7 +25,7 @@ def link(name: str, columns: Sequence[str], rows: Iterable[Sequence[object]], la
     >>> link("a.csv", ("x", "y"), [(1, "say <b>")])
     Markup('<a class="data" download="a.csv" href="data:text/csv;charset=utf-8,x,y%0A1,say%20%3Cb%3E%0A">CSV</a>')
     """
-    content = quote("".join(table.lines(columns, rows)).encode("utf-8", "replace"), safe=_SAFE)
+    content = quote("".join(csv.lines(columns, rows)).encode("utf-8", "replace"), safe=_SAFE)
     made = f'<a class="data" download="{escape(name)}" href="data:text/csv;charset=utf-8,{content}">{escape(label)}</a>'
     return Markup(made)
 
@@ -35,8 +36,8 @@ def scores(columns: Sequence[Column], lines: Iterable[Line]) -> Markup:
     over = list(lines)
     for place, column in enumerate(columns):
         found = [*column.accuracies.values(), *(one for line in over if (one := line.cells[place]))]
-        rows += [(column.name, *export.score_row(column.run, one)[1:]) for one in found]
-    return link("scores.csv", export.SCORE_COLUMNS, rows, "all scores as CSV")
+        rows += [(column.name, *tables.score_row(column.run, one)[1:]) for one in found]
+    return link("scores.csv", tables.SCORE_COLUMNS, rows, "all scores as CSV")
 
 
 def compared(pairs: Sequence[Versus]) -> Markup:

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm import durable
+from syntagm.drawing import save_chart
+from syntagm.drawing.chart import Figure
 from syntagm.errors import UsageError
-from syntagm.figures import _save, margins, scores, surprisal_by_region
-from syntagm.figures._figure import Figure
+from syntagm.io import atomic
 from syntagm.report import fill_figures, fill_numbers, numbers
 from syntagm.report.example import compared
 from syntagm.report.numbers import Subject
-from syntagm.run import Run
+from syntagm.runs.store import Run
+from syntagm.views import margins
+from syntagm.views.regions import chart as surprisal_by_region
+from syntagm.views.scores import chart as scores
 
 _LONGEST = 60
 
@@ -55,7 +58,7 @@ def accuracies(subjects: Sequence[Subject], title: str = "") -> Figure:
 def save(
     runs: Sequence[Run],
     folder: Path,
-    formats: Sequence[str] = _save.FORMATS,
+    formats: Sequence[str] = save_chart.FORMATS,
     spare: Callable[[Path, Sequence[str]], None] = lambda stem, columns: None,
 ) -> list[Path]:
     """Write every figure of some runs into `folder`, made if it does not exist, each with its numbers as CSV.
@@ -67,16 +70,16 @@ def save(
         UsageError: a format that can't be written, or runs of both kinds.
         RunError: a run is damaged, or the folder can't be written.
     """
-    if odd := [one for one in formats if one not in _save.FORMATS]:
-        raise UsageError("--format", repr(odd[0]), "some of " + ",".join(_save.FORMATS))
+    if odd := [one for one in formats if one not in save_chart.FORMATS]:
+        raise UsageError("--format", repr(odd[0]), "some of " + ",".join(save_chart.FORMATS))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise durable.refusal(folder, error, 0) from error
+        raise atomic.refusal(folder, error, 0) from error
     drawn = [(folder / name, figure) for name, figure in _drawn(runs)]
     for stem, figure in drawn:
         spare(stem, figure.table.columns)
-    return [path for stem, figure in drawn for path in _save.save(figure, stem, formats)]
+    return [path for stem, figure in drawn for path in save_chart.save(figure, stem, formats)]
 
 
 def _drawn(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:

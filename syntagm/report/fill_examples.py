@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.blanks.run import FillRun
+from syntagm.runs.gap_run import FillRun
 
 LEMMAS, CONTEXTS, SEED = 8, 3, 1
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from syntagm.analysis import lemma_groups
-from syntagm.blanks.run import FillRun
-from syntagm.figures import cut_offs, frequency_bands
-from syntagm.figures._figure import Figure
+from syntagm.drawing.chart import Figure
 from syntagm.report import fill_numbers
 from syntagm.report.fill_numbers import TAG, FillColumn
 from syntagm.result import Estimate
+from syntagm.runs.gap_run import FillRun
+from syntagm.views import nucleus
+from syntagm.views.frequency_bands import chart as frequency_bands
+from syntagm.views.frequency_bands import compute as lemma_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,11 @@ def cut_off_drawings(columns: Sequence[FillColumn], titled: bool = False) -> lis
     """
     cut = [column for column in columns if len(column.run.cuts) > 1]
     found = []
-    for measure in cut_offs.MEASURES if cut else ():
+    for measure in nucleus.MEASURES if cut else ():
         rows = [row for column in cut for row in _rows(column, measure, _by_construction(cut))]
-        table = pl.DataFrame(rows, schema=cut_offs.SCHEMA, orient="row")
-        title, said = cut_offs.title(measure), cut_offs.subtitle(measure)
-        figure = cut_offs.draw(table, measure, *((title, said) if titled else ()))
+        table = pl.DataFrame(rows, schema=nucleus.SCHEMA, orient="row")
+        title, said = nucleus.title(measure), nucleus.subtitle(measure)
+        figure = nucleus.draw(table, measure, *((title, said) if titled else ()))
         found.append(Drawing(f"cut_offs_{measure}", title, tuple(said), figure))
     return found
 
@@ -49,7 +50,7 @@ def _by_construction(columns: Sequence[FillColumn]) -> bool:
 
 def _rows(column: FillColumn, measure: str, pooled: bool) -> Iterator[tuple[object, ...]]:
     found = column.pooled if pooled else column.accuracies
-    rows = (cut_offs.row_of(one, about, column.name, measure) for (about, _), one in found.items())
+    rows = (nucleus.row_of(one, about, column.name, measure) for (about, _), one in found.items())
     yield from (row for row in rows if row)
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from syntagm.blanks import alike, estimates
-from syntagm.blanks.run import FillRun
 from syntagm.errors import UsageError
 from syntagm.report.numbers import Column, Subject
 from syntagm.result import Estimate
-from syntagm.run import Run
-from syntagm.tables._runs import named
+from syntagm.runs.gap_run import FillRun
+from syntagm.runs.several import named
+from syntagm.runs.store import Run
+from syntagm.views.gaps import comparability, estimates
 
 TAG = "construction"
 
@@ -55,7 +55,7 @@ class FillColumn(Column):
     @property
     def asked(self) -> tuple[object, ...]:
         """What was asked: two columns are comparable if it is the same."""
-        return tuple(alike.asked(self.run).values())
+        return tuple(comparability.asked(self.run).values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from syntagm.blanks import alike
-from syntagm.blanks.run import FillRun
-from syntagm.figures._save import svg
+from syntagm.drawing.save_chart import svg
 from syntagm.report import (
     downloads,
     fill_downloads,
@@ -25,6 +23,8 @@ from syntagm.report.fill_examples import Lemmas
 from syntagm.report.fill_figures import Drawing
 from syntagm.report.fill_numbers import FillColumn, Row
 from syntagm.report.numbers import Subject
+from syntagm.runs.gap_run import FillRun
+from syntagm.views.gaps import comparability
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _context(columns: Sequence[FillColumn], sections: Sequence[Section], room: i
         "band_picture": next((one for one in pictures if one.drawing is bands), None),
         "bands": banded,
         "asked_alike": len(asked) == 1,
-        "rows_alike": alike.same_rows([column.run for column in columns]),
+        "rows_alike": comparability.same_rows([column.run for column in columns]),
         "lists": _lists(columns),
         "scores": fill_downloads.estimates(columns),
         "methods": sorted({one.method.partition("; ")[0] for one in every}),

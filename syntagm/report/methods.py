@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from syntagm.analysis import interval
 from syntagm.report import references
 from syntagm.report.markdown import code, counted, text
-from syntagm.run import Run, SuiteRecord
+from syntagm.runs.store import Run, SuiteRecord
+from syntagm.stats import bootstrap
 
 _DTYPES = {"f32": "32-bit floats", "f64": "64-bit floats", "bf16": "bfloat16", "f16": "16-bit floats"}
 _COMPARISON = ("mcnemar-1947-note", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
@@ -55,7 +55,7 @@ def latex(paragraph: str) -> str:
     >>> latex("Surprisal [@hale-2001-probabilistic; @levy-2008-expectation] of `a_b`, 95%.")
     'Surprisal \\citep{hale-2001-probabilistic,levy-2008-expectation} of \\texttt{a\\_b}, 95\\%.'
     """
-    from syntagm.tables._table import _tex
+    from syntagm.drawing.table import _tex
 
     made = []
     for piece in re.split(r"(\[@[^\]]+\]|`[^`]*`)", paragraph):
@@ -160,7 +160,7 @@ def _all(runs: Sequence[Run], policy: str) -> str:
 
 
 def _numbers(runs: Sequence[Run]) -> Iterator[str]:
-    draws = f"{interval.DRAWS:,} draws, seed {interval.SEED}"
+    draws = f"{bootstrap.DRAWS:,} draws, seed {bootstrap.SEED}"
     if not all(map(references.is_fill, runs)):
         yield (
             "The accuracy of a suite is the proportion of its items of which the prediction holds; a score over suites is the "

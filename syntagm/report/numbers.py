@@ -5,11 +5,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from syntagm import estimates
-from syntagm.analysis.chance import Chance, unknown
 from syntagm.result import Estimate
-from syntagm.run import Run, SuiteRecord
-from syntagm.tables._runs import named
+from syntagm.runs.several import named
+from syntagm.runs.store import Run, SuiteRecord
+from syntagm.stats.chance.chance import Chance, unknown
+from syntagm.views.scores import compute as estimates
 
 RULES = {"first": "first prediction of each suite", "all": "all predictions of each suite together"}
 Suites = frozenset[tuple[str, str]]

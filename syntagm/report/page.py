@@ -8,10 +8,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.save_chart import svg
 from syntagm.errors import UsageError
-from syntagm.figures import surprisal_by_region
-from syntagm.figures._figure import Figure
-from syntagm.figures._save import svg
 from syntagm.report import (
     downloads,
     drawings,
@@ -29,7 +28,8 @@ from syntagm.report.items import Shown
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.policy import embedded
 from syntagm.report.shell import CEILING
-from syntagm.run import Run
+from syntagm.runs.store import Run
+from syntagm.views.regions import chart as surprisal_by_region
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
 # A row of verdicts takes about so many bytes.

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from markupsafe import Markup, escape
 
 from syntagm.report import methods, references
-from syntagm.run import Run
+from syntagm.runs.store import Run
 
 _AUTHORS = re.compile(r"author = \{(.+)\},")
 _YEAR = re.compile(r"year = \{(\d+)\}")

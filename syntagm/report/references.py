@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from syntagm.run import Run, SuiteRecord
+from syntagm.runs.store import Run, SuiteRecord
 
 _FILE = Path(__file__).resolve().parent.parent / "materials" / "cited" / "references.bib"
 _KEY = re.compile(r"@\w+\{([^,]+),")

@@ -9,8 +9,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from syntagm import durable
 from syntagm.errors import UsageError
+from syntagm.io import atomic
 from syntagm.report import example, numbers
 from syntagm.report.policy import content_policy
 
@@ -55,7 +55,7 @@ def write_first(path: Path, versions: Iterable[str], ceiling: int) -> Path:
         content = one.encode()
         size = len(content)
         if size <= ceiling:
-            durable.write(path, content)
+            atomic.write(path, content)
             return path
     found = f"{size:,} bytes without any item"
     raise UsageError("report", found, f"at most {ceiling:,}", "Report on fewer runs at a time.")

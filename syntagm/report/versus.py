@@ -6,10 +6,10 @@ from itertools import combinations
 
 import polars as pl
 
-from syntagm.analysis import comparison, score, separation
-from syntagm.analysis.separation import LEVEL, Separation
 from syntagm.report.numbers import Column, Subject
 from syntagm.result import Estimate
+from syntagm.stats import paired, score, significance
+from syntagm.stats.significance import LEVEL, Separation
 
 # With more models than this each is compared with the first only: the number of pairs grows with the square.
 MOST = 8
@@ -53,7 +53,7 @@ def versus(columns: Sequence[Column], subjects: Sequence[Subject]) -> list[Versu
     for i, j in places if len(columns) <= MOST else ((0, j) for j in range(1, len(columns))):
         if shared := _shared(columns[i], columns[j], subjects):
             sides = [tables[place].filter(pl.col("suite").is_in(list(shared))) for place in (i, j)]
-            pairs = comparison.pair(sides[0], sides[1])
+            pairs = paired.pair(sides[0], sides[1])
             if len(pairs):
                 found.append(_versus(len(found) + 1, columns[i], columns[j], shared, pairs))
     return found
@@ -78,7 +78,7 @@ def _shared(a: Column, b: Column, subjects: Sequence[Subject]) -> dict[str, Subj
 
 
 def _versus(number: int, a: Column, b: Column, shared: dict[str, Subject], pairs: pl.DataFrame) -> Versus:
-    found = [(shared[one.suite], one) for one in separation.by_suite(pairs)]
+    found = [(shared[one.suite], one) for one in significance.by_suite(pairs)]
     # Those that can't be compared come last.
     found.sort(key=lambda pair: -abs(pair[1].difference.value) if pair[1].difference.n else 1.0)
-    return Versus(number, a, b, separation.over_suites(pairs), tuple(found))
+    return Versus(number, a, b, significance.over_suites(pairs), tuple(found))

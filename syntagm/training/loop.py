@@ -18,13 +18,13 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from syntagm import durable
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.training import _state
-from syntagm.training._learner import Learner
-from syntagm.training._record import FILE, finished, refuse_another
-from syntagm.training._settings import Settings, rate_at
-from syntagm.training._state import Place
+from syntagm.io import atomic
+from syntagm.training import state
+from syntagm.training.learner import Learner
+from syntagm.training.record import FILE, finished, refuse_another
+from syntagm.training.settings import Settings, rate_at
+from syntagm.training.state import Place
 
 SAVE_EVERY = 300.0
 # Beyond it a perplexity is no number.
@@ -83,9 +83,9 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
         refuse_another(folder, made, identity)
         history: list[dict[str, float]] = made["history"]
         if rank == 0:
-            _state.remove(folder / "state")
+            state.remove(folder / "state")
         return history
-    with durable.held(folder / "state") if rank == 0 else contextlib.nullcontext():
+    with atomic.held(folder / "state") if rank == 0 else contextlib.nullcontext():
         training = _Training(learner, settings, folder, identity, progress or Silent(), rank, world)
         training.run()
     return training.place.history
@@ -202,8 +202,8 @@ class _Training:
         if better:
             place.best, place.without_gain = bits, 0
             if self.rank == 0:
-                place.best_file = _state.save_best(
-                    self.folder / "state", place.step, _state.weights_of(self.learner.module)
+                place.best_file = state.save_best(
+                    self.folder / "state", place.step, state.weights_of(self.learner.module)
                 )
         else:
             place.reductions, place.without_gain = place.reductions + 1, place.without_gain + 1
@@ -237,17 +237,17 @@ class _Training:
     def _save(self) -> None:
         self.saved = time.monotonic()
         if self.rank == 0:
-            tensors = _state.tensors_of(self.learner.module, self.optimiser, self.carried)
-            _state.save(self.folder / "state", self.place, tensors)
+            tensors = state.tensors_of(self.learner.module, self.optimiser, self.carried)
+            state.save(self.folder / "state", self.place, tensors)
 
     def _resume(self) -> None:
         """Go on from the state, if there is one."""
-        if (found := _state.load(self.folder / "state")) is None:
+        if (found := state.load(self.folder / "state")) is None:
             return
         place, tensors = found
         refuse_another(self.folder, place.identity, self.place.identity)
         self.place = place
-        self.carried = _state.restore(self.learner.module, self.optimiser, tensors)
+        self.carried = state.restore(self.learner.module, self.optimiser, tensors)
 
     def _finish(self) -> None:
         """Write the model with the best weights, and what there is to know of its making; then the state can go."""
@@ -255,7 +255,7 @@ class _Training:
             # Which file holds the best weights only the first process knows, and soon it is gone.
             return
         if self.place.best_file:
-            _state.load_weights(self.learner.module, _state.load_best(self.folder / "state", self.place))
+            state.load_weights(self.learner.module, state.load_best(self.folder / "state", self.place))
         for left in self.folder.glob(".*.tmp"):
             # Of a process that was killed while it wrote.
             left.unlink()
@@ -264,8 +264,8 @@ class _Training:
         made = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
         made |= {"seconds": self.place.seconds, "device": self.learner.device.type}
         made |= {"version": metadata.version("syntagm"), "torch": torch.__version__}
-        durable.write(self.folder / FILE, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
-        _state.remove(self.folder / "state")
+        atomic.write(self.folder / FILE, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
+        state.remove(self.folder / "state")
 
 
 def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any]:
@@ -313,7 +313,7 @@ def _refuse_foreign(folder: Path, ended: bool) -> None:
     if ended and not found:
         cure = "Delete the folder to train anew."
         raise RunError(str(folder), f"{FILE} of a training that has ended, without its weights", "both", cure)
-    if found and not ended and not (folder / "state" / _state.FILE).exists():
+    if found and not ended and not (folder / "state" / state.FILE).exists():
         raise RunError(str(folder), f"a model that was not trained here ({found[0]})", "a new folder")
 
 

@@ -1,0 +1,1 @@
+"""Tables and charts: what they are, how they look, how they are saved."""

@@ -1,0 +1,1 @@
+"""Runs and models in the formats of other tools."""

@@ -1,0 +1,218 @@
+"""A run in the files of lm-evaluation-harness: a results JSON, and beside it the samples of each task as JSON lines.
+
+A task is a suite of minimal pairs with the prediction `full_sentence`; a BLiMP paradigm is called `blimp_<UID>`, any other
+suite by its name. Deliberate differences from the harness (0.4.13), also said in the `config` of the file:
+
+1.  `acc` is the verdict of this package: a tie is not correct (there the first choice, the good sentence, wins), and an
+    undefined item is left out of `acc` and of the effective `n-samples` (its `acc` is null).
+2.  The sentence is scored as it stands; the harness puts a blank before the sentences of BLiMP.
+3.  Whether a sentence is the greedy continuation is not known: "None" stands in its place.
+
+Log-likelihoods are in nats. `acc_stderr` is sample standard deviation / sqrt(n), as there.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from syntagm.errors import InputError
+from syntagm.formula import parse
+from syntagm.io import atomic
+from syntagm.runs.store import Run, SuiteRecord
+from syntagm.tasks.predictions.prediction import Reading
+
+MEASURE = "full_sentence"
+_FORMULAS = {str(parse("(*;%good%) < (*;%bad%)")), str(parse("(*;%bad%) > (*;%good%)"))}
+NOTE = (
+    "acc is the verdict of syntagm: a tie is not correct (lm-eval counts it as correct), undefined items are left out; "
+    "sentences are scored as they stand, without a blank before them; whether a sentence is greedy is not known"
+)
+
+
+@dataclass(slots=True)
+class _Task:
+    """What is summed up of a task while its samples are written."""
+
+    name: str
+    suite: SuiteRecord
+    values: list[float] = field(default_factory=list)
+    hashes: Any = field(default_factory=hashlib.sha256)
+
+
+def write(run: Run, path: Path) -> list[str]:
+    """Write the results JSON at `path`, and the samples beside it.
+
+    Returns:
+        A sentence for each suite that can't be expressed, and why.
+
+    Raises:
+        InputError: no suite can.
+        RunError: a file can't be written, or a shard is damaged.
+    """
+    tasks, left_out = _tasks(run)
+    if not tasks:
+        raise InputError(
+            str(run.folder), "no suite that lm-eval can express", "minimal pairs with a full_sentence prediction",
+            "; ".join(left_out),
+        )  # fmt: skip
+    stamp = f"{_when(run):%Y-%m-%dT%H-%M-%S}-{run.record['model']['fingerprint'][:8]}"
+    for task in tasks:
+        samples = (_line(sample) for sample in _samples(run, task))
+        atomic.write_parts(path.with_name(f"samples_{task.name}_{stamp}.jsonl"), samples)
+    content = json.dumps(_results(run, tasks), indent=2, ensure_ascii=False, allow_nan=False)
+    atomic.write(path, content.encode())
+    return left_out
+
+
+def task_name(suite: SuiteRecord) -> str:
+    """`blimp_<UID>` for a paradigm of BLiMP, else the suite's name as far as it can stand in a file name."""
+    published = "UID" in suite.tags and "linguistics_term" in suite.tags
+    return re.sub(r"[^\w.-]+", "_", f"blimp_{suite.tags['UID']}" if published else suite.name)
+
+
+def _tasks(run: Run) -> tuple[list[_Task], list[str]]:
+    tasks: dict[str, _Task] = {}
+    left_out = []
+    for suite in run.suites:
+        name = task_name(suite)
+        reason = f"suite {tasks[name].suite.name} is called {name}, too" if name in tasks else _obstacle(suite)
+        if reason:
+            left_out.append(f"suite {suite.name} is left out: {reason}")
+        else:
+            tasks[name] = _Task(name, suite)
+    return list(tasks.values()), left_out
+
+
+def _obstacle(suite: SuiteRecord) -> str:
+    """Why the suite is no task of lm-eval; empty if it is one."""
+    if set(suite.conditions) != {"good", "bad"}:
+        return f"its conditions are {', '.join(suite.conditions) or 'none'}, not good and bad"
+    if suite.sentences != 2 * suite.items:
+        return "an item has other conditions than the first"
+    if MEASURE not in suite.predictions:
+        return f"it has no prediction {MEASURE}"
+    if str(parse(suite.predictions[MEASURE])) not in _FORMULAS or suite.aggregate != "sum":
+        return f"its {MEASURE} does not compare the sums of whole sentences"
+    return ""
+
+
+def _samples(run: Run, task: _Task) -> Iterator[dict[str, Any]]:
+    reading = Reading(first_scored=run.record["model"]["start"] is not None)
+    results = run.results(task.suite.name)
+    verdicts = results.filter(results["measure"] == MEASURE)["value"].to_list()
+    tags = run.sentences(task.suite.name)["tags"].to_list()
+    answers = run.answers(task.suite.name)
+    # The two sentences of an item stand together.
+    pairs = zip(answers, answers, verdicts, tags[::2], strict=True)
+    for index, ((item, first, _, one), (_, second, _, other), value, about) in enumerate(pairs):
+        found = {first: one, second: other}
+        texts = {f"sentence_{name}": found[name].text for name in ("good", "bad")}
+        doc = texts | dict(task.suite.tags) | json.loads(about) | texts | {"pairID": item}
+        nats = [-float(reading.bits(found[name]).sum()) * math.log(2) for name in ("good", "bad")]
+        sample = _sample(index, doc, nats, value)
+        task.values.append(value)
+        task.hashes.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
+        yield sample
+
+
+def _sample(index: int, doc: Mapping[str, str], nats: list[float], value: float) -> dict[str, Any]:
+    texts = (doc["sentence_good"], doc["sentence_bad"])
+    # Numbers stand as texts, as the harness writes them.
+    answers = [[repr(number), "None"] for number in nats]
+    return {
+        "doc_id": index,
+        "doc": doc,
+        "target": "0",
+        "arguments": {f"gen_args_{k}": {"arg_0": "", "arg_1": text} for k, text in enumerate(texts)},
+        "resps": [[answer] for answer in answers],
+        "filtered_resps": answers,
+        "filter": "none",
+        "metrics": ["acc"],
+        "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
+        "prompt_hash": _hash(""),
+        "target_hash": _hash("0"),
+        "acc": _finite(value),
+    }
+
+
+def _results(run: Run, tasks: list[_Task]) -> dict[str, Any]:
+    defined = {task.name: [value for value in task.values if not math.isnan(value)] for task in tasks}
+    return {
+        "results": {task.name: _accuracy(task.name, defined[task.name]) for task in tasks},
+        "group_subtasks": {task.name: [] for task in tasks},
+        "configs": {task.name: _task_config(task) for task in tasks},
+        "versions": {task.name: task.suite.hash for task in tasks},
+        "n-shot": {task.name: 0 for task in tasks},
+        "higher_is_better": {task.name: {"acc": True} for task in tasks},
+        "n-samples": {
+            task.name: {"original": len(task.values), "effective": len(defined[task.name])} for task in tasks
+        },
+        "config": _config(run),
+        "git_hash": None,
+        "date": _when(run).timestamp(),
+        "task_hashes": {task.name: task.hashes.hexdigest() for task in tasks},
+        "model_source": "syntagm",
+        "model_name": run.model,
+        "model_name_sanitized": re.sub(r"[\"<>:/|\\?*\[\]]+", "__", run.model),
+        "system_instruction": None,
+        "system_instruction_sha": None,
+        "fewshot_as_multiturn": None,
+        "chat_template": None,
+        "chat_template_sha": None,
+    }
+
+
+def _accuracy(task: str, values: list[float]) -> dict[str, Any]:
+    value = float(np.mean(values)) if values else math.nan
+    error = float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else "N/A"
+    return {"alias": task, "acc,none": _finite(value), "acc_stderr,none": error}
+
+
+def _task_config(task: _Task) -> dict[str, Any]:
+    return {
+        "task": task.name,
+        "output_type": "multiple_choice",
+        "num_fewshot": 0,
+        "target_delimiter": "",
+        "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
+        "metadata": {"suite": task.suite.name, "version": task.suite.hash},
+    }
+
+
+def _config(run: Run) -> dict[str, Any]:
+    return {
+        "model": "syntagm",
+        "model_args": run.model,
+        "model_dtype": run.record["model"]["policies"].get("dtype"),
+        "batch_size": None,
+        "device": None,
+        "limit": None,
+        "bootstrap_iters": 0,
+        "gen_kwargs": None,
+        "note": NOTE,
+        "syntagm": {"versions": run.record["versions"], "model": run.record["model"], "options": run.record["options"]},
+    }
+
+
+def _when(run: Run) -> datetime:
+    return datetime.fromisoformat(run.record["finished"] or run.record["started"])
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _line(sample: Mapping[str, Any]) -> bytes:
+    return (json.dumps(sample, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,1 +1,0 @@
-"""Figures: one file a figure, named after what it shows."""

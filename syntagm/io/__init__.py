@@ -1,0 +1,1 @@
+"""Reading and writing files: atomic writes, locks, strict readers, the CSV contract."""

@@ -1,0 +1,1 @@
+"""Left-to-right language models from transformers."""

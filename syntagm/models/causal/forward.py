@@ -1,0 +1,293 @@
+"""From token numbers to surprisals: the forward passes of a causal transformer.
+
+Two ways to run the body and two to reach the vocabulary; a probe at load decides, never a list of names:
+
+* shared prefixes computed once, in packed trees with a tree mask, where that gives the numbers of separate sentences; else
+  sentences sorted by length and padded (recurrent layers, ALiBi and the like cannot take the mask, some without an error);
+* the head applied to the rows that are needed, a few at a time, where that gives the model's own logits; else the model's
+  own forward pass with the other rows cut out before its head.
+
+No tensor of [batch, length, vocabulary] is ever made.
+"""
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from syntagm.errors import ModelError
+from syntagm.models.causal.head import Head
+from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
+from syntagm.models.causal.probe import probe
+from syntagm.models.hugging_face.memory import free, is_out_of_memory
+from syntagm.models.hugging_face.tokens import Borders
+
+_PACK = 128
+# Longer sequences share little, and the mask of a tree grows with the square.
+_LONGEST = 1024
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """What is known of one sequence, in bits.
+
+    Arguments:
+        bits: shape (length - 1,): surprisal of each token after the first.
+        begin: shape (inputs,): surprisal of "a word begins here" after each input token; empty without borders.
+        first: surprisal of "a token that can begin a text" after the first input token.
+    """
+
+    bits: NDArray[np.float64]
+    begin: NDArray[np.float64]
+    first: float
+
+
+class Forward:
+    """A causal model's forward passes, with what the probe found out.
+
+    Attributes:
+        tree: are shared prefixes computed once?
+        direct_head: is the head applied to chosen rows outside the model's own forward pass?
+        noise: the largest difference in bits of a sentence between batched and single computation, measured.
+        symbols: token numbers below it may be asked; the softmax runs over all rows of the head.
+        evaluated: how many inputs went through the body so far, padding left out and the probe not counted.
+    """
+
+    def __init__(self, model: Any, budget: int, share: bool, borders: Borders | None) -> None:
+        self.model, self.budget = model, Budget(budget)
+        self.device, self.dtype = model.device, model.dtype
+        self.head = Head(model.get_output_embeddings(), self.device, self.dtype)
+        self.symbols = min(self.head.vocabulary, int(model.get_input_embeddings().weight.shape[0]))
+        self.limit = _limit(model.config)
+        self.window = _window(model.config)
+        self.evaluated = 0
+        self.direct_head, self.tree, self.noise = True, False, 0.0
+        # Batches share the head's buffer and, while they run, its hook.
+        self._alone = threading.RLock()
+        probe(self, share)
+        if not self.direct_head:
+            # The whole model runs anew for each portion of rows, so a batch should have no more of them.
+            self.budget.tokens = min(self.budget.tokens, self._portion)
+        self.evaluated = 0
+        if borders is not None:
+            self.head.watch(borders)
+
+    @torch.inference_mode()
+    def surprisals(self, sequences: Sequence[Sequence[int]], done: Callable[[Sequence[int]], None]) -> list[Rows]:
+        """The surprisals of each sequence, whose first token is given.
+
+        Arguments:
+            sequences: token numbers, each at least one, none longer than `limit` + 1.
+            done: called with the indices of the sequences that a batch finished.
+        """
+        found: list[Rows | None] = [None] * len(sequences)
+        short = [
+            index
+            for index, sequence in enumerate(sequences)
+            if self.tree and len(sequence) <= min(self.window, _LONGEST)
+        ]
+        kept = set(short)
+        long = [index for index in range(len(sequences)) if index not in kept]
+        with self._alone:
+            self.run(sequences, short, True, found, done)
+            self.run(sequences, long, False, found, done)
+        return [rows for rows in found if rows is not None]
+
+    def run(
+        self,
+        sequences: Sequence[Sequence[int]],
+        chosen: Sequence[int],
+        tree: bool,
+        found: list[Rows | None],
+        done: Callable[[Sequence[int]], None],
+    ) -> None:
+        """Ask for the chosen sequences, batch by batch, and put their rows into `found`."""
+        remaining = list(chosen)
+        while remaining:
+            for batch in batches(self._packs(sequences, remaining, tree), self.budget):
+                try:
+                    answers = self.batch(sequences, batch, tree)
+                except (RuntimeError, MemoryError) as error:
+                    self._halve(batch, error)
+                    break
+                for pack, rows in zip(batch, answers, strict=True):
+                    for index, row in zip(pack.sequences, rows, strict=True):
+                        found[index] = row
+                done([index for pack in batch for index in pack.sequences])
+            remaining = [index for index in remaining if found[index] is None]
+
+    @torch.inference_mode()
+    def visit(
+        self, packs: Sequence[Pack], nodes: Sequence[NDArray[np.int64]], tree: bool,
+        read: Callable[[range, Iterator[tuple[int, torch.Tensor]]], None],
+    ) -> None:  # fmt: skip
+        """Let `read` see what the model foretells after some nodes of each pack.
+
+        Arguments:
+            nodes: for each pack, the nodes asked about.
+            tree: do the packs branch? Only if the model can share prefixes.
+            read: called for each batch with the indices of its packs, and with the logits after their nodes, in order, a
+                portion at a time, each with the index of its first row. Each portion overwrites the one before.
+
+        Raises:
+            ModelError: no memory for a single pack.
+        """
+        at = 0
+        with self._alone:
+            while at < len(packs):
+                for batch in batches(iter(packs[at:]), self.budget):
+                    here = range(at, at + len(batch))
+                    try:
+                        inputs, width = self._inputs(batch, tree)
+                        needed = np.concatenate([row * width + nodes[index] for row, index in enumerate(here)])
+                        read(here, self._logits(inputs, needed))
+                    except (RuntimeError, MemoryError) as error:
+                        self._halve(batch, error, whole=True)
+                        break
+                    at = here.stop
+
+    def _halve(self, batch: Sequence[Pack], error: Exception, whole: bool = False) -> None:
+        """After running out of memory: half the batch, from now on, of packs that stay `whole` or can be planned anew.
+
+        Any other error is raised again.
+        """
+        if not is_out_of_memory(error):
+            raise error
+        size = sum(len(pack.tokens) for pack in batch)
+        if size <= 1 or (len(batch) if whole else sum(len(pack.sequences) for pack in batch)) == 1:
+            raise ModelError(
+                str(self.model.config.model_type), f"out of memory for a single sentence of {size} tokens",
+                "memory for one sentence", "Use a smaller model or type, or another device.",
+            ) from error  # fmt: skip
+        self.budget.tokens = max(1, min(self.budget.tokens, size) // 2)
+        free(self.device)
+
+    def _packs(self, sequences: Sequence[Sequence[int]], chosen: Sequence[int], tree: bool) -> Iterator[Pack]:
+        last = self.head.borders is not None
+        if tree:
+            # Layers may limit the places of a pack, not only the depth: by a window, or by a table of their positions.
+            size = min(_PACK, self.budget.tokens, self.window, self.limit)
+            packs = plan(sequences, size, last, chosen)
+            # Packs of one size make batches without padding.
+            yield from sorted(packs, key=lambda pack: len(pack.tokens))
+            return
+        for index in sorted(chosen, key=lambda index: (len(sequences[index]), tuple(sequences[index]))):
+            yield from plan(sequences, 1, last, [index])
+
+    def batch(self, sequences: Sequence[Sequence[int]], batch: Sequence[Pack], tree: bool) -> list[list[Rows]]:
+        """The rows of each sequence of each pack."""
+        inputs, width = self._inputs(batch, tree)
+        # Each (row of the head, target) asked about, in the order of packs, sequences and positions.
+        nodes, targets, lengths = [], [], []
+        for row, pack in enumerate(batch):
+            for index, path in zip(pack.sequences, pack.paths, strict=True):
+                sequence = sequences[index]
+                nodes.append(row * width + path[: len(sequence) - 1])
+                targets.append(np.array(sequence[1:], np.int64))
+                lengths.append(len(sequence) - 1)
+        asked = np.concatenate(nodes)
+        if self.head.borders is not None:
+            needed = np.concatenate([row * width + np.arange(len(pack.tokens)) for row, pack in enumerate(batch)])
+        else:
+            needed = np.unique(asked)
+        logits = self._logits(inputs, needed)
+        places = np.searchsorted(needed, asked)
+        bits, sets = self.head.read(logits, len(needed), places, np.concatenate(targets))
+        return self._split(batch, bits, sets, lengths)
+
+    def _split(
+        self, batch: Sequence[Pack], bits: NDArray[np.float64], sets: NDArray[np.float64], lengths: Sequence[int]
+    ) -> list[list[Rows]]:
+        parts = iter(np.split(bits, np.cumsum(lengths)[:-1]))
+        answers, before = [], 0
+        for pack in batch:
+            rows = []
+            for path in pack.paths:
+                begin = sets[before + path, 0] if len(sets) else np.empty(0)
+                first = float(sets[before + path[0], 1]) if len(sets) and len(path) else math.nan
+                rows.append(Rows(next(parts), begin, first))
+            before += len(pack.tokens)
+            answers.append(rows)
+        return answers
+
+    def _inputs(self, batch: Sequence[Pack], tree: bool) -> tuple[dict[str, Any], int]:
+        """What the model is given for a batch, and how wide it is."""
+        width = max(1, max(len(pack.tokens) for pack in batch))
+        tokens = np.zeros((len(batch), width), np.int64)
+        for row, pack in enumerate(batch):
+            tokens[row, : len(pack.tokens)] = pack.tokens
+        inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device), "use_cache": False}
+        inputs |= self._tree_inputs(batch, width) if tree else self._padded_inputs(batch, width)
+        self.evaluated += sum(len(pack.tokens) for pack in batch)
+        return inputs, width
+
+    def _tree_inputs(self, batch: Sequence[Pack], width: int) -> dict[str, torch.Tensor]:
+        depths = np.zeros((len(batch), width), np.int64)
+        allowed = np.zeros((len(batch), 1, width, width), bool)
+        # A padding position attends to itself, so that no row of the softmax is empty.
+        allowed[:, 0, np.arange(width), np.arange(width)] = True
+        for row, pack in enumerate(batch):
+            depths[row, : len(pack.tokens)] = pack.depths
+            allowed[row, 0, : len(pack.tokens), : len(pack.tokens)] = pack.mask()
+        mask = torch.zeros(allowed.shape, dtype=self.dtype, device=self.device)
+        # Additive: a boolean mask is right under one attention and silently wrong under another.
+        mask.masked_fill_(torch.from_numpy(~allowed).to(self.device), torch.finfo(self.dtype).min)
+        return {"attention_mask": mask, "position_ids": torch.from_numpy(depths).to(self.device)}
+
+    def _padded_inputs(self, batch: Sequence[Pack], width: int) -> dict[str, torch.Tensor]:
+        real = np.zeros((len(batch), width), np.int64)
+        for row, pack in enumerate(batch):
+            real[row, : len(pack.tokens)] = 1
+        return {"attention_mask": torch.from_numpy(real).to(self.device)} if not real.all() else {}
+
+    @property
+    def _portion(self) -> int:
+        """How many rows of logits are held at a time; of a large vocabulary a pack's, if each portion costs a pass."""
+        return self.head.rows if self.direct_head else max(self.head.rows, _PACK)
+
+    def _logits(self, inputs: dict[str, Any], needed: NDArray[np.int64]) -> Iterator[tuple[int, torch.Tensor]]:
+        """The logits of the needed rows, a portion at a time, each with the index of its first row."""
+        rows, step = torch.from_numpy(needed).to(self.device), self._portion
+        if self.direct_head:
+            hidden = self.model.base_model(**inputs)[0]
+            hidden = hidden.reshape(-1, hidden.shape[-1])
+            for first in range(0, len(needed), step):
+                yield first, self.head.logits(hidden[rows[first : first + step]])
+            return
+        for first in range(0, len(needed), step):
+            chosen = rows[first : first + step]
+
+            def cut(_: Any, arguments: tuple[torch.Tensor, ...], chosen: torch.Tensor = chosen) -> tuple[torch.Tensor]:
+                hidden = arguments[0]
+                return (hidden.reshape(-1, hidden.shape[-1])[chosen][None],)
+
+            hook = self.head.layer.register_forward_pre_hook(cut)
+            try:
+                logits = self.model(**inputs).logits[0]
+            finally:
+                hook.remove()
+            yield first, logits
+
+
+def _limit(config: Any) -> int:
+    """How many input tokens the model's positions allow."""
+    for name in ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"):
+        found = getattr(config.get_text_config(), name, None)
+        if isinstance(found, int) and found > 0:
+            return found
+    return 1 << 30
+
+
+def _window(config: Any) -> int:
+    """How long a sequence may be so that no layer with a sliding window cuts anything off."""
+    text = config.get_text_config()
+    found = [
+        getattr(text, name, None)
+        for name in ("sliding_window", "window_size", "attention_window", "sliding_window_size", "attention_chunk_size")
+    ]
+    return min([size for size in found if isinstance(size, int) and size > 0], default=1 << 30)

@@ -1,0 +1,244 @@
+"""Any Hugging Face causal language model, from the bundled demo, a folder, or the hub.
+
+`causal:./folder`, `causal:org/name@revision`; a plain name means `causal:`. Options, after `?` and joined by `&`:
+
+    bos=auto|yes|no            what stands before a text: the model's start symbol, exactly one, or nothing
+    eos=no|yes                 is the end symbol's surprisal listed? It counts in whole sentences only
+    dtype=f32|bf16|f16|f64     the type computed in, whatever the weights are stored in; log-sum-exp in float32 at least
+    boundary=token|word        word: the word-boundary correction of Pimentel & Meister 2024 and Oh & Schuler 2024
+    fill=word|token            a candidate in a blank: a whole word that ends there, or its tokens, whatever comes after them
+    device=auto|cpu|cuda|...   where to compute
+    batch=N                    tokens a batch; halved by itself when memory runs out
+    sharing=auto|no            are shared prefixes computed once, where the model can take it?
+    allow_pickle=no|yes        may weights be unpickled? Pickles can run code
+    remote_code=no|yes         may code that comes with the model be run?
+
+With nothing before it (`bos=no`, or no start symbol), the first token has no surprisal: nan, counted as 0 in sums.
+Tokens beyond the positions that a model has are nan: undefined, and counted.
+
+Blanks are filled exactly, whatever the number of a candidate's tokens. With `fill=word` its probability is that of the word,
+not of all words that begin with its tokens: times the probability that the word has ended after it, over the same before it. A
+word has ended if the next token begins with white space or a punctuation mark, or is the end symbol; in a tokenizer that marks
+the tokens that go on with a word (##), if the next is another one. That takes a pass for the end of each candidate. `fill=token`
+is what published numbers are made of; for candidates of single tokens it takes one pass a context. The default for texts stays
+`boundary=token`: over a sentence the correction all but cancels; between candidates for a blank it doesn't.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+
+from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.errors import ModelError, UsageError
+from syntagm.models.causal.forward import Forward, Rows
+from syntagm.models.causal.gaps import Filler
+from syntagm.models.causal.word_ends import word_ends
+from syntagm.models.contract import LanguageModel
+from syntagm.models.hugging_face.options import PERMISSIONS, batch_tokens, read, spelled
+from syntagm.models.hugging_face.tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
+from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.names import canonical, choose, refuse_others
+
+SCORER = "causal 1"
+_OPTIONS = ("bos", "eos", "dtype", "boundary", "fill", "device", "batch", "sharing", *PERMISSIONS)
+_OF_LIVE_MODELS = ("bos", "eos", "boundary", "fill", "batch", "sharing")
+_SILENT = ("device", "batch", "sharing", *PERMISSIONS)
+
+
+class Causal(LanguageModel):
+    """A causal transformer with its tokenizer; made by `load`, or around a live model by `wrap`."""
+
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+
+    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
+        refuse_others("causal", options, _OPTIONS)
+        config = model.config
+        bos = choose(options, "bos", ["auto", "yes", "no"], "auto")
+        self._start = start_symbol(bos, tokenizer, config)
+        self._end = end_symbol(choose(options, "eos", ["no", "yes"], "no"), tokenizer, config)
+        self._borders = self._word_borders(model, tokenizer, choose(options, "boundary", ["token", "word"], "token"))
+        share = choose(options, "sharing", ["auto", "no"], "auto") == "auto"
+        self.name = canonical("causal", label, options, _SILENT)
+        self.start, self.end = self._symbol(tokenizer, self._start), self._symbol(tokenizer, self._end)
+        self._tokenizer = tokenizer
+        self._forward = Forward(model, batch_tokens(options, model.device), share, self._borders)
+        self.noise = self._forward.noise
+        self.policies = {
+            "bos": "yes" if self.start is not None else "no",
+            "eos": "yes" if self.end is not None else "no",
+            "dtype": spelled(model.dtype),
+            "boundary": "word" if self._borders else "token",
+            "fill": choose(options, "fill", ["word", "token"], "word"),
+        }
+        self._sample = sample(model)
+        code, borders = hash_code(model), self._borders and self._borders.digest()
+        # The end symbol ends words, too, whether it is listed or not.
+        ending = _ending(tokenizer, config) if self.policies["fill"] == "word" else None
+        rests = [SCORER, weights, code, self._start, self._end, tokenizer.unk_token_id, borders, ending, self.policies]
+        self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
+        self.record = {
+            "architecture": config.model_type,
+            "weights": weights,
+            "code": code,
+            "revision": getattr(config, "_commit_hash", None),
+            "options": dict(options),
+            "device": str(model.device),
+            "prefixes": "shared (packed trees)" if self._forward.tree else "not shared (padded batches, by length)",
+            "head": "needed rows" if self._forward.direct_head else "needed rows, inside the model's own pass",
+            "positions": self._forward.limit,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+        }
+
+    @property
+    def live(self) -> Any:
+        """The transformers model itself."""
+        return self._forward.model
+
+    @staticmethod
+    def _symbol(tokenizer: Any, number: int | None) -> str | None:
+        return None if number is None else str(tokenizer.convert_ids_to_tokens(number))
+
+    @staticmethod
+    def _word_borders(model: Any, tokenizer: Any, boundary: str) -> Borders | None:
+        if boundary == "token":
+            return None
+        size = model.get_output_embeddings().weight.shape[0]
+        return word_borders(tokenizer, size, end_symbol("yes", tokenizer, model.config))
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """The surprisals of each text; see `LanguageModel.score`."""
+        refuse_change(self.live, self._sample, self.name)
+        encoded = dict(
+            zip(distinct := list(dict.fromkeys(texts)), encode(self._tokenizer, distinct, self.name), strict=True)
+        )
+        repeats = dict.fromkeys(distinct, 0)
+        for text in texts:
+            repeats[text] += 1
+        self._refuse_beyond(encoded)
+        sequences = [self._sequence(encoded[text].ids) for text in distinct]
+        asked = [index for index, sequence in enumerate(sequences) if sequence]
+
+        def finished(batch: Sequence[int]) -> None:
+            if done:
+                done(sum(repeats[distinct[asked[index]]] for index in batch))
+
+        rows = self._forward.surprisals([sequences[index] for index in asked], finished)
+        known = dict(zip(asked, rows, strict=True))
+        answers = {text: self._answer(text, encoded[text], known.get(index)) for index, text in enumerate(distinct)}
+        if done and (silent := sum(repeats[distinct[index]] for index in range(len(distinct)) if index not in known)):
+            done(silent)
+        for text in texts:
+            yield answers[text]
+
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """The surprisal of each candidate, given what stands before the blank; see `LanguageModel.fill`.
+
+        Raises:
+            ModelError: a candidate that does not begin with a token of its own, or has white space around it.
+            UsageError: `fill=word`, and the tokenizer does not say where words begin or end.
+        """
+        refuse_change(self.live, self._sample, self.name)
+        yield from self._filler.fill(blanks, done)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the words are single tokens after a blank; see `LanguageModel.single`."""
+        return self._filler.speller.single(words)
+
+    @cached_property
+    def _filler(self) -> Filler:
+        ends = None
+        if self.policies["fill"] == "word":
+            end = _ending(self._tokenizer, self.live.config)
+            ends = word_ends(self._tokenizer, self._forward.head.vocabulary, end)
+        return Filler(self._forward, self._tokenizer, self._start, ends, self.name)
+
+    def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
+        """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
+        for text, found in encoded.items():
+            if (highest := max([*found.ids, self._start or 0, self._end or 0])) >= self._forward.symbols:
+                raise ModelError(
+                    self.name, f"the token {self._symbol(self._tokenizer, highest)!r}, number {highest}, of {text!r}",
+                    f"numbers below {self._forward.symbols}, the model's rows",
+                    "Does the tokenizer belong to the model?",
+                )  # fmt: skip
+
+    def _sequence(self, ids: Sequence[int]) -> list[int]:
+        """What goes through the model: start symbol, tokens, end symbol, as far as its positions reach."""
+        start = [] if self._start is None else [self._start]
+        end = [] if self._end is None else [self._end]
+        return [*start, *ids, *end][: self._forward.limit + (self._borders is None)]
+
+    def _answer(self, text: str, encoded: Encoded, rows: Rows | None) -> Surprisals:
+        starts, known = encoded.starts, encoded.known
+        if self._end is not None:
+            starts, known = np.append(starts, np.int32(len(text))), np.append(known, True)
+        bits = np.full(len(starts), np.nan)
+        if rows is not None:
+            first = 0 if self._start is not None else 1
+            bits[first : first + len(rows.bits)] = rows.bits
+            if self._borders is not None:
+                self._correct(bits, encoded.ids, rows)
+        return Surprisals(text, starts, bits, known)
+
+    def _correct(self, bits: np.ndarray[Any, Any], ids: Sequence[int], rows: Rows) -> None:
+        """Charge each word for its own end, not for that of the word before it (Pimentel & Meister 2024, theorem 2).
+
+        `rows.begin` is the surprisal of "a word begins here" after each input; the first word's is that of "a text can
+        begin so". A word's first token is freed of it, and its last token is charged with that of the next word.
+        """
+        assert self._borders is not None
+        shift = 0 if self._start is None else 1
+        tokens = [*ids, *([self._end] if self._end is not None else [])][: len(rows.begin) + 1 - shift]
+        for index, token in enumerate(tokens):
+            begins = index == 0 or self._borders.begins[token]
+            if begins and index + shift > 0:
+                # A text may begin with a blank; then its first word begins as any other.
+                opens = index == 0 and not self._borders.begins[token]
+                bits[index] -= rows.first if opens else rows.begin[index - 1 + shift]
+            ends = index + 1 == len(ids) or (index + 1 < len(ids) and self._borders.begins[ids[index + 1]])
+            if ends and index < len(ids) and index + shift < len(rows.begin):
+                bits[index] += rows.begin[index + shift]
+
+
+def load(path: str, **options: str) -> Causal:
+    """Load a causal language model and its tokenizer.
+
+    Raises:
+        UsageError: an option can't be taken.
+        ModelError: it can't be found, or is not what it should be: pickled weights, code of its own, missing weights.
+    """
+    refuse_others("causal", options, _OPTIONS)
+    model, tokenizer, label, weights = read("causal", path, options)
+    return Causal(model, tokenizer, label, options, weights)
+
+
+def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
+    """A live model, for example inside a training loop, as a language model of this package.
+
+    Arguments:
+        model: a transformers model with a causal head, in evaluation mode. It is used where and as it is.
+        label: what to call it in results. After a training step wrap it again: the fingerprint is of these weights.
+        options: those of the module that say how to ask: bos, eos, boundary, fill, batch, sharing.
+
+    Raises:
+        UsageError: an option can't be taken, or the model is in training mode.
+    """
+    refuse_others("causal, around a live model", options, _OF_LIVE_MODELS)
+    refuse_training(model, label)
+    return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
+
+
+def _ending(tokenizer: Any, config: Any) -> int | None:
+    """The end symbol, whether it is listed or not; None if the model has none."""
+    try:
+        return end_symbol("yes", tokenizer, config)
+    except UsageError:
+        return None

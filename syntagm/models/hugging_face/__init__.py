@@ -1,0 +1,1 @@
+"""What causal and masked models from transformers share: checkpoints, tokens, options, devices."""

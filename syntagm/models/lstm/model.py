@@ -1,0 +1,239 @@
+"""Word-level LSTM language models, as `syntagm train lstm` makes them (Gulordava et al. 2018; Hu et al. 2020).
+
+`lstm:FOLDER`, with `model.json`, `model.safetensors` and `vocabulary.txt`; the folder alone will do. Options:
+
+    bos=yes|no                       is the end symbol read first, as in training? The published numbers have no
+    eos=no|yes                       is the end symbol's surprisal listed? It counts in whole sentences only
+    tokens=saved|auto|blanks|treebank     how a text is divided into words; saved: as in training
+    device=auto|cpu|cuda|...         where to compute
+    batch=N                          words a batch
+    sharing=yes|no                   are shared prefixes computed once?
+
+Each text is read from a fresh state, so that the texts before it make no difference. A word that is not in the vocabulary is
+read and scored as its class of unknown words, and marked as not known. With `bos=no` the first word has no surprisal: nan.
+A blank is filled from what stands before it; its candidates may be of several words.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+
+from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.errors import ModelError
+from syntagm.models.batching import in_portions, once
+from syntagm.models.contract import LanguageModel
+from syntagm.models.hugging_face.device import device
+from syntagm.models.lstm.network import Network, foretold, surprisals
+from syntagm.models.names import canonical, choose, refuse_others, whole
+from syntagm.models.rank import rank
+from syntagm.models.words import vocabulary as _vocabulary
+from syntagm.models.words import words as _words
+from syntagm.models.words.gaps import divide, single
+from syntagm.models.words.vocabulary import END, Vocabulary
+
+SCORER = "lstm 1"
+FORMAT = 1
+_OPTIONS = ("bos", "eos", "tokens", "device", "batch", "sharing")
+_SILENT = ("device", "batch", "sharing")
+_FILES = ("model.json", "model.safetensors", "vocabulary.txt")
+# Contexts answered at once.
+_CONTEXTS = 256
+_SIZES = ("embedding", "hidden", "layers")
+
+
+class Lstm(LanguageModel):
+    """An LSTM with its vocabulary; made by `load`, or around a network in training."""
+
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+
+    def __init__(
+        self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str]
+    ) -> None:
+        refuse_others("lstm", options, _OPTIONS)
+        self.network, self.vocabulary, self.name = (
+            network.eval(),
+            vocabulary,
+            canonical("lstm", label, options, _SILENT),
+        )
+        bos = choose(options, "bos", ["yes", "no"], "yes")
+        eos = choose(options, "eos", ["no", "yes"], "no")
+        asked = choose(options, "tokens", ["saved", *_words.KINDS], "saved")
+        self._tokens = tokens if asked == "saved" else asked
+        self._share = choose(options, "sharing", ["yes", "no"], "yes") == "yes"
+        self._batch = whole("model option batch", options.get("batch", "8192"))
+        self.start, self.end = END if bos == "yes" else None, END if eos == "yes" else None
+        self.policies = {"bos": bos, "eos": eos, "dtype": "f32", "tokens": self._tokens}
+        weights = _digest(network)
+        rests = [SCORER, weights, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.policies]
+        self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
+        self.record = {
+            "architecture": "lstm",
+            "weights": weights,
+            "vocabulary": len(vocabulary),
+            "unknown": vocabulary.classes,
+            "options": dict(options),
+            "device": str(network.decoder.weight.device),
+            "prefixes": "shared (word by word)" if self._share else "not shared (word by word)",
+            "torch": torch.__version__,
+        }
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """The surprisals of each text; see `LanguageModel.score`."""
+        distinct = list(dict.fromkeys(texts))
+        repeats = dict.fromkeys(distinct, 0)
+        for text in texts:
+            repeats[text] += 1
+        divided = [_words.words(text, self._tokens) for text in distinct]
+        sequences = [self._sequence(words) for words, _ in divided]
+        asked = [index for index, sequence in enumerate(sequences) if sequence]
+
+        def finished(batch: Sequence[int]) -> None:
+            if done:
+                done(sum(repeats[distinct[asked[index]]] for index in batch))
+
+        wanted = [sequences[index] for index in asked]
+        found = {asked[i]: nats for i, nats in surprisals(self.network, wanted, self._batch, self._share, finished)}
+        if done and (silent := sum(repeats[text] for index, text in enumerate(distinct) if index not in found)):
+            done(silent)
+        answers = {text: self._answer(text, *divided[i], found.get(i)) for i, text in enumerate(distinct)}
+        for text in texts:
+            yield answers[text]
+
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """The surprisal of each candidate, given what stands before the blank; see `LanguageModel.fill`."""
+        divided = [divide(blank, self._tokens, self.name) for blank in blanks]
+        lists = {id(one.candidates): one.candidates for one in divided}
+        candidates = {number: [self.vocabulary.ids(words) for words in each] for number, each in lists.items()}
+        known = {number: [all(map(self.vocabulary.known, words)) for words in each] for number, each in lists.items()}
+        keys = [(one.before, id(one.candidates)) for one in divided]
+
+        def answer(portion: list[tuple[tuple[str, ...], int]]) -> list[Fill]:
+            before = [[0] * (self.start is not None) + self.vocabulary.ids(words) for words, _ in portion]
+            found = self._foretold(before)
+            return [
+                self._filled(context, row, candidates[number], np.array(known[number], bool))
+                for context, row, (_, number) in zip(before, found, portion, strict=True)
+            ]
+
+        return once(keys, in_portions(_CONTEXTS, answer), done)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the candidates are one word; see `LanguageModel.single`."""
+        return single(words, self._tokens, self.name)
+
+    def _foretold(self, before: Sequence[Sequence[int]]) -> Iterator[NDArray[np.floating] | None]:
+        """The logits of the next word; None where nothing stands before it."""
+        asked = [sequence for sequence in before if sequence]
+        rows = iter(foretold(self.network, asked, self._share).cpu().numpy() if asked else [])
+        for sequence in before:
+            yield next(rows) if sequence else None
+
+    def _filled(
+        self,
+        before: list[int],
+        logits: NDArray[np.floating] | None,
+        words: Sequence[list[int]],
+        known: NDArray[np.bool_],
+    ) -> Fill:
+        bits, above, below = np.full((3, len(words)), np.nan)
+        if logits is not None:
+            one = [index for index, ids in enumerate(words) if len(ids) == 1]
+            bits[one], above[one], below[one] = rank(logits, np.array([words[index][0] for index in one], np.int64))
+            several = [index for index, ids in enumerate(words) if len(ids) > 1]
+            sequences = [before + words[index] for index in several]
+            for at, nats in surprisals(self.network, sequences, self._batch, self._share):
+                bits[several[at]] = nats[-len(words[several[at]]) :].sum() / np.log(2)
+        return Fill(bits, above, below, known)
+
+    def _sequence(self, words: Sequence[str]) -> list[int]:
+        """What is read: end symbol, words, end symbol."""
+        return [0] * (self.start is not None) + self.vocabulary.ids(words) + [0] * (self.end is not None)
+
+    def _answer(
+        self, text: str, words: Sequence[str], starts: NDArray[np.int32], nats: NDArray[np.float64] | None
+    ) -> Surprisals:
+        known = np.array([self.vocabulary.known(word) for word in words], bool)
+        if self.end is not None:
+            starts, known = np.append(starts, np.int32(len(text))), np.append(known, True)
+        bits = np.full(len(starts), np.nan)
+        if nats is not None and len(starts):
+            bits[len(bits) - len(nats) :] = nats / np.log(2)
+        return Surprisals(text, starts, bits, known)
+
+
+def load(path: str, **options: str) -> Lstm:
+    """Load an LSTM from its folder.
+
+    Raises:
+        UsageError: an option can't be taken.
+        ModelError: the folder is not what `syntagm train lstm` writes, or is damaged.
+    """
+    refuse_others("lstm", options, _OPTIONS)
+    folder = Path(path)
+    if not path or not folder.is_dir():
+        raise ModelError(f"lstm:{path}", "no such folder", "a folder with " + ", ".join(_FILES))
+    sizes = _read_sizes(folder / "model.json")
+    vocabulary = _vocabulary.read(folder / "vocabulary.txt")
+    network = Network(len(vocabulary), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
+    _fill(network, folder / "model.safetensors")
+    network.to(device(options.get("device", "auto")))
+    label = f"{folder.resolve().name}@{_hash(folder)[:8]}"
+    return Lstm(network, vocabulary, sizes["tokens"], label, options)
+
+
+def _read_sizes(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ModelError(str(path), f"can't be read as JSON ({error})", "what syntagm train lstm writes") from error
+    if not isinstance(found, dict) or found.get("family") != "lstm":
+        raise ModelError(str(path), "another family", '"family": "lstm"')
+    if found.get("format") != FORMAT:
+        raise ModelError(str(path), f"format {found.get('format')!r}", f"{FORMAT}", "Use the version that wrote it.")
+    may: dict[str, Callable[[Any], bool]] = {name: lambda value: type(value) is int and value > 0 for name in _SIZES}
+    may |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in _words.KINDS}
+    for name, right in may.items():
+        if not right(value := found.get(name)):
+            raise ModelError(str(path), f"{name} = {value!r}", "what syntagm train lstm writes")
+    return found
+
+
+def _fill(network: Network, path: Path) -> None:
+    """Put stored weights in; tied ones are stored once."""
+    try:
+        stored = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(str(path), f"can't be read ({error})", "a safetensors file") from error
+    own = dict(network.named_parameters())
+    if wrong := sorted(stored.keys() ^ own.keys()):
+        raise ModelError(str(path), f"{wrong[0]!r} missing or unexpected", ", ".join(own))
+    with torch.no_grad():
+        for name, tensor in stored.items():
+            if tensor.shape != own[name].shape:
+                raise ModelError(str(path), f"{name} of shape {tuple(tensor.shape)}", f"{tuple(own[name].shape)}")
+            if not tensor.isfinite().all():
+                raise ModelError(str(path), f"a weight in {name} that is not a number", "numbers")
+            own[name].copy_(tensor)
+
+
+def _digest(network: Network) -> str:
+    digest = hashlib.sha256()
+    for name, tensor in network.named_parameters():
+        digest.update(f"{name}|{tuple(tensor.shape)}|".encode())
+        digest.update(tensor.detach().float().cpu().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _hash(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for name in _FILES:
+        digest.update(f"{name}|{hashlib.sha256((folder / name).read_bytes()).hexdigest()}|".encode())
+    return digest.hexdigest()

@@ -1,0 +1,105 @@
+"""Find out what a masked model can take, by asking the same alone and in company."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from syntagm.errors import ModelError
+from syntagm.models.causal.probe import round_up
+
+if TYPE_CHECKING:
+    from syntagm.models.masked.forward import MaskedForward, Row
+
+_TOLERANCE = 1e-4
+_LENGTHS = (12, 9, 6)
+
+
+def probe(forward: "MaskedForward") -> None:
+    """Set `first`, `last`, `direct_head`, `vocabulary`, `symbols` and `noise`.
+
+    Raises:
+        ModelError: neither way of batching gives the numbers of single computation.
+    """
+    texts = _texts(forward)
+    rows = [row for text in texts for row in text]
+    with torch.inference_mode():
+        alone = [_alone(forward, row) for row in rows]
+    forward.vocabulary = alone[0].shape[-1]
+    forward.symbols = min(forward.symbols, forward.vocabulary)
+    targets = [int(row.inputs[row.place]) for row in rows]
+    single = _bits(torch.stack(alone), targets)
+    for first, last, direct in _ways(forward):
+        forward.first, forward.last, forward.direct_head = first, last, direct
+        if (batched := _batched(forward, rows, targets)) is not None and _same(forward, batched, single):
+            forward.noise = round_up(_furthest(batched - single, [len(text) for text in texts]))
+            return
+    raise ModelError(
+        str(forward.model.config.model_type), "batched scoring differs from scoring one row at a time",
+        "the same numbers", "This architecture can't be scored exactly here.",
+    )  # fmt: skip
+
+
+def _ways(forward: "MaskedForward") -> list[tuple[Any, Any, bool]]:
+    """What may be computed once, and what at the asked places only: first layer, last layer and head, or fewer of them."""
+    first, last = forward.first, forward.last
+    return list(dict.fromkeys([(first, last, True), (None, last, True), (None, None, True), (None, None, False)]))
+
+
+def _texts(forward: "MaskedForward") -> list[list["Row"]]:
+    """Random texts of several lengths; a row for each place."""
+    from syntagm.models.masked.forward import Row
+
+    draw = np.random.default_rng(20)
+    no_words = (forward.mask, forward.model.config.pad_token_id)
+    kept = [number for number in range(min(forward.symbols, 1 << 16)) if number not in no_words]
+    texts = []
+    for length in sorted({min(length, forward.limit) for length in _LENGTHS}):
+        inputs = draw.choice(np.array(kept, np.int64), length)
+        texts.append([Row(inputs, np.array([place]), place) for place in range(length)])
+    return texts
+
+
+def _alone(forward: "MaskedForward", row: "Row") -> torch.Tensor:
+    """The logits at a row's place by the model's own forward pass, alone, without attention mask."""
+    tokens = torch.from_numpy(row.tokens(forward.mask))[None].to(forward.device)
+    logits: torch.Tensor = forward.model(input_ids=tokens).logits[0, row.place]
+    return logits.to(forward.wide)
+
+
+def _bits(logits: torch.Tensor, targets: list[int]) -> NDArray[np.float64]:
+    picked = torch.log_softmax(logits, -1)[torch.arange(len(targets)), targets]
+    return np.array(-picked.double().cpu().numpy() / math.log(2), np.float64)
+
+
+def _batched(forward: "MaskedForward", rows: list["Row"], targets: list[int]) -> NDArray[np.float64] | None:
+    found = np.full(len(rows), np.nan)
+    # All of one length in one batch.
+    budget, forward.budget = forward.budget, max(forward.budget, max(_LENGTHS) ** 2)
+    try:
+        for batch, logits in forward.logits(rows):
+            found[batch] = _bits(logits, [targets[index] for index in batch])
+    except ModelError:  # no memory for a single row
+        raise
+    except Exception:  # any failure means that this way is not open to this architecture
+        return None
+    finally:
+        forward.budget = min(budget, forward.budget)
+    return found
+
+
+def _same(forward: "MaskedForward", batched: NDArray[np.float64], single: NDArray[np.float64]) -> bool:
+    """Equal up to rounding; in types of low precision, up to a tenth of a bit a token on average."""
+    if not (np.isfinite(batched).all() and np.isfinite(single).all()):
+        return False
+    difference = np.abs(batched - single)
+    if forward.dtype in (torch.float32, torch.float64):
+        return bool(difference.max() < _TOLERANCE * max(1.0, single.max() / 16))
+    return bool(difference.mean() < 0.1)
+
+
+def _furthest(differences: NDArray[np.float64], lengths: list[int]) -> float:
+    """The largest difference in the sum over a text."""
+    return float(max(abs(part.sum()) for part in np.split(differences, np.cumsum(lengths)[:-1])))

@@ -1,0 +1,184 @@
+"""An n-gram model as a folder: model.json, model.safetensors and vocabulary.txt; training.json says how it was made."""
+
+import hashlib
+import json
+import os
+import shutil
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm.errors import ModelError
+from syntagm.io import atomic
+from syntagm.models.ngram.ngrams import START, Ngrams
+from syntagm.models.words import vocabulary as _vocabulary
+from syntagm.models.words.vocabulary import Vocabulary
+from syntagm.models.words.words import KINDS
+
+FORMAT = 1
+FILES = ("model.safetensors", "vocabulary.txt")
+_TYPES = {"int32": "I32", "float32": "F32"}
+
+
+def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, training: Mapping[str, object]) -> None:
+    """Write a model. A model that stands in the folder is replaced once all of the new one is on the disk.
+
+    Raises:
+        RunError: the disk is full, or the folder can't be written.
+    """
+    new = folder / "unfinished"
+    try:
+        new.mkdir(parents=True, exist_ok=True)
+        vocabulary.write(new / "vocabulary.txt")
+        atomic.write_parts(new / "model.safetensors", _safetensors(_arrays(ngrams)))
+        atomic.write(new / "training.json", json.dumps(training, indent=1).encode() + b"\n")
+        head = {
+            "family": "ngram",
+            "format": FORMAT,
+            "order": ngrams.order,
+            "tokens": tokens,
+            "ngrams": [len(values) for values in ngrams.probabilities],
+            "sha256": {name: _hash(new / name) for name in FILES},
+        }
+        atomic.write(new / "model.json", json.dumps(head, indent=1).encode() + b"\n")
+        for name in (*FILES, "training.json", "model.json"):
+            os.replace(new / name, folder / name)
+    except OSError as error:
+        raise atomic.refusal(folder, error, 0) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _hash(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _arrays(ngrams: Ngrams) -> dict[str, NDArray[Any]]:
+    made: dict[str, NDArray[Any]] = {}
+    for order in range(1, ngrams.order + 1):
+        if order > 1:
+            made[f"firsts.{order}"] = ngrams.firsts[order - 2]
+            made[f"suffixes.{order}"] = ngrams.suffixes[order - 2]
+        made[f"probabilities.{order}"] = ngrams.probabilities[order - 1]
+        if order < ngrams.order:
+            made[f"backoffs.{order}"] = ngrams.backoffs[order - 1]
+    return made
+
+
+def _safetensors(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
+    """The file, part by part: its library would make a second copy of all in memory."""
+    head, end = {}, 0
+    for name, values in arrays.items():
+        begin, end = end, end + values.nbytes
+        head[name] = {"dtype": _TYPES[values.dtype.name], "shape": list(values.shape), "data_offsets": [begin, end]}
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 8)
+    yield struct.pack("<Q", len(text)) + text
+    for values in arrays.values():
+        yield np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
+
+
+def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
+    """Read a model: its n-grams, its vocabulary, how its text was divided into words, and a hash of it all.
+
+    Raises:
+        ModelError: a file is missing, damaged, or of another training.
+    """
+    place = f"ngram:{folder}"
+    head = check(folder)
+    vocabulary = _vocabulary.read(folder / "vocabulary.txt")
+    ngrams = _ngrams(folder / "model.safetensors", head["order"], vocabulary)
+    if wrong := _fault(ngrams):
+        raise ModelError(
+            place, f"{wrong} in model.safetensors", "sorted n-grams and their logarithms", "Train it again."
+        )
+    return ngrams, vocabulary, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
+
+
+def check(folder: Path) -> dict[str, Any]:
+    """What model.json says, if its files are those that were written with it.
+
+    Raises:
+        ModelError: a file is missing, damaged, or of another training.
+    """
+    place, head = f"ngram:{folder}", _head(folder)
+    for name in FILES:
+        try:
+            found = _hash(folder / name)
+        except OSError as error:
+            raise ModelError(place, f"{name} can't be read ({error})", "a finished n-gram model") from error
+        if found != head["sha256"][name]:
+            raise ModelError(place, f"{name} is not the file that model.json names", "one model", "Train it again.")
+    return head
+
+
+def _head(folder: Path) -> dict[str, Any]:
+    """What model.json says."""
+    place = f"ngram:{folder}"
+    try:
+        head = dict(json.loads((folder / "model.json").read_bytes()))
+        fits = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in KINDS
+        fits = fits and type(head["order"]) is int and all(isinstance(head["sha256"][name], str) for name in FILES)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(
+            place, f"model.json can't be read ({error!r})", "a folder made by training", "Was the training finished?"
+        ) from error
+    if not fits:
+        found = f"family {head['family']!r}, format {head['format']!r}"
+        raise ModelError(place, found, f"an n-gram model of format {FORMAT}")
+    return head
+
+
+def _ngrams(path: Path, order: int, vocabulary: Vocabulary) -> Ngrams:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        arrays = load_file(path)
+        orders = range(1, order + 1)
+        return Ngrams(
+            (*vocabulary.words, START),
+            tuple(arrays[f"firsts.{index}"] for index in orders[1:]),
+            tuple(arrays[f"suffixes.{index}"] for index in orders[1:]),
+            tuple(arrays[f"probabilities.{index}"] for index in orders),
+            tuple(arrays[f"backoffs.{index}"] for index in orders[:-1]),
+        )
+    except (SafetensorError, KeyError) as error:
+        raise ModelError(str(path), f"can't be read ({error})", "the n-grams of a model", "Train it again.") from error
+
+
+def _fault(ngrams: Ngrams) -> str:
+    """What is wrong with n-grams from a file; nothing if they can be asked."""
+    if wrong := _odd(ngrams):
+        return wrong
+    sizes = [len(values) for values in ngrams.probabilities]
+    if not sizes or sizes[0] != len(ngrams.words):
+        return "as many unigrams as words are not"
+    for order, (firsts, suffixes) in enumerate(zip(ngrams.firsts, ngrams.suffixes, strict=True), 2):
+        size, below = sizes[order - 1], sizes[order - 2]
+        if not len(firsts) == len(suffixes) == size or len(ngrams.backoffs[order - 2]) != below:
+            return f"arrays of different lengths at order {order}"
+        if size and not (firsts.min() >= 0 and firsts.max() < len(ngrams.words)):
+            return f"words that are not in the vocabulary at order {order}"
+        if size and not (
+            suffixes.min() >= 0 and suffixes.max() < below and (np.diff(ngrams.keys(order - 2)) > 0).all()
+        ):
+            return f"unsorted n-grams at order {order}"
+    return ""
+
+
+def _odd(ngrams: Ngrams) -> str:
+    """Is an array of another type or shape than it is written in, or no logarithm? Nothing if none is."""
+    integers, logs = (*ngrams.firsts, *ngrams.suffixes), (*ngrams.probabilities, *ngrams.backoffs)
+    for kind, arrays in ((np.int32, integers), (np.float32, logs)):
+        if any(values.dtype != kind or values.ndim != 1 for values in arrays):
+            return "arrays of another type or shape"
+    if not all((values <= 0).all() for values in ngrams.probabilities):
+        return "probabilities above 1, or none"
+    # A weight may be 0: discounts can be.
+    return "" if all((values < np.inf).all() for values in ngrams.backoffs) else "back-off weights that are no numbers"

@@ -1,0 +1,1 @@
+"""A random model, the floor of every comparison."""

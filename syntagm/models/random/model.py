@@ -1,0 +1,127 @@
+"""A model without knowledge: each word's bits are drawn from a normal distribution, by a hash of the text up to its end.
+
+The bits of a word are a pure function of the seed and of the text from its beginning to the end of the word, the word
+included: independent draws from the normal distribution with mean 16 and standard deviation 2 bits for different texts, the
+same draw for the same text, on every platform. Of the hash 48 bits are used, so that a draw lies within 7.9 standard
+deviations of the mean, and bits between 0.2 and 31.8; they are rounded to 2**-20. Words and punctuation marks are tokens.
+
+In what sense it is normalised: in expectation. In a vocabulary of V = 2**16 exp(-(2 ln 2)**2 / 2), about 25,071 words, the
+probabilities 2**-bits of all words after a text have the expected sum 1; after one text or another they sum to a little
+more or less. It is no distribution over texts, and perplexity means nothing here.
+
+Options: `seed=1`; `unigram=yes` hashes the word alone, in lower case, and makes a model that is blind to context.
+
+>>> model = load("", seed="1")
+>>> one, two = model.score(["The dog barks", "The dog barked"])
+>>> one.bits.tolist()[:2] == two.bits.tolist()[:2], one.bits[2] == two.bits[2]
+(True, np.False_)
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from statistics import NormalDist
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.errors import ModelError, UsageError
+from syntagm.models.contract import LanguageModel
+from syntagm.models.names import canonical, choose, refuse_others
+
+MEAN, DEVIATION = 16.0, 2.0
+VOCABULARY = 2**MEAN * math.exp(-((DEVIATION * math.log(2)) ** 2) / 2)
+LABEL = f"normal({MEAN:g},{DEVIATION:g})"
+_DISTRIBUTION = NormalDist(MEAN, DEVIATION)
+_HASH_BYTES = 6
+# The last digits of the inverse of the distribution function may depend on the platform's logarithm.
+_STEP = 2.0**-20
+_WORD = re.compile(r"\s*(\w+|[^\w\s])")
+_INSIDE = re.compile(r"\w\w")
+
+
+class Random(LanguageModel):
+    """Bits by hash; see the module."""
+
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    worth_caching = False
+
+    def __init__(self, seed: int, unigram: bool) -> None:
+        kind = "unigram" if unigram else "text"
+        self._unigram = unigram
+        self._beginning = hashlib.blake2b(f"random 1|{kind}|{seed}|".encode(), digest_size=_HASH_BYTES)
+        self.name = canonical("random", LABEL, {"seed": str(seed)} | ({"unigram": "yes"} if unigram else {}))
+        self.start = "the beginning of the text"
+        self.fingerprint = hashlib.sha256(f"random 1|{LABEL}|{kind}|{seed}".encode()).hexdigest()
+        self.policies = {"bos": "yes", "eos": "no", "seed": str(seed), "unigram": "yes" if unigram else "no"}
+        self.record = {"bits": f"{LABEL} a word", "vocabulary": round(VOCABULARY)}
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Bits of each word, in one pass over each text."""
+        for text in texts:
+            yield self._score(text)
+            if done:
+                done(1)
+
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Bits of each candidate; there is no vocabulary, so nothing is known of its rank."""
+        for blank in blanks:
+            # What stands before the blank is hashed once; a word that goes on behind it is refused.
+            *_, last = [(0, self._beginning, 0.0), *self._words(blank.left, self._beginning)]
+            bits = np.array([self._candidate(blank.left, last[0], last[1], word) for word in blank.words], np.float64)
+            unknown = np.full(len(bits), np.nan)
+            yield Fill(bits, unknown, unknown.copy(), np.ones(len(bits), bool))
+            if done:
+                done(1)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the candidates are one word."""
+        return np.array([len(self._score(word).bits) == 1 for word in words], bool)
+
+    def _candidate(self, left: str, end: int, hashed: "hashlib.blake2b", word: str) -> float:
+        if not word or word != word.strip() or _INSIDE.match(left[-1:] + word[:1]):
+            raise ModelError(
+                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a blank",
+                "Leave a blank before the gap, at the end of what stands before it.",
+            )  # fmt: skip
+        return sum(bits for _, _, bits in self._words(left[end:] + word, hashed))
+
+    def _score(self, text: str) -> Surprisals:
+        found = list(self._words(text, self._beginning))
+        starts = [0, *(end for end, _, _ in found)][: len(found)]
+        bits = np.array([bits for _, _, bits in found], np.float64)
+        return Surprisals(text, np.array(starts, np.int32), bits, np.ones(len(found), bool))
+
+    def _words(self, text: str, hashed: "hashlib.blake2b") -> Iterator[tuple[int, "hashlib.blake2b", float]]:
+        """For each word where it ends, the hash up to there, and its bits."""
+        at = 0
+        while found := _WORD.match(text, at):
+            hashed = (self._beginning if self._unigram else hashed).copy()
+            hashable = found[1].lower() if self._unigram else found[0]
+            # A file may hold half a surrogate pair, which is no UTF-8.
+            hashed.update(hashable.encode("utf-8", "surrogatepass"))
+            at = found.end()
+            yield at, hashed, _drawn(hashed.digest())
+
+
+def load(path: str, **options: str) -> Random:
+    """The model of `random?seed=1`.
+
+    Raises:
+        UsageError: a path, an unknown option, or a seed that is no whole number or too long.
+    """
+    refuse_others("random", options, ["seed", "unigram"])
+    if path not in ("", LABEL):
+        raise UsageError(f"random:{path}", "a path", "random?seed=1", "This family needs no file.")
+    seed = options.get("seed", "1")
+    if not re.fullmatch(r"[0-9]{1,18}", seed):
+        raise UsageError("model option seed", f"{seed!r:.60}", "a whole number of at most 18 digits")
+    return Random(int(seed), choose(options, "unigram", ["yes", "no"], "no") == "yes")
+
+
+def _drawn(digest: bytes) -> float:
+    share = (int.from_bytes(digest, "big") + 0.5) / 256**_HASH_BYTES
+    return round(_DISTRIBUTION.inv_cdf(share) / _STEP) * _STEP

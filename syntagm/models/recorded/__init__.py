@@ -1,0 +1,1 @@
+"""Recorded surprisals as a model."""

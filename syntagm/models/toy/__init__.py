@@ -1,0 +1,1 @@
+"""A model small enough to check by pencil."""

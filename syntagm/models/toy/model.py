@@ -1,0 +1,151 @@
+"""A model computed by pencil: add-one bigrams over the words of a small text.
+
+    p(word | previous) = (count(previous, word) + 1) / (count(previous) + V)
+
+V counts the distinct words, the unknown word and the end symbol; count(previous) is the number of pairs that begin with
+`previous`. Words are lower-case; punctuation marks are words. `toy` alone uses the twelve sentences below, `toy:FILE` any
+text with one sentence a line. Options: `eos=yes` lists the end symbol.
+
+>>> model = load("")
+>>> [answer] = model.score(["The dog barks"])
+>>> answer.bits.round(3).tolist()  # V = 24: -log2 of (8 + 1)/(12 + 24), (4 + 1)/(15 + 24), (2 + 1)/(5 + 24)
+[2.0, 2.963, 3.273]
+"""
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.errors import ModelError
+from syntagm.models.contract import LanguageModel
+from syntagm.models.names import canonical, choose, refuse_others
+
+SENTENCES = """\
+the dog barks
+the dogs bark
+the dog barks at the cat
+the dogs bark at the cats
+the cat sleeps
+the cats sleep
+the dog near the cats barks
+the dogs near the cat bark
+no dog ever barks
+she thinks that the cat sleeps
+they think that the cats sleep
+i know what the dog saw
+"""
+START, END, UNKNOWN = "<s>", "</s>", "<unk>"
+_WORD = re.compile(r"\s*(\w+|[^\w\s])")
+
+
+class Toy(LanguageModel):
+    """Add-one bigrams; see the module."""
+
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    worth_caching = False
+
+    def __init__(self, text: str, name: str, eos: bool) -> None:
+        sentences = [[START, *_words(line), END] for line in text.splitlines() if line.strip()]
+        pairs = Counter(pair for words in sentences for pair in pairwise(words))
+        first = Counter(word for words in sentences for word in words[:-1])
+        self.vocabulary = sorted({word for words in sentences for word in words[1:]} | {END, UNKNOWN})
+        self._known = frozenset(self.vocabulary)
+        self._bits: dict[tuple[str, str], float] = {}
+        self._pairs, self._first = pairs, first
+        self.name, self.start, self.end = name, START, END if eos else None
+        self.fingerprint = hashlib.sha256(f"toy 1|{eos}|{text}".encode()).hexdigest()
+        self.policies = {"bos": "yes", "eos": "yes" if eos else "no"}
+        self.record = {"vocabulary": len(self.vocabulary)}
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Bits of each word given the one before it."""
+        for text in texts:
+            yield self._score(text)
+            if done:
+                done(1)
+
+    def _score(self, text: str) -> Surprisals:
+        starts, bits, known, previous, at = [], [], [], START, 0
+        while found := _WORD.match(text, at):
+            word = found[1].lower()
+            known.append(word in self._known)
+            word = word if known[-1] else UNKNOWN
+            starts.append(at)
+            bits.append(self._surprisal(previous, word))
+            previous, at = word, found.end()
+        if self.end:
+            starts.append(len(text))
+            bits.append(self._surprisal(previous, END))
+            known.append(True)
+        return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(known, bool))
+
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Bits of each candidate given the words before it; `above` and `below` over the vocabulary, for single words."""
+        for blank in blanks:
+            found = [self._candidate(blank.left, word) for word in blank.words]
+            bits, above, below = np.array([numbers for numbers, _ in found], np.float64).reshape(-1, 3).T
+            yield Fill(bits, above, below, np.array([known for _, known in found], bool))
+            if done:
+                done(1)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the candidates are one word."""
+        return np.array([len(_words(word)) == 1 for word in words], bool)
+
+    def _candidate(self, left: str, word: str) -> tuple[tuple[float, float, float], bool]:
+        before, words = [START, *_words(left)], _words(word)
+        if not words or word != word.strip() or [START, *_words(left + word)] != [*before, *words]:
+            raise ModelError(
+                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a blank",
+                "Leave a blank before the gap, at the end of what stands before it.",
+            )  # fmt: skip
+        spelled = [one if one in self._known else UNKNOWN for one in (*before, *words)]
+        spelled[0] = START
+        costs = [self._surprisal(*pair) for pair in pairwise(spelled)][-len(words) :]
+        if len(words) > 1:
+            return (sum(costs), math.nan, math.nan), self._known.issuperset(words)
+        all_costs = [self._surprisal(spelled[-2], other) for other in self.vocabulary]
+        above, below = (math.fsum(2.0**-c for c in some) for some in _apart(all_costs, costs[0]))
+        return (costs[0], above, below), self._known.issuperset(words)
+
+    def _surprisal(self, previous: str, word: str) -> float:
+        if (previous, word) not in self._bits:
+            probability = (self._pairs[previous, word] + 1) / (self._first[previous] + len(self.vocabulary))
+            self._bits[previous, word] = -float(np.log2(probability))
+        return self._bits[previous, word]
+
+
+def load(path: str, **options: str) -> Toy:
+    """The toy model of `path` (one sentence a line), or of the twelve sentences if it is empty.
+
+    Raises:
+        ModelError: the file can't be read.
+        UsageError: an unknown option.
+    """
+    refuse_others("toy", options, ["eos"])
+    eos = choose(options, "eos", ["yes", "no"], "no") == "yes"
+    try:
+        text = Path(path).read_text(encoding="utf-8") if path else SENTENCES
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"toy:{path}", f"can't be read ({error})", "a UTF-8 text, one sentence a line") from error
+    label = f"{Path(path).name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}" if path else ""
+    name = canonical("toy", label, options) if label else canonical("toy", "12-sentences", options)
+    return Toy(text, name, eos)
+
+
+def _words(line: str) -> list[str]:
+    return [found[1].lower() for found in _WORD.finditer(line)]
+
+
+def _apart(costs: Sequence[float], own: float) -> tuple[list[float], list[float]]:
+    """Those below `own`, and those above."""
+    return [cost for cost in costs if cost < own], [cost for cost in costs if cost > own]

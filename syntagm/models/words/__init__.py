@@ -1,0 +1,1 @@
+"""Words and vocabularies, which word-level models share."""

@@ -1,0 +1,1 @@
+"""The controlled experiment: models by class and corpus size."""

@@ -1,0 +1,180 @@
+"""The raw data of Hu et al. 2020, read: `tasks.perplexity.csv` and `sg_results/*.csv` of their repository's `data/raw`.
+
+A file of results has the columns model, suite, item and correct (True or False); a model is called NAME_CORPUS_SEED, with an
+empty corpus for models that the authors took off the shelf. A perplexity has model, corpus, seed and test_ppl. Seeds are
+whole numbers, so that 0111 of one file is 111 of another.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from syntagm.errors import InputError
+from syntagm.views.classes.suite_scores import INSTANCE
+
+RESULTS = ("model", "suite", "item", "correct")
+PERPLEXITIES = ("model", "corpus", "seed", "test_ppl")
+PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
+_ID = re.compile(r"(.+)_([^_]*)_(\d{1,18})")
+# What a suite's name begins with says which circuit it belongs to.
+CIRCUITS = {
+    "npi": "Licensing", "reflexive": "Licensing",
+    "fgd": "Long-Distance Dependencies", "cleft": "Long-Distance Dependencies",
+    "number": "Agreement",
+    "npz": "Garden-Path Effects", "mvrr": "Garden-Path Effects",
+    "subordination": "Gross Syntactic State",
+    "center": "Center Embedding",
+}  # fmt: skip
+# A suite of one item that belongs to no circuit.
+NO_CIRCUIT = "nn"
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """What the files say, before anything is left out.
+
+    Arguments:
+        items: columns as in `ITEM`.
+        perplexity: columns as in `PERPLEXITY`; empty if there is no such file.
+        random: the mean score of each suite under random answers, if there is a file of them: columns suite, score.
+    """
+
+    items: pl.DataFrame
+    perplexity: pl.DataFrame
+    random: pl.DataFrame
+
+
+def read(folder: Path) -> Raw:
+    """All results and perplexities of a folder.
+
+    Raises:
+        InputError: there are no results; a file can't be read, or isn't what it should be; a suite that isn't one of the
+            paper's; an item that a model answers twice; models that answer different items.
+    """
+    files = sorted((folder / "sg_results").glob("*.csv")) if folder.is_dir() else []
+    if not files:
+        expected = "a folder with sg_results/*.csv, as data/raw of cpllab/syntactic-generalization"
+        raise InputError(str(folder), "no results of Hu et al. 2020", expected)
+    items = pl.concat([_results(file) for file in files])
+    _refuse_twice(items, files[0].parent)
+    random = items.filter(pl.col("model") == "random")
+    answered = items.filter(pl.col("model") != "random")
+    _refuse_unequal(answered, files[0].parent)
+    path = folder / "perplexity.csv"
+    perplexity = _perplexities(path) if path.exists() else pl.DataFrame(schema=PERPLEXITY)
+    scores = random.group_by("suite", maintain_order=True).agg(pl.col("value").mean().alias("score"))
+    return Raw(answered, perplexity, scores)
+
+
+def circuit_of(suite: str) -> str:
+    """The circuit of a suite by what its name begins with; empty for one that has none, None being an unknown suite.
+
+    >>> circuit_of("npz_obj_mod"), circuit_of("fgd-embed3"), circuit_of("nn-nv-rpl")
+    ('Garden-Path Effects', 'Long-Distance Dependencies', '')
+    """
+    return CIRCUITS.get(re.split(r"[-_\d]", suite, maxsplit=1)[0], "")
+
+
+def _results(file: Path) -> pl.DataFrame:
+    table = _read(file, RESULTS)
+    names = table["model"].unique(maintain_order=True).to_list()
+    instances = pl.DataFrame([(name, *_instance(name, file)) for name in names], schema=_INSTANCES, orient="row")
+    _refuse_values(table, file)
+    joined = table.join(instances, left_on="model", right_on="id", how="left", maintain_order="left")
+    return joined.select(
+        pl.col("name").alias("model"), "corpus", "seed", "suite", "item",
+        (pl.col("correct") == "True").cast(pl.Float64).alias("value"),
+    )  # fmt: skip
+
+
+def _instance(name: str, file: Path) -> tuple[str, str, int]:
+    """Name, corpus and seed of a model.
+
+    >>> _instance("gpt-2_bllip-md-gptbpe_1581861474", Path("f.csv")), _instance("grnn__0", Path("f.csv"))
+    (('gpt-2', 'bllip-md-gptbpe', 1581861474), ('grnn', '', 0))
+    """
+    found = _ID.fullmatch(name)
+    if not found:
+        raise InputError(str(file), f"a model called {name!r}", "NAME_CORPUS_SEED, the seed a whole number")
+    return found[1], found[2], int(found[3])
+
+
+def _refuse_values(table: pl.DataFrame, file: Path) -> None:
+    odd = pl.col("correct").is_in(["True", "False"]).not_() | pl.col("correct").is_null()
+    if len(found := table.with_row_index("line", 2).filter(odd)):
+        line, value = found.row(0, named=True)["line"], found.row(0, named=True)["correct"]
+        raise InputError(f"{file}, line {line}", f"correct is {value!r}", "True or False")
+    for suite in table["suite"].unique(maintain_order=True):
+        if not suite or (not circuit_of(suite) and not suite.startswith(NO_CIRCUIT)):
+            known = ", ".join([*CIRCUITS, NO_CIRCUIT])
+            raise InputError(str(file), f"an unknown suite {suite!r}", f"a name that begins with one of {known}")
+    if table["item"].null_count():
+        line = table.with_row_index("line", 2).filter(pl.col("item").is_null())["line"][0]
+        raise InputError(f"{file}, line {line}", "no item", "its number")
+
+
+def _refuse_twice(items: pl.DataFrame, place: Path) -> None:
+    keys = (*INSTANCE, "suite", "item")
+    twice = items.group_by(keys).len().filter(pl.col("len") > 1).sort(keys)
+    if len(twice):
+        model, corpus, seed, suite, item, times = twice.row(0)
+        found = f"item {item} of {suite} is there {times} times for {model}_{corpus}_{seed}"
+        raise InputError(str(place), found, "each item once a model", "Remove the file that repeats another.")
+
+
+def _refuse_unequal(items: pl.DataFrame, place: Path) -> None:
+    """Each model must have all items: means over others would be other numbers."""
+    counts = items.group_by(*INSTANCE, "suite", maintain_order=True).len()
+    most = counts.group_by("suite", maintain_order=True).agg(pl.col("len").max().alias("most"))
+    instances = items.select(INSTANCE).unique(maintain_order=True)
+    wanted = instances.join(most, how="cross").join(counts, on=[*INSTANCE, "suite"], how="left", maintain_order="left")
+    short = wanted.filter(pl.col("len").fill_null(0) < pl.col("most"))
+    if len(short):
+        row = short.row(0, named=True)
+        name = "{model}_{corpus}_{seed}".format(**row)
+        found = f"{name} answers {row['len'] or 0} items of {row['suite']}"
+        raise InputError(
+            str(place), found, f"{row['most']}, as other models", "Get the file anew, or remove the model."
+        )
+
+
+def _perplexities(file: Path) -> pl.DataFrame:
+    table = _read(file, PERPLEXITIES)
+    made = table.select(
+        "model",
+        pl.col("corpus").fill_null(""),
+        pl.col("seed").cast(pl.Int64, strict=False),
+        pl.col("test_ppl").cast(pl.Float64, strict=False).alias("perplexity"),
+    )
+    number = pl.col("perplexity")
+    odd = pl.col("seed").is_null() | number.is_null() | ~(number.is_finite() & (number >= 1))
+    if len(found := made.with_row_index("line", 2).filter(odd)):
+        line = found["line"][0]
+        raise InputError(f"{file}, line {line}", "no seed or no perplexity", "a whole number, and a number from 1")
+    if len(twice := made.filter(made.select(INSTANCE).is_duplicated())):
+        raise InputError(str(file), f"two perplexities of {'_'.join(map(str, twice.row(0)[:3]))}", "one a model")
+    return made
+
+
+def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """A table of text cells with these columns, others left out."""
+    try:
+        text = file.read_bytes().decode("utf-8")
+        table = pl.read_csv(text.encode(), infer_schema=False)
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(str(file), f"can't be read ({reason})", "a table with commas and a header") from error
+    if missing := [name for name in columns if name not in table.columns]:
+        found = f"no column {missing[0]} (there are {', '.join(table.columns)})"
+        raise InputError(str(file), found, ", ".join(columns))
+    if table.is_empty():
+        raise InputError(
+            str(file), "a header and no rows", "a row an answer or model", "Get the file anew, or remove it."
+        )
+    return table.select(columns)
+
+
+_INSTANCES = {"id": pl.String, "name": pl.String, "corpus": pl.String, "seed": pl.Int64}

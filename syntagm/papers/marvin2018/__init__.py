@@ -1,0 +1,1 @@
+"""Marvin and Linzen 2018."""

@@ -1,0 +1,93 @@
+"""Which suites of a fill run make up a row of Table 2 of Newman et al. 2021, and the numbers of each row."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from syntagm.errors import RunError
+from syntagm.papers.cited import cited
+from syntagm.result import Estimate
+from syntagm.runs.gap_run import FillRun
+from syntagm.runs.several import named
+from syntagm.runs.store import Run
+from syntagm.stats import bootstrap, redrawn
+from syntagm.tasks.gaps.nucleus import Cut
+from syntagm.views.gaps.estimates import contexts, of_suites
+
+Rows = dict[str, list[str]]
+PAIRED = "model_weight - equal_weight"
+
+
+def fill_runs(runs: Sequence[Run]) -> list[tuple[str, FillRun]]:
+    """The runs, each with the name of its model.
+
+    Raises:
+        RunError: one is no fill run, or none of its suites makes a context.
+    """
+    found = []
+    for name, run in named(runs):
+        cure = "Make one with `syntagm fill MODEL --suite ... --words verbs -o DIR`."
+        if not isinstance(run, FillRun):
+            raise RunError(str(run.folder), "a run of `syntagm run`", "a fill run", cure)
+        if not rows(run):
+            raise RunError(str(run.folder), "no contexts", "at least one", cure)
+        found.append((name, run))
+    return found
+
+
+def rows(run: FillRun) -> Rows:
+    """Row -> suites, in the paper's order: by the tag `construction`; other suites are rows of their own, after those."""
+    known = {tag: line["row"] for line in cited("newman2021")["table2"] for tag in line["constructions"]}
+    found: Rows = {row: [] for row in known.values()}
+    for suite in run.suites:
+        if run.record["contexts"][suite.name]["contexts"]:
+            found.setdefault(known.get(suite.tags.get("construction", ""), suite.name), []).append(suite.name)
+    return {row: suites for row, suites in found.items() if suites}
+
+
+def of_rows(runs: Sequence[tuple[str, FillRun]]) -> list[Estimate]:
+    """All estimates of all rows, at all cut-offs; groups are {"model", "row", "measure"}."""
+    return [one for name, run in runs for row, suites in rows(run).items() for one in _of_row(name, run, row, suites)]
+
+
+def _of_row(name: str, run: FillRun, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
+    for one in of_suites(run, "row", row, suites, run.cuts):
+        yield Estimate(
+            {**one.group, "model": name}, one.value, one.low, one.high, one.n, one.method, one.ties, one.undefined
+        )
+    yield _paired(name, run, row, suites)
+
+
+def _paired(name: str, run: FillRun, row: str, suites: Sequence[str]) -> Estimate:
+    """MW less EW, context by context."""
+    table = contexts(run, suites)
+    found = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
+    low, high = bootstrap.interval(redrawn.means(found[:, None], row)[:, 0])
+    method = bootstrap.remark(bootstrap.METHOD.replace("items", "contexts"), {row: len(found)})
+    group = {"model": name, "row": row, "measure": PAIRED}
+    value = float(found.mean()) if len(found) else float("nan")
+    return Estimate(group, value, low, high, len(found), method, 0, len(table) - len(found))
+
+
+def signatures(runs: Sequence[tuple[str, FillRun]], measure: str = "equal_weight") -> list[str]:
+    """A note a run: what its numbers rest on."""
+    found = []
+    for name, run in runs:
+        suite = run.suites[0]
+        text = run.signature(suite.name, measure)
+        if len(run.suites) > 1:
+            text = text.replace(f"{suite.name}@{suite.hash[:8]}", f"{len(run.suites)} suites")
+        found.append(f"Signature of {name}: {text}")
+        if not run.done:
+            found.append(f"The run of {name} is not finished: contexts without an answer are left out.")
+    return found
+
+
+def cut_offs(run: FillRun) -> tuple[Cut, ...]:
+    """The cut-offs of a run, without the whole."""
+    return tuple(cut for cut in run.cuts if not cut.whole)
+
+
+def published(row: str) -> dict[str, Any]:
+    """Model -> MW, EW, TSE in a row of the paper's table; empty for a row that it lacks."""
+    lines = [line for line in cited("newman2021")["table2"] if line["row"] == row]
+    return {name: lines[0][name] for name in cited("newman2021")["columns"]} if lines else {}

@@ -1,0 +1,1 @@
+"""Warstadt et al. 2020 (BLiMP)."""

@@ -1,0 +1,91 @@
+"""The 67 paradigms of BLiMP: category, field and human judgement of each, and which of them the paper sets against which."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+
+from syntagm.papers.cited import cited
+from syntagm.runs.store import SuiteRecord
+
+_ADJACENT = (
+    ("determiner_noun_agreement_1", "determiner_noun_agreement_with_adjective_1"),
+    ("determiner_noun_agreement_2", "determiner_noun_agreement_with_adj_2"),
+    ("determiner_noun_agreement_irregular_1", "determiner_noun_agreement_with_adj_irregular_1"),
+    ("determiner_noun_agreement_irregular_2", "determiner_noun_agreement_with_adj_irregular_2"),
+)
+_PLAIN = "regular_plural_subject_verb_agreement_1"
+_NOUN, _CLAUSE = "distractor_agreement_relational_noun", "distractor_agreement_relative_clause"
+_DETERMINERS = (
+    ("determiner_noun_agreement_1", "determiner_noun_agreement_irregular_1"),
+    ("determiner_noun_agreement_2", "determiner_noun_agreement_irregular_2"),
+    ("determiner_noun_agreement_with_adjective_1", "determiner_noun_agreement_with_adj_irregular_1"),
+    ("determiner_noun_agreement_with_adj_2", "determiner_noun_agreement_with_adj_irregular_2"),
+)
+_VERBS = tuple(
+    (f"regular_plural_subject_verb_agreement_{k}", f"irregular_plural_subject_verb_agreement_{k}") for k in (1, 2)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A difference between paradigms, as the mean over pairs of them.
+
+    Arguments:
+        said: what it is, for readers: the easier kind less the harder.
+        pairs: of the easier and the harder paradigm.
+        printed: its name in `cited/warstadt2020.toml`; "" if the paper gives no number.
+    """
+
+    said: str
+    pairs: tuple[tuple[str, str], ...]
+    printed: str = ""
+
+
+CONTRASTS = (
+    Contrast("determiner next to noun − adjective between", _ADJACENT, "locality"),
+    Contrast("verb: no attractor − relational noun between", ((_PLAIN, _NOUN),)),
+    Contrast("verb: no attractor − relative clause between", ((_PLAIN, _CLAUSE),)),
+    Contrast("verb: no attractor − mean of both", ((_PLAIN, _NOUN), (_PLAIN, _CLAUSE)), "attractor"),
+    Contrast("determiners: regular − irregular nouns", _DETERMINERS),
+    Contrast("verbs: regular − irregular nouns", _VERBS),
+    Contrast("regular − irregular nouns, all", (*_DETERMINERS, *_VERBS), "irregular"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Paradigm:
+    """What is known of a suite of minimal pairs: its category, its field, and the share of people who agree (nan: unknown)."""
+
+    phenomenon: str
+    field: str
+    human: float
+
+
+def published() -> dict[str, Paradigm]:
+    """The paradigms by name.
+
+    >>> published()["wh_island"]
+    Paradigm(phenomenon='island_effects', field='syntax', human=0.73)
+    """
+    return {
+        row["paradigm"]: Paradigm(row["phenomenon"], row["field"], row["human"])
+        for row in cited("warstadt2020")["paradigms"]
+    }
+
+
+def paradigms(suites: Sequence[SuiteRecord]) -> dict[str, Paradigm]:
+    """What is known of each suite: the paper's word on its paradigms, the tags of other suites."""
+    known = published()
+    return {suite.name: known.get(suite.name) or _of_tags(suite.tags) for suite in suites}
+
+
+def complete(phenomenon: str) -> int:
+    """How many paradigms a category of the paper has; 0 if it is none of them, and 67 for "all"."""
+    return sum(phenomenon in ("all", one.phenomenon, one.field) for one in published().values())
+
+
+def _of_tags(tags: Mapping[str, str]) -> Paradigm:
+    phenomenon = tags.get("linguistics_term", tags.get("phenomenon", "others"))
+    # The published files call two paradigms of argument structure so, and spell one field in two ways.
+    phenomenon = "argument_structure" if phenomenon == "s-selection" else phenomenon
+    return Paradigm(phenomenon, tags.get("field", "others").replace("/", "_"), nan)

@@ -1,0 +1,1 @@
+"""Run directories: the engine that writes them, the store that reads them."""

@@ -1,0 +1,156 @@
+"""Answers kept across runs, in one SQLite file.
+
+A key is the hash of the model's fingerprint and the text. The fingerprint covers weights, vocabulary, type, start and
+end policy and the version of the scorer, so one model's numbers never serve another. Each value carries a checksum; a
+damaged one is a miss, and is counted and removed. Whatever goes wrong here costs time, never a number.
+"""
+
+import hashlib
+import os
+import sqlite3
+import struct
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from syntagm.answers import Surprisals
+from syntagm.models.contract import LanguageModel
+
+_HEADER = struct.Struct("<16sI")
+_CHUNK = 500
+# Seconds to wait for other processes.
+_PATIENCE = 60.0
+_T = TypeVar("_T")
+
+
+def default_path() -> Path:
+    """Where the cache is, unless told otherwise: `$SYNTAGM_CACHE`, else the user's cache folder."""
+    if chosen := os.environ.get("SYNTAGM_CACHE"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syntagm" / "answers.sqlite"
+
+
+class AnswerCache:
+    """The cache at `path`; `warn` hears in a sentence of whatever is wrong with it."""
+
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+        self.path, self._warn = path, warn
+        self.usable, self.damaged, self.hits = True, 0, 0
+        self._attempt(self._create, None)
+
+    def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
+        """The stored answers to some of `texts`."""
+        if not (self.usable and model.worth_caching):
+            return {}
+        nothing: dict[str, Surprisals] = {}
+        found = self._attempt(lambda: self._get(model, texts), nothing)
+        self.hits += len(found)
+        return found
+
+    def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
+        """Store answers, all in one transaction."""
+        if self.usable and model.worth_caching:
+            rows = [(_key(model, answer.text), _pack(answer)) for answer in answers]
+            self._attempt(lambda: self._put(rows), None)
+
+    def _connect(self) -> "closing[sqlite3.Connection]":
+        return closing(sqlite3.connect(self.path, timeout=_PATIENCE))
+
+    def _create(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._connect() as connection, connection:
+            _log_ahead(connection)
+            connection.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+
+    def _get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
+        found: dict[str, Surprisals] = {}
+        broken: list[tuple[bytes]] = []
+        with self._connect() as connection:
+            for first in range(0, len(texts), _CHUNK):
+                keys = {_key(model, text): text for text in texts[first : first + _CHUNK]}
+                query = f"SELECT key, value FROM answers WHERE key IN ({','.join('?' * len(keys))})"
+                for key, value in connection.execute(query, list(keys)):
+                    answer = _unpack(keys[key], value)
+                    if answer is None:
+                        broken.append((key,))
+                    else:
+                        found[keys[key]] = answer
+            if broken:
+                self.damaged += len(broken)
+                self._warn(f"{self.path}: {len(broken)} damaged answers; they are removed and computed again")
+                with connection:
+                    connection.executemany("DELETE FROM answers WHERE key = ?", broken)
+        return found
+
+    def _put(self, rows: list[tuple[bytes, bytes]]) -> None:
+        with self._connect() as connection, connection:
+            connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", rows)
+
+    def _attempt(self, work: Callable[[], _T], otherwise: _T) -> _T:
+        """Do the work; on a damaged file begin a new one, on any other trouble go on without a cache. Both are said."""
+        try:
+            return work()
+        except sqlite3.OperationalError as error:
+            self.usable = False
+            self._warn(f"{self.path}: {error}; going on without the cache")
+        except sqlite3.DatabaseError as error:
+            aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
+            self._warn(f"{self.path}: {error}; moved to {aside.name}, starting a new cache")
+            self._set_aside(aside)
+        except OSError as error:
+            self.usable = False
+            self._warn(f"{self.path}: {error.strerror}; going on without the cache")
+        return otherwise
+
+    def _set_aside(self, aside: Path) -> None:
+        try:
+            os.replace(self.path, aside)
+            for suffix in ("-wal", "-shm"):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            self._create()
+        except (OSError, sqlite3.Error) as error:
+            self.usable = False
+            self._warn(f"{self.path}: {error}; going on without the cache")
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging. Elsewhere SQLite waits for other processes; here it fails at once, so we wait."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+
+
+def _key(model: LanguageModel, text: str) -> bytes:
+    # Half a character is a key as well; it is for the model to refuse it.
+    return hashlib.sha256(f"{model.fingerprint}\0{text}".encode(errors="surrogatepass")).digest()
+
+
+def _pack(answer: Surprisals) -> bytes:
+    body = (
+        answer.starts.astype("<i4").tobytes()
+        + answer.bits.astype("<f8").tobytes()
+        + answer.known.astype("u1").tobytes()
+    )
+    return _HEADER.pack(hashlib.sha256(answer.text.encode() + body).digest()[:16], len(answer.starts)) + body
+
+
+def _unpack(text: str, value: object) -> Surprisals | None:
+    if not isinstance(value, bytes) or len(value) < _HEADER.size:
+        return None
+    checksum, n = _HEADER.unpack_from(value)
+    body = value[_HEADER.size :]
+    if len(body) != 13 * n or hashlib.sha256(text.encode() + body).digest()[:16] != checksum:
+        return None
+    starts = np.frombuffer(body, "<i4", n).astype(np.int32)
+    bits = np.frombuffer(body, "<f8", n, 4 * n).astype(np.float64)
+    return Surprisals(text, starts, bits, np.frombuffer(body, "u1", n, 12 * n).astype(bool))

@@ -1,0 +1,1 @@
+"""Statistics: bootstrap, paired tests, adjustment, chance, mixed models."""

@@ -1,0 +1,145 @@
+"""How closely two numbers go together over a set of models: Pearson's r and Spearman's rho, plain or with others held constant.
+
+A partial correlation is that of what is left of each number after its least-squares fit on the others (for Spearman, of
+ranks); its p is that of Student's t with n - 2 - (number of others) degrees of freedom. That of a plain correlation is
+Student's too, but exact where pairs are few or all on one line: the share of all ways to pair the numbers in which |r| is as
+large. Intervals redraw pairs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from math import factorial, prod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syntagm.stats import bootstrap
+from syntagm.stats.bootstrap import DRAWS
+
+METHODS = ("Pearson", "Spearman")
+# Up to so many pairs all permutations are counted.
+EXACT = 8
+# Correlations that differ by less differ by rounding alone.
+_ROUNDING = 1e-9
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """A correlation.
+
+    Arguments:
+        method: "Pearson" or "Spearman".
+        value: from -1 to 1; nan with fewer than three pairs besides one for each number held constant, since what is left is
+            on a line then whatever the numbers are; nan too if one of the numbers doesn't vary.
+        p: two-sided, of no correlation; nan where the value is, and for a partial correlation of 1 or -1. Exact up to eight
+            pairs if nothing is held constant.
+        low, high: the 95% interval.
+        n: how many pairs.
+    """
+
+    method: str
+    value: float
+    p: float
+    low: float
+    high: float
+    n: int
+
+
+def association(
+    x: ArrayLike, y: ArrayLike, method: str = "Pearson", given: Sequence[ArrayLike] = (), key: str = ""
+) -> Association:
+    """The correlation of x and y, what is `given` held constant.
+
+    Arguments:
+        x, y: shape (n,), finite.
+        given: the numbers that are held constant, each of shape (n,).
+        key: what the numbers are about; the random numbers of the interval depend on it.
+
+    >>> found = association([1, 2, 3, 4], [1, 3, 2, 4])
+    >>> round(found.value, 3), round(found.p, 3), found.n
+    (0.8, 0.333, 4)
+    >>> round(association([1, 2, 3, 4], [1, 8, 27, 65], "Spearman").value, 3)
+    1.0
+    """
+    columns = np.array([x, y, *given], np.float64)
+    n = columns.shape[1]
+    freedom = n - 2 - len(given)
+    if freedom < 1:
+        return Association(method, *(float("nan"),) * 4, n)
+    # In one unit, so that what is left by rounding can be told from what varies, however small the numbers are.
+    spread = np.ptp(columns, axis=1, keepdims=True)
+    columns = (columns - columns.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
+    value = float(_correlations(columns[:, None, :], method)[0])
+    low, high = bootstrap.interval(_redrawn(columns, method, key))
+    p = _student(value, freedom) if given else _plain(columns, value, method)
+    return Association(method, value, p, low, high, n)
+
+
+def _redrawn(columns: _Array, method: str, key: str) -> _Array:
+    n = columns.shape[1]
+    chosen = bootstrap.generator(f"{method}/{key}", bootstrap.SEED).integers(0, n, size=(DRAWS, n))
+    found = _correlations(columns[:, chosen], method)
+    # Where all redrawn pairs are one pair there is no correlation to speak of.
+    kept: _Array = found[np.isfinite(found)]
+    return kept if len(kept) > DRAWS // 2 else np.full(DRAWS, np.nan)
+
+
+def _correlations(columns: _Array, method: str) -> _Array:
+    """Correlations of the first two of some numbers, the others held constant. `columns`: (numbers, draws, n)."""
+    from scipy import stats
+
+    if method == "Spearman":
+        columns = stats.rankdata(columns, axis=-1)
+    x, y, *given = columns - columns.mean(axis=-1, keepdims=True)
+    for number, one in enumerate(given):
+        x, y, *rest = (_without(other, one) for other in (x, y, *given[number + 1 :]))
+        given[number + 1 :] = rest
+    spread = np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: _Array = np.where(spread > 1e-12, (x * y).sum(-1) / spread, np.nan)
+    return np.clip(found, -1, 1)
+
+
+def _without(values: _Array, one: _Array) -> _Array:
+    """Centred values less their projection on another centred number."""
+    norm = (one**2).sum(-1, keepdims=True)
+    slope = np.divide((values * one).sum(-1, keepdims=True), norm, out=np.zeros_like(norm), where=norm > 1e-12)
+    left: _Array = values - slope * one
+    return left
+
+
+def _plain(columns: _Array, value: float, method: str) -> float:
+    from scipy import stats
+
+    n = columns.shape[1]
+    if np.isnan(value):
+        return float("nan")
+    x, y = stats.rankdata(columns, axis=-1) if method == "Spearman" else columns
+    if n <= EXACT:
+        x, y = ((one - one.mean()) / np.linalg.norm(one - one.mean()) for one in (x, y))
+        return float((abs(x[_orders(n)] @ y) >= abs(value) - _ROUNDING).mean())
+    return _on_a_line(x) if abs(value) > 1 - _ROUNDING else _student(value, n - 2)
+
+
+@cache
+def _orders(n: int) -> NDArray[np.int8]:
+    return np.array(list(permutations(range(n))), np.int8)
+
+
+def _on_a_line(x: _Array) -> float:
+    """The share of permutations of x that give x itself, or x turned round where it is its own mirror image."""
+    values, counts = np.unique(x.round(9), return_counts=True)
+    ends = values[0] + values[-1]
+    mirrored = bool((counts == counts[::-1]).all() and np.allclose(ends - values, values[::-1], atol=_ROUNDING))
+    return float((1 + mirrored) * prod(factorial(int(one)) for one in counts) / factorial(len(x)))
+
+
+def _student(value: float, freedom: int) -> float:
+    from scipy import stats
+
+    if np.isnan(value) or abs(value) > 1 - _ROUNDING:
+        return float("nan")
+    return float(2 * stats.t.sf(abs(value) * np.sqrt(freedom / (1 - value**2)), freedom))

@@ -1,0 +1,88 @@
+"""Accuracy against a property of items, in bins that hold as many items each as ties allow.
+
+Items of one suite are alike, so whole suites are drawn anew, and items within them: with suites that differ much, intervals
+are far wider than those of as many independent items.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.stats import bootstrap
+
+SCHEMA = {
+    "model": pl.String, "property": pl.String, "start": pl.Float64, "end": pl.Float64, "middle": pl.Float64,
+    "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "suites": pl.Int64, "method": pl.String,
+}  # fmt: skip
+BINS, DRAWS = 10, 1000
+METHOD = f"bootstrap(suites, and items within them, {DRAWS}, seed {bootstrap.SEED})"
+
+Numbers = NDArray[np.float64]
+
+
+def curves(pairs: pl.DataFrame, properties: Sequence[str], bins: int = BINS) -> pl.DataFrame:
+    """A row a model, property and bin: accuracy with its interval, and the mean of the property; columns as in `SCHEMA`.
+
+    Arguments:
+        pairs: columns model, suite, value (1, 0 or nan) and one of numbers for each property; a row without a finite number
+            or without a value is left out.
+        bins: at most so many for each model.
+    """
+    rows: list[tuple[object, ...]] = []
+    for (model,), table in pairs.group_by("model", maintain_order=True):
+        for name in properties:
+            kept = table.filter(pl.col("value").is_not_nan() & pl.col(name).is_finite())
+            rows += [(model, name, *numbers, METHOD) for numbers in _bins(kept, name, bins)]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def edges(values: Numbers, bins: int) -> Numbers:
+    """Borders of bins with equal counts; fewer where values are equal. A value on a border belongs to the bin below it.
+
+    >>> edges(np.array([1.0, 2, 3, 4]), 2).tolist(), edges(np.array([5.0, 5, 5, 5]), 2).tolist()
+    ([1.0, 2.0, 4.0], [5.0, 5.0])
+    """
+    ends = np.unique(np.quantile(values, np.arange(1, bins + 1) / bins, method="inverted_cdf"))
+    return np.concatenate([[values.min()], ends])
+
+
+def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]:
+    if table.is_empty():
+        return []
+    numbers, values = table[name].cast(pl.Float64).to_numpy(), table["value"].to_numpy()
+    borders = edges(numbers, bins)
+    places = np.searchsorted(borders[1:], numbers, side="left")
+    suites = table["suite"].rank("dense").to_numpy().astype(int) - 1
+    shape = int(suites.max()) + 1, len(borders) - 1
+    counts, right = np.zeros(shape, int), np.zeros(shape, int)
+    np.add.at(counts, (suites, places), 1)
+    np.add.at(right, (suites, places), values.astype(int))
+    low, high = _interval(counts, right)
+    n, sums = counts.sum(0), np.bincount(places, numbers, minlength=shape[1])
+    return [
+        (
+            float(borders[at]), float(borders[at + 1]), float(sums[at] / n[at]), float(right[:, at].sum() / n[at]),
+            float(low[at]), float(high[at]), int(n[at]), int((counts[:, at] > 0).sum()),
+        )
+        for at in range(shape[1])
+        if n[at]
+    ]  # fmt: skip
+
+
+def _interval(counts: NDArray[np.int64], right: NDArray[np.int64]) -> Numbers:
+    """The ends of the intervals, shape (2, bins); nan in a bin of one item."""
+    generator = np.random.default_rng([bootstrap.SEED, *counts.shape])
+    suites = len(counts)
+    times = generator.multinomial(suites, np.full(suites, 1 / suites), size=DRAWS)
+    drawn = times[:, :, None] * counts
+    held = generator.binomial(drawn, right / np.maximum(counts, 1)).sum(1)
+    total = drawn.sum(1)
+    # A bin that a draw leaves empty says nothing in this draw.
+    shares = np.where(total > 0, held / np.maximum(total, 1), np.nan)
+    shares[:, counts.sum(0) < 2] = np.nan
+    found = np.full((2, counts.shape[1]), np.nan)
+    some = np.isfinite(shares).any(0)
+    found[:, some] = np.nanpercentile(shares[:, some], bootstrap.PERCENTILES, axis=0)
+    return found

@@ -1,0 +1,225 @@
+"""Terms become columns of numbers: numbers as they are, factors in treatment coding, interactions as products, as R does.
+
+A factor is a column of strings, categories or truth values. Its reference level, the first in the alphabet (by code point) or
+the first category, has no column where a term without the factor stands before; otherwise each level has one (the rule of
+Chambers & Hastie 1992, page 38, as R's `terms` and `model.matrix` carry it out).
+"""
+
+import difflib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.errors import InputError, UsageError
+from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
+
+MAX_CELLS = 40_000_000
+
+Numbers = NDArray[np.float64]
+Levels = Mapping[str, Sequence[str]]
+
+_FUNCTIONS: Mapping[str, Callable[[Numbers], Numbers]] = {
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "exp": np.exp,
+    "sqrt": np.sqrt,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Named columns of numbers. Shape (rows, names)."""
+
+    names: tuple[str, ...]
+    values: Numbers
+
+
+def used(
+    model: Model, table: pl.DataFrame, extra: Sequence[str] = (), missing: str = "refuse"
+) -> tuple[pl.DataFrame, int]:
+    """The columns that a formula names, and how many rows were dropped since something is missing in them.
+
+    Raises:
+        InputError: a column isn't there; something is missing or not finite.
+    """
+    if missing not in ("refuse", "drop"):
+        raise UsageError("option missing", repr(missing), "'refuse' or 'drop'")
+    variables = [model.response, *_variables(model.fixed), *(v for bar in model.bars for v in _variables(bar.effects))]
+    groups = [column for bar in model.bars for column in bar.group]
+    names = [*dict.fromkeys([*(variable.column for variable in variables), *groups, *extra])]
+    for name in names:
+        if name not in table.columns:
+            near = difflib.get_close_matches(name, table.columns, 1)
+            cure = f"Did you mean {near[0]}?" if near else ""
+            there = ", ".join(table.columns[:12]) + (" ..." if len(table.columns) > 12 else "")
+            raise InputError(model.text, f"no column {name}", f"one of {there}", cure)
+    chosen = table.select(names)
+    absent = chosen.select(
+        pl.any_horizontal(
+            pl.col(name).is_null() | (pl.col(name).is_nan() if chosen[name].dtype.is_float() else False)
+            for name in names
+        )
+    ).to_series()
+    count = int(absent.sum())
+    if count and missing == "refuse":
+        where = ", ".join(name for name in names if chosen[name].is_null().any() or _has_nan(chosen[name]))
+        cure = 'Fill them, or leave those rows out with missing="drop".'
+        raise InputError(model.text, f"{count} of {len(chosen)} rows lack a value ({where})", "none", cure)
+    return chosen.filter(~absent), count
+
+
+def levels(model: Model, table: pl.DataFrame, reference: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The levels of each factor in a formula, the reference level first.
+
+    Arguments:
+        reference: factor -> its reference level, where it isn't to be the first.
+    """
+    sums = [model.fixed, *(bar.effects for bar in model.bars)]
+    names = {variable.column: None for part in sums for variable in _variables(part) if not variable.function}
+    found = {name: _levels(table[name]) for name in names if not table[name].dtype.is_numeric()}
+    for name, level in reference.items():
+        if name not in found:
+            raise UsageError("option reference", f"{name}", f"a factor of the formula: {', '.join(found) or 'none'}")
+        if level not in found[name]:
+            raise UsageError("option reference", f"{name} has no level {level}", f"one of {', '.join(found[name])}")
+        found[name] = (level, *(one for one in found[name] if one != level))
+    return found
+
+
+def columns(part: Sum, table: pl.DataFrame, factors: Levels) -> Columns:
+    """The columns of a sum of terms, in R's order and under R's names.
+
+    Raises:
+        InputError: a factor of one level; a number that isn't finite; a logarithm or root that doesn't exist.
+    """
+    _limit(part, factors, len(table))
+    names, values = ["(Intercept)"] * part.intercept, [np.ones(len(table))] * part.intercept
+    full_once = not part.intercept
+    for position, term in enumerate(part.terms):
+        coded = []
+        for variable in term:
+            is_factor = not variable.function and variable.column in factors
+            full = is_factor and _full(part.terms[:position], term, variable)
+            if is_factor and full_once:
+                full, full_once = True, False
+            coded.append(_coded(variable, table, factors, full) if is_factor else _number(variable, table))
+        crossed = _product(coded)
+        names += crossed.names
+        values += list(crossed.values.T)
+    return Columns(tuple(names), np.column_stack(values) if values else np.empty((len(table), 0)))
+
+
+def number(variable: Variable, table: pl.DataFrame, what: str) -> Numbers:
+    """A column of numbers, under its function. Shape (rows,).
+
+    Raises:
+        InputError: it holds something else, or numbers that the function can't take.
+    """
+    column = table[variable.column]
+    if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
+        example = next(iter(column.head(1)), "")
+        raise InputError(
+            f"column {variable.column}", f"{column.dtype}, for example {example!r}", f"numbers: it is {what}"
+        )
+    raw = column.cast(pl.Float64).to_numpy()
+    if not np.isfinite(raw).all():
+        raise InputError(
+            f"column {variable.column}", f"{int((~np.isfinite(raw)).sum())} infinite numbers", "finite ones"
+        )
+    if not variable.function:
+        return raw
+    with np.errstate(all="ignore"):
+        values = _FUNCTIONS[variable.function](raw)
+    if not (fine := np.isfinite(values)).all():
+        row = int(np.argmin(fine))
+        found = f"{variable} doesn't exist in {int((~fine).sum())} rows, first where {variable.column} is {raw[row]:g}"
+        raise InputError(
+            f"column {variable.column}, row {row + 1}", found, "numbers above 0" if "log" in str(variable) else ""
+        )
+    return values
+
+
+def group(table: pl.DataFrame, names: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """The levels of a group of crossed columns that occur, in order, and which each row has. Shape of the latter (rows,).
+
+    Numbers are in the order of numbers, anything else in that of its text.
+    """
+    plain = [pl.col(name).cast(pl.String) if table[name].dtype == pl.Categorical else pl.col(name) for name in names]
+    keys = table.select(plain)
+    levels = keys.unique().sort(names).with_row_index("")
+    index = keys.join(levels, on=names, how="left", maintain_order="left")[""].cast(pl.Int64).to_numpy()
+    shown = zip(*(_strings(levels[name]) for name in names), strict=True)
+    return [":".join(row) for row in shown], index
+
+
+def _variables(part: Sum) -> list[Variable]:
+    return [variable for term in part.terms for variable in term]
+
+
+def _has_nan(column: pl.Series) -> bool:
+    return bool(column.dtype.is_float() and column.is_nan().any())
+
+
+def _strings(column: pl.Series) -> list[str]:
+    if column.dtype == pl.Boolean:
+        return ["TRUE" if one else "FALSE" for one in column]
+    return [str(one) for one in column]
+
+
+def _levels(column: pl.Series) -> tuple[str, ...]:
+    if isinstance(column.dtype, pl.Enum):
+        present = set(column)
+        return tuple(str(one) for one in column.dtype.categories if one in present)
+    return tuple(sorted(set(_strings(column))))
+
+
+def _full(before: Sequence[Term], term: Term, variable: Variable) -> bool:
+    """Has the factor a column for each level here, since no term before holds the rest of this one?"""
+    rest = set(term) - {variable}
+    return bool(rest) and not any(rest <= set(earlier) for earlier in before)
+
+
+def _coded(variable: Variable, table: pl.DataFrame, factors: Levels, full: bool) -> Columns:
+    own = factors[variable.column]
+    if len(own) < 2:
+        raise InputError(
+            f"column {variable.column}", f"only the level {', '.join(own)}", "two or more", "Leave it out."
+        )
+    if len(own) > 1000:
+        raise InputError(
+            f"column {variable.column}", f"{len(own)} levels as a fixed factor", "at most 1000",
+            f"Let it vary at random: (1 | {variable.column}).",
+        )  # fmt: skip
+    number = {level: place for place, level in enumerate(own)}
+    places = np.array([number[level] for level in _strings(table[variable.column])])
+    shown = range(0 if full else 1, len(own))
+    values = (places[:, None] == np.array(shown)).astype(np.float64)
+    return Columns(tuple(variable.column + own[place] for place in shown), values)
+
+
+def _number(variable: Variable, table: pl.DataFrame) -> Columns:
+    return Columns((str(variable),), number(variable, table, "a predictor").reshape(-1, 1))
+
+
+def _limit(part: Sum, factors: Levels, rows: int) -> None:
+    """Refuse what would not fit into memory before it is made."""
+    widths = [math.prod(len(factors.get(str(variable), "1")) for variable in term) for term in part.terms]
+    if (count := sum(widths)) * rows > MAX_CELLS:
+        raise InputError(
+            str(part), f"{count} columns for {rows} rows", f"at most {MAX_CELLS} cells", "Cross fewer factors."
+        )
+
+
+def _product(parts: Sequence[Columns]) -> Columns:
+    """Each column of one with each of the next, the first varying fastest."""
+    product = parts[0]
+    for other in parts[1:]:
+        names = [f"{left}:{right}" for right in other.names for left in product.names]
+        values = (other.values[:, :, None] * product.values[:, None, :]).reshape(len(other.values), -1)
+        product = Columns(tuple(names), values)
+    return product

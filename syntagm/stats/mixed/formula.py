@@ -1,0 +1,222 @@
+"""The notation of mixed-effects models: read `y ~ log(x) + f * g + (x | g) + (1 | h)` as lme4 does.
+
+    model    := variable "~" part ( ("+" | "-") part )*
+    part     := product | "(" sum bar group ")"         bar: "|", or "||" for effects without correlations
+    sum      := product ( ("+" | "-") product )*
+    product  := crossed ( "*" crossed )*                a * b is a + b + a:b
+    crossed  := atom ( ":" atom )*
+    atom     := variable | "0" | "1" | "(" sum ")"
+    variable := column | function "(" column ")"        function: log log2 log10 exp sqrt
+    group    := column ( ":" column )*  |  column ( "/" column )*
+
+A column whose name isn't a plain word stands between backticks. `0` or `- 1` leaves the intercept out; `- a:b` takes a term
+back. The notation is that of R (Chambers & Hastie 1992) and lme4 (Bates et al. 2015, section 2.2), less `^`, `%in%` and `I()`.
+"""
+
+import re
+from typing import NoReturn, TypeAlias
+
+from syntagm.errors import FormulaError
+from syntagm.stats.mixed.terms import Bar, Model, Sum, Term, Variable, apart, joined, ordered
+
+MAX_LENGTH = 4096
+MAX_DEPTH = 32
+MAX_TERMS = 128
+FUNCTIONS = ("log", "log2", "log10", "exp", "sqrt")
+
+
+def parse(text: str) -> Model:
+    """Read a model formula.
+
+    Raises:
+        FormulaError: with a caret under the place, what was expected there, and the cure.
+
+    >>> str(parse("score ~ log(size) * family + (log(size) || suite) + (1 | family/seed)"))
+    'score ~ 1 + log(size) + family + log(size):family + (1 | suite) + (0 + log(size) | suite) + (1 | family) + (1 | family:seed)'
+    """
+    return _Parser(text).model()
+
+
+_BLANK = re.compile(r"\s*")
+_NAME = re.compile(r"[^\W\d][\w.]*|\.[\w.]*|`[^`\n]+`")
+_NUMBER = re.compile(r"\d+(\.\d*)?")
+_FOREIGN = {
+    "^": "Write the products out: (a + b)^2 is a * b.",
+    "%": "Nested groups are written (1 | outer/inner).",
+    "~": "A formula has one ~, between the response and the predictors.",
+    "=": "The response is followed by ~.",
+    "|": "A random term stands between brackets, joined by +: ... + (x | group).",
+    "/": "Only groups nest by `/`; in the fixed part write a + a:b.",
+    "-": "To change a sign, make a column of its own in the table.",
+}
+_Terms: TypeAlias = list[Term]
+
+
+class _Parser:
+    """Recursive descent; depth and the number of terms are bounded."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+        self.bars: list[Bar] = []
+
+    def model(self) -> Model:
+        if len(self.text) > MAX_LENGTH:
+            self.fail(MAX_LENGTH, f"a formula of {len(self.text)} characters", f"at most {MAX_LENGTH}")
+        response = self.variable("the response")
+        if not self.take("~"):
+            cure = _FOREIGN.get(self.text[self.at : self.at + 1], "For example: score ~ size + (1 | suite).")
+            self.fail(self.at, self.found(), "~ after the response", cure)
+        fixed = self.sum(top=True)
+        if self.skip() < len(self.text):
+            self.fail(self.at, self.found(), "+ or - or the end", _FOREIGN.get(self.text[self.at], ""))
+        if any(response in term for term in fixed.terms):
+            self.fail(0, f"the response {response} among the predictors", "other columns")
+        return Model(self.text, response, fixed, tuple(self.bars))
+
+    def sum(self, top: bool = False) -> Sum:
+        intercept, terms = True, dict[frozenset[Variable], Term]()
+        sign = "-" if self.take("-") else "+"
+        while True:
+            start = self.skip()
+            if (constant := self.constant()) is not None:
+                intercept = constant if sign == "+" else not constant
+            elif not (top and self.random(sign)):
+                for term in self.product():
+                    if sign == "+":
+                        terms.setdefault(frozenset(term), term)
+                    elif terms.pop(frozenset(term), None) is None:
+                        self.fail(start, "a term taken away that isn't there", "a term before it")
+                self.limit(start, len(terms))
+            if self.take("+"):
+                sign = "+"
+            elif self.take("-"):
+                sign = "-"
+            else:
+                return ordered(intercept, [*terms.values()])
+
+    def constant(self) -> bool | None:
+        """1 or 0, as a part of its own."""
+        if not (number := _NUMBER.match(self.text, self.at)):
+            return None
+        if number[0] not in ("0", "1"):
+            self.fail(self.at, number[0], "0, 1 or a column", "Backticks enclose column names that begin with a digit.")
+        self.at = number.end()
+        if (after := self.text[self.skip() : self.at + 1]) in (":", "*") and after:
+            self.fail(self.at, f"{after!r} after the intercept", "+ or - or the end")
+        return number[0] == "1"
+
+    def random(self, sign: str) -> bool:
+        """A random term, if here is one; it goes to the bars."""
+        start = self.at
+        if not self.take("("):
+            return False
+        effects = self.sum()
+        if self.text[self.skip() : self.at + 1] != "|":
+            self.at = start
+            return False
+        if sign == "-":
+            self.fail(start, "a random term after -", "+", "Leave the term out of the formula.")
+        independent = self.take("||") or not self.take("|")
+        for group in self.group():
+            bars = [Bar(part, group) for part in (apart(effects) if independent else [effects])]
+            self.bars += bars
+        self.limit(start, len(self.bars))
+        if not effects.intercept and not effects.terms:
+            self.fail(start, "a random term without an effect", "for example (1 | group)")
+        self.close(start)
+        return True
+
+    def group(self) -> list[tuple[str, ...]]:
+        columns, between = [self.column("a column that groups")], ""
+        while (operator := self.text[self.skip() : self.at + 1]) in (":", "/") and operator:
+            if between and operator != between:
+                self.fail(self.at, "`:` beside `/`", "one of the two", "Write several random terms.")
+            between, self.at = operator, self.at + 1
+            columns.append(self.column("a column that groups"))
+        if len(set(columns)) < len(columns):
+            self.fail(self.at, "a column twice in one group", "different columns")
+        if between == "/":
+            return [tuple(columns[: n + 1]) for n in range(len(columns))]
+        return [tuple(columns)]
+
+    def product(self) -> _Terms:
+        start = self.at
+        terms = self.crossed()
+        while self.take("*"):
+            others = self.crossed()
+            self.limit(start, len(terms) + len(others) + len(terms) * len(others))
+            terms = terms + others + [joined(left, right) for left in terms for right in others]
+        return terms
+
+    def crossed(self) -> _Terms:
+        start = self.skip()
+        terms = self.atom()
+        while self.take(":"):
+            others = self.atom()
+            self.limit(start, len(terms) * len(others))
+            terms = [joined(left, right) for left in terms for right in others]
+        return terms
+
+    def atom(self) -> _Terms:
+        start = self.skip()
+        if not self.take("("):
+            return [(self.variable("a column, a function of one, or an opening bracket"),)]
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(start, f"brackets more than {MAX_DEPTH} deep", "fewer")
+        inner = self.sum()
+        if self.text[self.skip() : self.at + 1] == "|":
+            self.fail(start, "a random term inside another part", "random terms joined by +")
+        if not inner.intercept:
+            self.fail(start, "an intercept left out inside brackets", "0 or - 1 outside them")
+        self.close(start)
+        self.depth -= 1
+        return list(inner.terms)
+
+    def variable(self, expected: str) -> Variable:
+        start = self.skip()
+        name = self.column(expected)
+        if not self.take("("):
+            return Variable(name)
+        if name not in FUNCTIONS or self.text[start] == "`":
+            cure = "Compute the column in the table first, and name it in the formula."
+            self.fail(start, f"the function {name}", f"one of {', '.join(FUNCTIONS)}", cure)
+        inner = Variable(self.column(f"a column inside {name}()"), name)
+        self.close(start)
+        return inner
+
+    def column(self, expected: str) -> str:
+        found = _NAME.match(self.text, self.skip())
+        if not found:
+            self.fail(self.at, self.found(), expected, _FOREIGN.get(self.text[self.at : self.at + 1], ""))
+        self.at = found.end()
+        return found[0].strip("`")
+
+    def close(self, start: int) -> None:
+        if not self.take(")"):
+            cure = _FOREIGN.get(self.text[self.at : self.at + 1], "")
+            self.fail(self.at, self.found(), f"')', to close character {start + 1}", cure)
+
+    def take(self, symbol: str) -> bool:
+        found = self.text.startswith(symbol, self.skip())
+        self.at += len(symbol) if found else 0
+        return found
+
+    def skip(self) -> int:
+        match = _BLANK.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+        return self.at
+
+    def found(self) -> str:
+        return repr(self.text[self.at]) if self.at < len(self.text) else "the end"
+
+    def limit(self, start: int, terms: int) -> None:
+        if terms > MAX_TERMS:
+            self.fail(start, f"more than {MAX_TERMS} terms", "fewer")
+
+    def fail(self, at: int, found: str, expected: str, cure: str = "") -> NoReturn:
+        first = max(0, at - 60)
+        window = re.sub(r"\s", " ", self.text[first : at + 60])
+        raise FormulaError(
+            f"model formula, character {at + 1}", found, expected, f"{cure}\n  {window}\n  {' ' * (at - first)}^"
+        )

@@ -1,0 +1,184 @@
+"""Linear mixed-effects models in lme4's notation, by maximum likelihood: `score ~ log(size) + (log(size) | suite) + (1 | run)`.
+
+Groups may be crossed or nested, several effects may vary in each, with correlations. The likelihood is exact (Bates et al.
+2015), the search has several starts, and a fit says whether it converged and whether it is singular. docs/regression.md has
+the notation, the method, and how it compares with lme4.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from syntagm.errors import InputError, UsageError
+from syntagm.stats.mixed import design as _lmm_design
+from syntagm.stats.mixed import deviance, search
+from syntagm.stats.mixed import fit as _lmm_fit
+from syntagm.stats.mixed import formula as _lmm_formula
+from syntagm.stats.mixed.columns import Numbers
+from syntagm.stats.mixed.deviance import Problem
+from syntagm.stats.mixed.fit import Coefficient, Fit, Group
+from syntagm.stats.mixed.search import Progress
+
+__all__ = ["Coefficient", "Fit", "Group", "LikelihoodRatio", "compare", "fit"]
+
+# Logarithms of determinants that differ by less differ by rounding alone.
+_UNIT = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class LikelihoodRatio:
+    """The test of a model against a larger one.
+
+    Arguments:
+        chi2: twice the difference of the log-likelihoods.
+        df: by how many parameters the models differ.
+        p: the probability of a chi2 at least as large, if the smaller model holds.
+        remark: what makes p inexact, or nothing.
+    """
+
+    chi2: float
+    df: int
+    p: float
+    remark: str = ""
+
+
+def fit(
+    formula: str,
+    table: pl.DataFrame,
+    *,
+    reml: bool = False,
+    reference: Mapping[str, str] | None = None,
+    missing: str = "refuse",
+    dependent: str = "refuse",
+    starts: int = 3,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> Fit:
+    """Fit a linear mixed-effects model; without random terms, ordinary least squares.
+
+    Arguments:
+        formula: in lme4's notation; columns of strings, categories or truth values are factors.
+        table: a row an observation.
+        reml: restricted maximum likelihood, lme4's default, in place of maximum likelihood.
+        reference: factor -> its reference level; else the first in the alphabet.
+        missing: "refuse" or "drop" rows in which a column of the formula has no value.
+        dependent: "refuse" or "drop" fixed effects that the others determine.
+        starts: how many starts the search has at least, the first with uncorrelated effects of the residual's variance.
+        seed: of the other starts.
+        progress: told how many starts are done of how many.
+
+    Raises:
+        FormulaError: with a caret under the place.
+        InputError, UsageError: what the data or the options don't allow, by name.
+
+    >>> table = pl.DataFrame({"y": [1.0, 2.0, 4.0, 5.0, 8.0, 8.0], "g": list("aabbcc")})
+    >>> found = fit("y ~ (1 | g)", table)
+    >>> [round(one, 4) for one in (found.coefficients[0].estimate, found.groups[0].sd[0], found.sigma, found.loglik)]
+    [4.6667, 2.6247, 0.5774, -10.8362]
+    """
+    model = _lmm_formula.parse(formula)
+    design = _lmm_design.design(model, table, reference=reference, missing=missing, dependent=dependent)
+    _checked(design, starts)
+    problem = deviance.problem(design, reml)
+    groupings = design.groupings
+
+    def objective(theta: Numbers) -> tuple[float, Numbers]:
+        value, slopes = deviance.deviance(problem, search.triangles(theta, groupings))
+        return value, search.gathered(slopes, groupings)
+
+    found = search.minimise(objective, lambda number: search.start(groupings, number, seed), starts, progress)
+    if np.abs(found.place).max(initial=0.0) > 0.99 * search.LARGEST:
+        raise InputError(
+            formula, "the groups give the response exactly", "residual variance", "Leave a random term out."
+        )
+    return _fit(design, problem, found)
+
+
+def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
+    """The likelihood-ratio test of nested models, linear or logistic.
+
+    Raises:
+        UsageError: the models aren't nested, or aren't fitted to the same data in the same way.
+    """
+    from scipy.special import chdtrc
+
+    _comparable(smaller, larger)
+    chi2, df = smaller.deviance - larger.deviance, larger.k - smaller.k
+    if chi2 < -search.SAME:
+        found = f"the larger model has the lower likelihood, by {-chi2 / 2:.3g}"
+        raise UsageError(larger.formula, found, "a search that ended at the best likelihood", "Ask for more starts.")
+    same = len(smaller.coefficients) + df == len(larger.coefficients)
+    remark = "" if same else "variances are compared at the bound 0, so p is larger than it should be"
+    chi2 = max(0.0, chi2)
+    return LikelihoodRatio(chi2, df, float(chdtrc(df, chi2)), remark)
+
+
+def _checked(design: _lmm_design.Design, starts: int) -> None:
+    if starts < 1:
+        raise UsageError("option starts", str(starts), "1 or more")
+    for one in design.groupings:
+        if one.size >= len(design.response):
+            raise InputError(
+                design.model.text, f"{one.size} random effects by {one.name} for {len(design.response)} rows",
+                "fewer effects than rows", "They can't be told from the residuals: let fewer effects vary.",
+            )  # fmt: skip
+
+
+def _fit(design: _lmm_design.Design, problem: Problem, found: search.Minimum) -> Fit:
+    lower = search.triangles(found.place, design.groupings)
+    solved = deviance.solution(problem, lower)
+    converged, told = _lmm_fit.course(found, len(found.place))
+    singular = _lmm_fit.singularities(design.groupings, lower)
+    return Fit(
+        formula=design.model.text,
+        method="REML" if problem.reml else "ML",
+        coefficients=_lmm_fit.coefficients(design.fixed.names, solved.coefficients, solved.covariance),
+        covariance=solved.covariance,
+        loglik=-found.value / 2,
+        k=len(solved.coefficients) + len(found.place) + 1,
+        n=len(design.response),
+        sigma=solved.sigma,
+        groups=tuple(
+            _lmm_fit.group(one, factor, modes, solved.sigma)
+            for one, factor, modes in zip(design.groupings, lower, solved.modes, strict=True)
+            if one.size
+        ),
+        singular=bool(singular),
+        converged=converged,
+        gradient=found.slope,
+        reached=found.reached,
+        messages=(*design.remarks, *singular, *told),
+        design=design,
+    )
+
+
+def _comparable(smaller: Fit, larger: Fit) -> None:
+    place = f"{smaller.formula} against {larger.formula}"
+    small, large = smaller.design, larger.design
+    if smaller.method != larger.method:
+        raise UsageError(place, f"{smaller.method} and {larger.method}", "two fits by the same method")
+    same = np.array_equal(small.response, large.response) and np.array_equal(small.trials, large.trials)
+    if not same or small.model.response != large.model.response:
+        raise UsageError(place, "different responses", "the same rows in the same order")
+    fixed = _lmm_design.within(small.fixed.values, large.fixed.values)
+    if smaller.method == "REML" and (len(smaller.coefficients) != len(larger.coefficients) or not fixed):
+        cure = "Fit both with reml=False."
+        raise UsageError(place, "restricted likelihoods of different fixed effects", "maximum likelihood", cure)
+    if smaller.method == "REML" and not _in_one_unit(small.fixed.values, large.fixed.values):
+        cure = "Fit both with the same columns, or with reml=False."
+        raise UsageError(place, "restricted likelihoods of fixed effects in different units", "the same units", cure)
+    if smaller.k >= larger.k:
+        raise UsageError(place, f"{smaller.k} parameters against {larger.k}", "the smaller model first")
+    if not fixed:
+        raise UsageError(place, "fixed effects that the larger model can't express", "nested models")
+    for block in _lmm_design.blocks(small):
+        if not any(_lmm_design.contains(other, block) for other in _lmm_design.blocks(large)):
+            raise UsageError(place, f"random effects by {block.name} that the larger model lacks", "nested models")
+
+
+def _in_one_unit(first: Numbers, second: Numbers) -> bool:
+    """Do columns of one space have the same log |X'X|, which the restricted likelihood depends on?"""
+    logs = [float(np.linalg.slogdet(np.linalg.qr(one, mode="r"))[1]) for one in (first, second)]
+    return abs(logs[0] - logs[1]) < _UNIT

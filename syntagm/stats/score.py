@@ -1,0 +1,168 @@
+"""From results to scores: the accuracy of each suite and measure, and the mean over suites.
+
+A suite may make several predictions. Two published rules make one verdict an item of them: `first` takes the first
+prediction (the raw results of Hu et al. 2020), `all` holds if all of them hold (the Hugging Face metric
+`cpllab/syntaxgym`); under `all` an item is undefined if any of its predictions is. The name of a measure is a rule, too:
+that measure, in the suites that have it.
+
+Tables of results have the columns model, suite, item, measure, value (1, 0 or nan) and margin (bits).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.result import Estimate
+from syntagm.stats import bootstrap
+
+Predictions = Mapping[str, Sequence[str]]
+_ITEM = ("model", "suite", "item")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the items of one suite say of one model: the defined values, and how many others there are.
+
+    Arguments:
+        values: shape (items,).
+        ties: how many of them have a margin within the tolerance.
+        undefined: how many further items have no value.
+    """
+
+    suite: str
+    values: NDArray[np.float64]
+    ties: int
+    undefined: int
+
+    @property
+    def value(self) -> float:
+        """The mean, nan without values."""
+        return float(self.values.mean()) if len(self.values) else np.nan
+
+
+def accuracy(results: pl.DataFrame, tolerance: float) -> list[Estimate]:
+    """The accuracy of each model, suite and measure, in the order of first appearance.
+
+    Arguments:
+        tolerance: margins within this many bits are ties.
+
+    >>> table = {"model": ["m"] * 3, "suite": ["s"] * 3, "item": ["1", "2", "3"], "measure": ["0"] * 3}
+    >>> table |= {"value": [1.0, 0.0, float("nan")], "margin": [2.5, 0.0, float("nan")]}
+    >>> [estimate] = accuracy(pl.DataFrame(table), 1e-4)
+    >>> estimate.value, estimate.n, estimate.ties, estimate.undefined
+    (0.5, 2, 1, 1)
+    """
+    return [
+        _estimate(group, [sample], bootstrap.redrawn_means(sample.values, sample.suite), bootstrap.METHOD)
+        for group, sample in samples(results, tolerance)
+    ]
+
+
+def score(
+    results: pl.DataFrame,
+    predictions: Predictions,
+    tolerance: float,
+    rule: str = "first",
+    tag: str = "",
+    labels: Mapping[str, str] | None = None,
+) -> list[Estimate]:
+    """The unweighted mean over suites of their accuracy: of all suites, or of each group of suites with one label.
+
+    A suite that has no defined item makes the score nan: a score over fewer suites is another score.
+
+    Arguments:
+        predictions: suite -> names of its predictions, in order; the suites that the score is about.
+        rule: "first", "all", or the name of a measure.
+        tag: what the labels are, e.g. "circuit"; it becomes a key of the group.
+        labels: suite -> label; suites without one are left out. Without labels: one score over all suites.
+
+    Returns:
+        One estimate for each model and label; groups are {"model": ..., "rule": ..., [tag]: label}.
+    """
+    suites = [suite for suite, names in predictions.items() if names and (rule in ("first", "all") or rule in names)]
+    labels = dict.fromkeys(suites, "") if labels is None else labels
+    table = verdicts(results, predictions, rule)
+    estimates = []
+    for model in table["model"].unique(maintain_order=True):
+        rows = table.filter(pl.col("model") == model)
+        found = {sample.suite: sample for _, sample in samples(rows, tolerance)}
+        for label in dict.fromkeys(labels[suite] for suite in suites if suite in labels):
+            chosen = [
+                found.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
+            ]
+            group = {"model": str(model), "rule": rule} | ({tag: label} if tag else {})
+            estimates.append(_over_suites(group, chosen))
+    return estimates
+
+
+def verdicts(results: pl.DataFrame, predictions: Predictions, rule: str) -> pl.DataFrame:
+    """One row an item: the results under `rule`, which stands in the column measure.
+
+    >>> rows = [("m", "s", "1", "0", 1.0, 2.0), ("m", "s", "1", "1", 0.0, -3.0)]
+    >>> table = pl.DataFrame(rows, schema=["model", "suite", "item", "measure", "value", "margin"], orient="row")
+    >>> verdicts(table, {"s": ["0", "1"]}, "all").select("measure", "value", "margin").rows()
+    [('all', 0.0, -3.0)]
+    """
+    if rule == "all":
+        return _conjunction(results, predictions)
+    if rule == "first":
+        wanted = {suite: names[0] for suite, names in predictions.items() if names}
+    else:
+        wanted = {suite: rule for suite, names in predictions.items() if rule in names}
+    named = pl.DataFrame({"suite": list(wanted), "measure": list(wanted.values())}, schema=_strings("suite", "measure"))
+    chosen = results.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
+    return chosen.with_columns(measure=pl.lit(rule))
+
+
+def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFrame:
+    pairs = [(suite, name) for suite, names in predictions.items() for name in names]
+    named = pl.DataFrame(pairs, schema=_strings("suite", "measure"), orient="row")
+    chosen = results.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
+    # An item's id may occur twice in a suite; the occurrences are then told apart by their order.
+    chosen = chosen.with_columns(occurrence=pl.int_range(pl.len()).over(*_ITEM, "measure"))
+    undefined = pl.col("value").is_nan().any()
+    least = [pl.when(undefined).then(np.nan).otherwise(pl.col(name).min()).alias(name) for name in ("value", "margin")]
+    joined = chosen.group_by(*_ITEM, "occurrence", maintain_order=True).agg(*least)
+    return joined.select(*_ITEM, pl.lit("all").alias("measure"), "value", "margin")
+
+
+def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[dict[str, str], Sample]]:
+    """The items of each model, suite and measure, in the order of first appearance; the keys are those of a group."""
+    keys = ("model", "suite", "measure")
+    defined = pl.col("value").is_not_nan()
+    tied = pl.col("margin").abs() <= tolerance
+    table = results.group_by(keys, maintain_order=True).agg(
+        pl.col("value").filter(defined),
+        (tied & defined).sum().alias("ties"),
+        (~defined).sum().alias("undefined"),
+    )
+    for row in table.iter_rows(named=True):
+        values = np.array(row["value"], np.float64)
+        yield {key: row[key] for key in keys}, Sample(row["suite"], values, row["ties"], row["undefined"])
+
+
+def _over_suites(group: Mapping[str, str], samples: Sequence[Sample]) -> Estimate:
+    means = bootstrap.mean_over_suites({sample.suite: sample.values for sample in samples})
+    return _estimate(group, samples, means, bootstrap.method_over_suites(len(samples)))
+
+
+def _estimate(group: Mapping[str, str], samples: Sequence[Sample], means: bootstrap.Draws, method: str) -> Estimate:
+    low, high = bootstrap.interval(means)
+    sizes = {sample.suite: len(sample.values) for sample in samples}
+    return Estimate(
+        group,
+        float(np.mean([sample.value for sample in samples])),
+        low,
+        high,
+        sum(len(sample.values) for sample in samples),
+        bootstrap.remark(method, sizes),
+        sum(sample.ties for sample in samples),
+        sum(sample.undefined for sample in samples),
+    )
+
+
+def _strings(*names: str) -> dict[str, type[pl.String]]:
+    return dict.fromkeys(names, pl.String)

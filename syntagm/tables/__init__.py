@@ -1,1 +1,0 @@
-"""Tables for papers, one file a table, named after what it shows: CSV, Markdown and LaTeX."""

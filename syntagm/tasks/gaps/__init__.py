@@ -1,0 +1,1 @@
+"""Word lists in the gaps of sentences: EW, MW and TSE."""

@@ -1,0 +1,105 @@
+"""The three tables of a shard of a fill run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.result import Result
+from syntagm.runs import shard
+from syntagm.tasks.gaps.equal_weight import EqualWeight
+from syntagm.tasks.gaps.model_weight import ModelWeight
+from syntagm.tasks.gaps.nucleus import Cut
+from syntagm.tasks.gaps.shares import Shares
+from syntagm.word_list import WordList
+
+KINDS = ("contexts.parquet", "lemmas.parquet", "results.parquet")
+CONTEXTS: dict[str, pl.DataType] = {
+    "suite": pl.String(),
+    "context": pl.String(),
+    "item": pl.String(),
+    "left": pl.String(),
+    "right": pl.String(),
+    "label": pl.String(),
+    "items": pl.Int32(),
+    "eligible": pl.Int32(),
+    "ranked": pl.Int32(),
+}
+LEMMAS: dict[str, pl.DataType] = {
+    "suite": pl.String(),
+    "label": pl.String(),
+    "row": pl.Int32(),
+    "lemma": pl.String(),
+    "contexts": pl.Int32(),
+    "won": pl.Float64(),
+    "right": pl.Float64(),
+    "wrong": pl.Float64(),
+}
+WEIGHTS = ("equal_weight", "model_weight", "covered")
+
+
+def numbers(cuts: Sequence[Cut]) -> dict[str, pl.DataType]:
+    """The columns of numbers of the table of contexts: three at each cut-off."""
+    return {f"{name}{cut}": pl.Float64() for cut in cuts for name in WEIGHTS}
+
+
+def measures(cuts: Sequence[Cut]) -> list[EqualWeight | ModelWeight]:
+    """The measures of contexts that a run has results of."""
+    return [kind(cut.top, cut.bottom) for cut in cuts for kind in (EqualWeight, ModelWeight)]
+
+
+@dataclass(slots=True)
+class LemmaSums:
+    """Sums over the contexts of one suite and label, by row of the list. Shapes (rows,)."""
+
+    contexts: NDArray[np.int32]
+    won: NDArray[np.float64]
+    right: NDArray[np.float64]
+    wrong: NDArray[np.float64]
+
+    def add(self, shares: Shares) -> None:
+        """Add a context."""
+        self.contexts += shares.eligible
+        for total, one in ((self.won, shares.won), (self.right, shares.right), (self.wrong, shares.wrong)):
+            total += np.where(shares.eligible, one, 0.0)
+
+
+@dataclass(slots=True)
+class Rows:
+    """What a shard gathers, context by context."""
+
+    cuts: tuple[Cut, ...]
+    contexts: list[tuple[object, ...]] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    lemmas: dict[tuple[str, str], LemmaSums] = field(default_factory=dict)
+
+    def add(self, about: tuple[object, ...], suite: str, label: str, shares: Shares) -> None:
+        """Add a context of a suite; `about` are the first columns of its row."""
+        found = [getattr(shares, name)[number] for number in range(len(self.cuts)) for name in WEIGHTS]
+        self.contexts.append((*about, int(shares.eligible.sum()), shares.ranked, *map(float, found)))
+        if (suite, label) not in self.lemmas:
+            rows = len(shares.eligible)
+            self.lemmas[suite, label] = LemmaSums(np.zeros(rows, np.int32), *(np.zeros(rows) for _ in range(3)))
+        self.lemmas[suite, label].add(shares)
+
+    def files(self, words: WordList) -> dict[str, bytes]:
+        """The three tables as files, by kind."""
+        schema = CONTEXTS | numbers(self.cuts)
+        contexts = pl.DataFrame(self.contexts, schema=schema, orient="row")
+        lemmas = [pl.DataFrame(schema=LEMMAS), *(_lemmas(key, one, words) for key, one in self.lemmas.items())]
+        tables = shard.parquet(contexts), shard.parquet(pl.concat(lemmas)), shard.results_table(self.results)
+        return dict(zip(KINDS, tables, strict=True))
+
+
+def _lemmas(key: tuple[str, str], sums: LemmaSums, words: WordList) -> pl.DataFrame:
+    rows = np.flatnonzero(sums.contexts)
+    columns = {
+        "suite": [key[0]] * len(rows),
+        "label": [key[1]] * len(rows),
+        "row": rows,
+        "lemma": [words.rows[row].lemma for row in rows],
+        **{name: getattr(sums, name)[rows] for name in ("contexts", "won", "right", "wrong")},
+    }
+    return pl.DataFrame(columns, schema=LEMMAS)

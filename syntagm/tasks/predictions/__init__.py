@@ -1,0 +1,1 @@
+"""Predictions: formulas over the surprisals of regions."""

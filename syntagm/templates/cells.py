@@ -1,0 +1,86 @@
+"""Tables as people type them: a line a row, `|` between cells, the first line names the columns."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from syntagm.errors import InputError
+from syntagm.io.toml import shown
+from syntagm.templates.spelling import tidy
+
+MISSING = "-"
+MAX_ROWS = 100_000
+MAX_COLUMNS = 200
+MAX_CELL = 1_000
+
+_NAME = re.compile(r"\w[\w-]*(?:\.\w[\w-]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its number from 1, where it is for messages, and its cells by column."""
+
+    number: int
+    place: str
+    cells: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The columns in order, and the rows."""
+
+    place: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@lru_cache(maxsize=16)
+def read(text: str, place: str) -> Table:
+    r"""The table that a text holds. Blank lines and lines that begin with `#` don't count; `""` is the empty text.
+
+    Raises:
+        InputError: no rows or more than 100,000; a column twice or without a good name; cells too many, too few, empty or
+            too long.
+
+    >>> table = read("sg | pl\ndog | dogs\n# no\nox | oxen", "here")
+    >>> table.columns, [row.cells["pl"] for row in table.rows]
+    (('sg', 'pl'), ['dogs', 'oxen'])
+    """
+    if text.count("\n") > MAX_ROWS:
+        cure = "Give so many items as a table of pairs or as JSON lines."
+        raise InputError(place, f"{text.count(chr(10)):,} lines", f"at most {MAX_ROWS:,}", cure)
+    lines = [line.strip() for line in text.split("\n")]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    if len(lines) < 2:
+        expected = "a line with the names of the columns, and at least one row"
+        raise InputError(place, f"{len(lines)} line{'' if len(lines) == 1 else 's'}", expected)
+    columns = _columns(lines[0], place)
+    rows = (_row(line, number, columns, f"{place}, row {number}") for number, line in enumerate(lines[1:], 1))
+    return Table(place, columns, tuple(rows))
+
+
+def _columns(line: str, place: str) -> tuple[str, ...]:
+    columns = tuple(cell.strip() for cell in line.split("|"))
+    if len(columns) > MAX_COLUMNS:
+        raise InputError(place, f"{len(columns):,} columns", f"at most {MAX_COLUMNS}")
+    for index, column in enumerate(columns, 1):
+        if not _NAME.fullmatch(column):
+            cure = "Use letters, digits, _ and -; a form stands after a dot."
+            raise InputError(f"{place}, column {index}", shown(column), "a name such as noun or noun.pl", cure)
+        if columns.count(column) > 1:
+            raise InputError(place, f"two columns called {shown(column)}", "each name once", "Rename or delete one.")
+    return columns
+
+
+def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
+    cells = [tidy(cell) for cell in line.split("|")]
+    if len(cells) != len(columns):
+        found = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}: {shown(line)}"
+        raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "| stands between two cells.")
+    for column, cell in zip(columns, cells, strict=True):
+        if not cell:
+            raise InputError(f"{place}, {column}", "an empty cell", "a text", 'Write "" if nothing shall stand there.')
+        if len(cell) > MAX_CELL:
+            raise InputError(f"{place}, {column}", f"{len(cell):,} characters", f"at most {MAX_CELL:,}")
+    return Row(number, place, {one: "" if cell == '""' else cell for one, cell in zip(columns, cells, strict=True)})

@@ -1,0 +1,1 @@
+"""Corpora: text, trees, BLLIP, and nested parts of them."""

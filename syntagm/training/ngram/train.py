@@ -1,0 +1,200 @@
+"""Train n-gram models: interpolated modified Kneser-Ney, as KenLM's lmplz estimates them.
+
+The folder that comes out holds model.json, model.safetensors, vocabulary.txt and training.json; `models/ngram/model.py` reads it.
+An empty line is a sentence without words, as for lmplz.
+"""
+
+import gzip
+import json
+import os
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm.errors import InputError, ModelError
+from syntagm.models.ngram import folder as _ngram_folder
+from syntagm.models.ngram.back_off import BackOff
+from syntagm.models.ngram.ngrams import END, START, Ngrams
+from syntagm.models.words import vocabulary as _vocabulary
+from syntagm.models.words import words as _words
+from syntagm.models.words.scorer import Asked
+from syntagm.models.words.vocabulary import Vocabulary
+from syntagm.training.corpora import corpus as corpora
+from syntagm.training.corpora.trees import SUFFIXES
+from syntagm.training.ngram.kneser_ney import Settings, estimate
+from syntagm.training.record import finished, refuse_another
+
+# As lmplz numbers them; words come after.
+_UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A training text as numbers.
+
+    Arguments:
+        places: shape (text,), int32: the numbers of the words: start symbol, words, end symbol, sentence by sentence.
+        vocabulary: all numbers but that of the start symbol, which is the number of words in it.
+        appeared: shape (words,), int32: the numbers that lmplz gives: by first appearance.
+        sentences: how many there are.
+        words: how many there are, without symbols.
+    """
+
+    places: NDArray[np.int32]
+    vocabulary: Vocabulary
+    appeared: NDArray[np.int32]
+    sentences: int
+    words: int
+
+
+def train(
+    corpus: Sequence[str], valid: Sequence[str], folder: Path, order: int = 5, tokens: str = "auto", threshold: int = 2,
+    classes: str = "berkeley", quirk: bool = True, fallback: bool = False, prune: tuple[int, ...] = (),
+    progress: Callable[[str], None] | None = None,
+) -> None:  # fmt: skip
+    """Train a model and write its folder. A folder that the same training has finished is left as it is.
+
+    Arguments:
+        corpus: files, as `corpus.texts` takes them.
+        valid: held-out files, whose perplexity training.json then says; may be empty.
+        folder: the model folder.
+        order: words of the longest n-grams.
+        tokens: `blanks`, `treebank` or `auto`; see `corpus.kind`.
+        threshold: a word seen fewer times is unknown.
+        classes: of unknown words: `berkeley`, `single`, or `none`: every word is kept.
+        quirk: as lmplz: its way of counting the last n-gram, and no end symbol after a last line without a line end.
+        fallback: discounts of 0.5, 1 and 1.5 where the text gives none.
+        prune: leave out the n-grams of each order that occur so many times or less.
+        progress: is told, a line for each step.
+
+    Raises:
+        InputError: the text can't be read or gives no discounts; see `corpus.texts`.
+        UsageError: an option can't be taken, or the folder is of another family.
+        RunError: the folder is of another training, or can't be written.
+    """
+    settings = Settings(order, quirk, fallback, prune)
+    identity = {
+        "family": "ngram",
+        "settings": asdict(settings) | {"tokens": tokens, "threshold": threshold, "classes": classes},
+        "corpus": corpora.record(corpus),
+        "valid": corpora.record(valid) if valid else [],
+    }
+    if (standing := finished(folder, "ngram")) is not None:
+        refuse_another(folder, standing, json.loads(json.dumps(identity)))
+        if _whole(folder):
+            return
+    say = progress or _silent
+    text = read(corpus, tokens, threshold, classes, quirk)
+    say(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
+    ngrams, statistics = estimate(text.places, [*text.vocabulary.words, START], text.appeared, settings)
+    say("n-grams of orders 1 to " + f"{order}: " + ", ".join(f"{number:,}" for number in statistics.ngrams))
+    vocabulary = Vocabulary(ngrams.words[:-1], text.vocabulary.threshold, classes)
+    made: dict[str, object] = {
+        **identity,
+        "version": metadata.version("syntagm"),
+        "sentences": text.sentences,
+        "words": text.words,
+    }
+    made |= {"vocabulary": len(vocabulary), "statistics": asdict(statistics)}
+    if valid:
+        row = held_out(ngrams, vocabulary, valid, tokens)
+        made["history"] = [row]
+        say(f"held-out perplexity {row['perplexity']:.2f}, {row['perplexity_known']:.2f} without unknown words")
+    _ngram_folder.write(folder, ngrams, vocabulary, tokens, made)
+
+
+def _whole(folder: Path) -> bool:
+    """Does the model stand there as it was written? One that was damaged since is trained anew."""
+    try:
+        _ngram_folder.check(folder)
+    except ModelError:
+        return False
+    return True
+
+
+def _silent(line: str) -> None:
+    pass
+
+
+def read(corpus: Sequence[str], tokens: str, threshold: int, classes: str, quirk: bool) -> Text:
+    """Read a training text; arguments and errors as `train`."""
+    numbers: defaultdict[str, int] = defaultdict(count(_WORDS).__next__)
+    number, stream, sentences = numbers.__getitem__, array("i"), 0
+    for words in corpora.sentences(corpus, tokens, blank=True):
+        stream.append(_START)
+        stream.extend(map(number, words))
+        stream.append(_END)
+        sentences += 1
+    if quirk and not str(corpus[-1]).startswith(corpora.BLLIP) and _unterminated(corpora.files(corpus)[-1]):
+        stream.pop()
+    for symbol in (START, END):
+        if symbol in numbers:
+            raise InputError(
+                _place(corpus, tokens, symbol), f"the symbol {symbol} as a word", "plain text",
+                "Remove it: line ends say where sentences begin and end.",
+            )  # fmt: skip
+    text = np.array(stream, np.int32)
+    counts = np.bincount(text, minlength=len(numbers) + _WORDS)[_WORDS:].tolist()
+    counted = Counter(dict(zip(numbers, counts, strict=True)))
+    vocabulary = _vocabulary.of_counts(counted, threshold, classes, ", ".join(map(str, corpus)))
+    table = np.array([1, len(vocabulary), 0, *vocabulary.ids(list(numbers))], np.int32)
+    appeared = np.full(len(vocabulary) + 1, len(table), np.int32)
+    np.minimum.at(appeared, table, np.arange(len(table), dtype=np.int32))
+    return Text(table[text], vocabulary, appeared, sentences, sum(counts))
+
+
+def _place(corpus: Sequence[str], tokens: str, symbol: str) -> str:
+    """Where a symbol first stands as a word: the file, and which of its sentences, blank lines among them."""
+    kind = corpora.kind(corpus, tokens)
+    return next(
+        f"{path}, sentence {number}"
+        for path in corpus
+        for number, words in enumerate(corpora.sentences([path], kind, blank=True), 1)
+        if symbol in words
+    )
+
+
+def _unterminated(path: Path) -> bool:
+    """Does the last line of a text file lack a line end?"""
+    if path.name.removesuffix(".gz").endswith(SUFFIXES):
+        return False
+    with path.open("rb") as file:
+        # Whatever it is called, as the reader of lines does.
+        packed = file.read(2) == b"\x1f\x8b"
+    with gzip.open(path) if packed else path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        end = file.tell()
+        file.seek(max(0, end - 1))
+        return file.read(1) not in (b"\n", b"")
+
+
+def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], tokens: str) -> dict[str, float]:
+    """The perplexity of a text with and without unknown words, as `syntagm perplexity` gives it.
+
+    A word is what stands between blanks, whatever words it is divided into, and unknown if one of them is; an end is a word.
+    """
+    model = BackOff(ngrams, vocabulary, "held-out text", "", Asked(corpora.kind(files, tokens), True, False))
+    words = unknown = 0
+    bits = bits_unknown = 0.0
+    for answer in model.score(list(corpora.texts(files))):
+        home, borders = _words.between_blanks(answer.text, answer.starts)
+        strange = np.unique(home[~answer.known])
+        words += len(borders) + 1
+        unknown += len(strange)
+        bits += float(answer.bits.sum())
+        bits_unknown += float(answer.bits[np.isin(home, strange)].sum())
+    known = (bits - bits_unknown) / max(1, words - unknown)
+    return {
+        "words": words,
+        "unknown": unknown,
+        "bits_per_word": bits / words,
+        "perplexity": 2 ** (bits / words),
+        "perplexity_known": 2**known,
+    }

@@ -1,0 +1,187 @@
+"""The state of a training on disk: weights, optimiser, random numbers and place, in one safetensors file.
+
+The file is written whole or not at all, so that a training that is killed goes on from the last one as if nothing had been.
+The best weights so far stand in a file of their own, which the state names; it is written before and deleted after it.
+"""
+
+import contextlib
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from syntagm.errors import RunError
+from syntagm.io import atomic
+
+FILE = "state.safetensors"
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a training stands: what is done, the best evaluation so far, and the history of evaluations."""
+
+    epoch: int = 0
+    index: int = 0
+    step: int = 0
+    tokens: int = 0
+    reductions: int = 0
+    without_gain: int = 0
+    best: float | None = None
+    best_file: str = ""
+    seconds: float = 0.0
+    loss_sum: float = 0.0
+    loss_tokens: int = 0
+    history: list[dict[str, float]] = field(default_factory=list)
+    identity: dict[str, Any] = field(default_factory=dict)
+
+
+def save(folder: Path, place: Place, tensors: Mapping[str, Tensor]) -> None:
+    """Write the state; RunError if the disk is full, and then the old one still stands."""
+    _save(folder / FILE, tensors, {"place": json.dumps(asdict(place))})
+    for old in folder.glob("best-*.safetensors"):
+        if old.name != place.best_file:
+            old.unlink(missing_ok=True)
+
+
+def save_best(folder: Path, step: int, tensors: Mapping[str, Tensor]) -> str:
+    """Write the best weights so far; the name of their file, for the state to hold."""
+    name = f"best-{step}.safetensors"
+    _save(folder / name, tensors, {})
+    return name
+
+
+def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
+    """The state, or None if there is none.
+
+    Raises:
+        RunError: the file is damaged.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return None
+    try:
+        tensors, metadata = _load(path)
+        return Place(**json.loads(metadata["place"])), tensors
+    except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
+        cure = "Delete the folder to begin anew."
+        raise RunError(str(path), f"a damaged state ({error})", "a state of a training", cure) from error
+
+
+def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
+    """The weights of the best evaluation; RunError if their file is gone or damaged."""
+    path = folder / place.best_file
+    try:
+        return _load(path)[0]
+    except (SafetensorError, ValueError, OSError) as error:
+        cure = "Delete the folder to begin anew."
+        raise RunError(str(path), f"damaged or gone ({error})", "the best weights so far", cure) from error
+
+
+def tensors_of(
+    module: torch.nn.Module, optimiser: torch.optim.Optimizer, carried: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """All tensors of a state by name: weights, optimiser, what is carried, random numbers."""
+    found = {f"module.{name}": tensor for name, tensor in weights_of(module).items()}
+    for index, state in optimiser.state_dict()["state"].items():
+        found |= {f"optimiser.{index}.{key}": torch.as_tensor(value) for key, value in state.items()}
+    found |= {f"carried.{name}": tensor for name, tensor in carried.items()}
+    found["random.cpu"] = torch.get_rng_state()
+    if (device := next(module.parameters()).device).type == "cuda":
+        found["random.cuda"] = torch.cuda.get_rng_state(device)
+    return found
+
+
+def weights_of(module: torch.nn.Module) -> dict[str, Tensor]:
+    """The parameters and buffers of a module by name, tied ones once."""
+    seen: set[int] = set()
+    found = {}
+    for name, tensor in module.state_dict().items():
+        if tensor.data_ptr() not in seen or not tensor.numel():
+            found[name] = tensor
+        seen.add(tensor.data_ptr())
+    return found
+
+
+def restore(
+    module: torch.nn.Module, optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Put a state back into place; what was carried is returned."""
+    load_weights(module, part(tensors, "module."))
+    states: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in part(tensors, "optimiser.").items():
+        index, _, key = name.partition(".")
+        states.setdefault(int(index), {})[key] = tensor
+    optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})
+    torch.set_rng_state(tensors["random.cpu"])
+    device = next(module.parameters()).device
+    # A training may go on elsewhere than it began; then it is another anyway.
+    if device.type == "cuda" and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"], device)
+    return {name: tensor.to(device) for name, tensor in part(tensors, "carried.").items()}
+
+
+def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Put weights into a module; tied ones follow."""
+    with torch.no_grad():
+        own = module.state_dict()
+        for name, tensor in tensors.items():
+            own[name].copy_(tensor)
+
+
+def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Those tensors whose names begin with `prefix`, under the rest of their names."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def remove(folder: Path) -> None:
+    """Delete a state that is no longer needed, if it is there."""
+    # The model is written: a file that stays, as a lock that is held does on network file systems, must not spoil that.
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+
+
+def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    with safe_open(path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, it is no dict
+        metadata = file.metadata() or {}
+    if metadata.get("checksum") != _checksum(tensors):
+        raise ValueError("its checksum is another")
+    return tensors, metadata
+
+
+def _checksum(tensors: Mapping[str, Tensor]) -> str:
+    found = 0
+    for name in sorted(tensors):
+        # As bytes: numpy has no bfloat16.
+        content = tensors[name].reshape(-1).view(torch.uint8).numpy().tobytes()
+        found = zlib.crc32(content, zlib.crc32(name.encode(), found))
+    return f"{found:08x}"
+
+
+def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    size = sum(tensor.numel() * tensor.element_size() for tensor in plain.values())
+    try:
+        save_file(plain, temporary, metadata | {"checksum": _checksum(plain)})
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        atomic.sync_folder(path.parent)
+    except (OSError, SafetensorError) as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, SafetensorError):
+            # The library tells what the system said, not its number.
+            raise RunError(str(path), f"can't be written ({error})", "a writable folder with free space") from error
+        raise atomic.refusal(path, error, size) from error

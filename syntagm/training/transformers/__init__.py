@@ -1,0 +1,1 @@
+"""Training GPT-2 and masked transformers from scratch."""

@@ -1,0 +1,1 @@
+"""Numbers of runs that filled gaps."""

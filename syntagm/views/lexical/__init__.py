@@ -1,0 +1,6 @@
+"""The view `lexical`."""
+
+from syntagm.views.lexical.chart import draw_figure
+from syntagm.views.lexical.table import make_table
+
+__all__ = ["draw_figure", "make_table"]

@@ -1,0 +1,45 @@
+"""Three ways to ask about a minimal pair: accuracy on whole sentences less that on the critical word, item by item.
+
+Of the two prefix methods, one compares two words after the same prefix, the other the same word after two prefixes.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from syntagm.result import Estimate
+from syntagm.stats import suite_means
+
+WHOLE = "full_sentence"
+PREFIX = {"one_prefix": "one prefix, two words", "two_prefix": "two prefixes, one word"}
+
+
+def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, str]) -> list[Estimate]:
+    """An estimate for each model, prefix method and label of suites, and one over all suites that have the method.
+
+    Groups have `model`, `measure` (the prefix method), `label` ("all", or the label), `suites` (how many) and `contrast`, a
+    name for readers.
+
+    Arguments:
+        results: columns model, suite, item, measure, value, margin.
+        labels: suite -> label, for instance its phenomenon.
+    """
+    made = []
+    for measure, said in PREFIX.items():
+        drawn = suite_means.of_differences(results, WHOLE, measure, tolerance)
+        for model in dict.fromkeys(model for model, _ in drawn):
+            parts = {suite: part for (one, suite), part in drawn.items() if one == model}
+            for label, several in _grouped(parts, labels).items():
+                group = {"model": model, "measure": measure, "label": label, "suites": str(len(several))}
+                group["contrast"] = f"{'all suites' if label == 'all' else label.replace('_', ' ')}: {said}"
+                made.append(suite_means.mean(several, group))
+    return made
+
+
+def _grouped(
+    parts: Mapping[str, suite_means.Redrawn], labels: Mapping[str, str]
+) -> Mapping[str, Sequence[suite_means.Redrawn]]:
+    groups: dict[str, list[suite_means.Redrawn]] = {"all": list(parts.values())}
+    for suite, part in parts.items():
+        groups.setdefault(labels.get(suite, "others"), []).append(part)
+    return groups

@@ -1,0 +1,185 @@
+"""Cut-offs: a score against how much of the model's distribution is looked at, from its top and its bottom, by construction."""
+
+from collections.abc import Mapping, Sequence
+from math import ceil, isnan
+
+import polars as pl
+
+from syntagm.drawing.chart import Figure, Spec, colours, finish, legend, shapes, shown
+from syntagm.errors import RunError, UsageError
+from syntagm.result import Estimate
+from syntagm.runs.gap_run import FillRun
+from syntagm.runs.several import named
+from syntagm.runs.store import Run
+from syntagm.tasks.gaps import nucleus
+from syntagm.tasks.gaps.nucleus import Cut
+from syntagm.views.gaps.estimates import estimates, pooled
+
+SCHEMA = {
+    "group": pl.String, "model": pl.String, "end": pl.String, "share": pl.Float64, "whole": pl.Boolean, "value": pl.Float64,
+    "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "undefined": pl.Int64, "method": pl.String,
+}  # fmt: skip
+MEASURES = {
+    "equal_weight": "equal weight (EW)",
+    "model_weight": "model weight (MW)",
+    "covered": "mass of counted forms",
+    "invalid": "share of invalid contexts",
+}
+WIDTH, HEIGHTS = 180, {"top": 110, "bottom": 60}
+TOP, BOTTOM = "top", "bottom"
+
+
+def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
+    """The figure: for each group one panel of top cut-offs, linear, and under it one of bottom cut-offs, logarithmic.
+
+    Arguments:
+        table: columns as in `SCHEMA`. A row that is `whole` looks at everything; it stands as a dot of its own, unjoined.
+        measure: one of `MEASURES`.
+    """
+    models = list(dict.fromkeys(table["model"]))
+    groups = list(dict.fromkeys(table["group"]))
+    ends = [end for end in (TOP, BOTTOM) if (table["end"] == end).any()]
+    # As few empty places in the last line of panels as can be.
+    columns = min((5, 4, 3), key=lambda many: -len(groups) % many) if len(groups) > 3 else max(len(groups), 1)
+    uprights = {end: _upright(table.filter(pl.col("end") == end), measure) for end in ends}
+    panels = [
+        _pair(table.filter(pl.col("group") == one), one, uprights, models, at, columns) for at, one in enumerate(groups)
+    ]
+    spec: Spec = {"concat": panels, "columns": columns, "spacing": 22}
+    made = finish(spec, title, subtitle)
+    made |= {"title": made["title"] | {"offset": 14}} if title else {}
+    return Figure(made, table.select(list(SCHEMA)))
+
+
+def draw_figure(runs: Sequence[Run], measure: str = "equal_weight") -> Figure:
+    """The cut-offs of some fill runs, by the tag `construction` of their suites, or by suite where a run has no such tag.
+
+    Raises:
+        UsageError: another measure, or no run with cut-offs.
+        RunError: one is no fill run.
+    """
+    if measure not in MEASURES:
+        raise UsageError("measure=", repr(measure), "one of " + ", ".join(MEASURES))
+    rows = []
+    for name, run in named(runs):
+        if not isinstance(run, FillRun):
+            raise RunError(str(run.folder), "a run of `syntagm run`", "a fill run", "Make one with `syntagm fill`.")
+        tagged = all("construction" in suite.tags for suite in run.suites)
+        found = pooled(run) if tagged else estimates(run)
+        rows += [
+            row
+            for one in found
+            if (row := row_of(one, one.group["construction" if tagged else "suite"], name, measure))
+        ]
+    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    if table["whole"].all():
+        raise UsageError(
+            "the runs", "no cut-offs", "some", "`syntagm fill ... --top published --bottom published` has them."
+        )
+    return draw(table, measure, title(measure), subtitle(measure))
+
+
+def row_of(one: Estimate, group: str, model: str, measure: str) -> tuple[object, ...] | None:
+    """The row of an estimate at a cut-off; None if it is of another measure."""
+    name, bracket, rest = one.group["measure"].partition("(")
+    if name != measure:
+        return None
+    cut = nucleus.parse(name + bracket + rest, measure) if bracket else Cut()
+    end, share = (BOTTOM, cut.bottom) if cut.bottom < 1 else (TOP, cut.top)
+    return group, model, end, share, cut.whole, one.value, one.low, one.high, one.n, one.undefined, one.method
+
+
+def title(measure: str) -> str:
+    """What stands over the figure of a measure."""
+    return MEASURES[measure][0].upper() + MEASURES[measure][1:] + " at cut-offs"
+
+
+def subtitle(measure: str) -> list[str]:
+    """What a reader must know of the axes."""
+    said = {
+        "equal_weight": "share of lemmas whose right form is the likelier one",
+        "model_weight": "share of the mass of counted forms that is on right ones",
+        "covered": "probability of the forms that count",
+        "invalid": "share of contexts in which no lemma counts",
+    }
+    pale = "the paler a dot, the fewer contexts are valid; " if measure in ("equal_weight", "model_weight") else ""
+    return [
+        f"{said[measure]}; mean over contexts, band: 95% interval",
+        "upper panels: the likeliest entries of the vocabulary that make up the share on the axis; lower ones: the least likely",
+        f"{pale}dot at 1: nothing cut off, forms of several tokens included",
+    ]
+
+
+def _pair(
+    rows: pl.DataFrame, name: str, uprights: Mapping[str, Spec], models: Sequence[str], at: int, columns: int
+) -> Spec:
+    told = legend([shown(one) for one in models], WIDTH * columns) if at == 0 and len(models) > 1 else None
+    # The axis is named once a line of panels.
+    named = next(iter(uprights)) if at % columns == 0 else ""
+    parts = [
+        _panel(rows.filter(pl.col("end") == end), end, models, up | ({} if end == named else {"title": ""}), told)
+        for end, up in uprights.items()
+    ]
+    title = {"text": shown(name.replace("_", " ")), "fontSize": 12, "limit": WIDTH + 30}
+    return {"title": title, "vconcat": parts, "spacing": 6}
+
+
+def _panel(rows: pl.DataFrame, end: str, models: Sequence[str], up: Spec, told: Spec | None) -> Spec:
+    names = [shown(one) for one in models]
+    values = [_value(row) for row in rows.iter_rows(named=True) if not isnan(row["value"])]
+    across = _across(end, rows["share"].to_list())
+    colour: Spec = {"field": "model", "type": "nominal", "scale": colours(names), "legend": told}
+    shape: Spec = {"field": "model", "type": "nominal", "scale": shapes(names), "legend": told}
+    cut = {"transform": [{"filter": {"field": "whole", "equal": False}}]}
+    band = {"x": across, "y": up | {"field": "low"}, "y2": {"field": "high"}, "color": colour}
+    dot = {"x": across, "y": up | {"field": "value"}, "color": colour, "shape": shape, "description": {"field": "said"}}
+    pale = {"field": "valid", "type": "quantitative", "scale": {"domain": [0, 1], "range": [0.25, 1]}, "legend": None}
+    dot |= {"opacity": pale}
+    line = {name: dot[name] for name in ("x", "y", "color")}
+    return {
+        "width": WIDTH, "height": HEIGHTS[end], "data": {"values": values},
+        "layer": [
+            cut | {"mark": {"type": "area", "opacity": 0.18, "aria": False}, "encoding": band},
+            cut | {"mark": {"type": "line", "strokeWidth": 1.5, "aria": False,
+                            "strokeDash": [4, 3] if end == BOTTOM else [1, 0]}, "encoding": line},
+            {"mark": {"type": "point", "filled": True, "size": 26}, "encoding": dot},
+        ],
+    }  # fmt: skip
+
+
+def _upright(rows: pl.DataFrame, measure: str) -> Spec:
+    """The channel of the numbers, the same in all panels of an end: up to 1, or for a mass to the highest there is."""
+    finite = [one for one in (*rows["value"], *rows["high"]) if not isnan(one)]
+    top = min(1.0, ceil(max(finite, default=1.0) * 20 + 1e-9) / 20) if measure == "covered" else 1.0
+    axis = {"format": ".1f" if top == 1 else ".3~f", "values": [0, top / 2, top], "titleFontSize": 11}
+    return {"type": "quantitative", "title": MEASURES[measure], "scale": {"domain": [0, top]}, "axis": axis}
+
+
+def _across(end: str, shares: Sequence[float]) -> Spec:
+    made: Spec = {"field": "share", "type": "quantitative", "title": f"{end} cut-off"}
+    if end == TOP:
+        axis = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f", "titleFontSize": 11}
+        return made | {"scale": {"domain": [0, 1]}, "axis": axis}
+    ticks = sorted(set(shares), reverse=True)
+    low, high = (min(ticks) / 1.5, 1.0) if ticks else (0.1, 1.0)
+    powers = [one for one in ticks if _power(one)]
+    axis = {"values": powers[:: 1 if len(powers) < 4 else 2], "format": ".0e", "titleFontSize": 11}
+    return made | {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": axis}
+
+
+def _power(share: float) -> bool:
+    """Is it a power of ten? Labels of others would overlap."""
+    return f"{share:e}".startswith("1.000000e")
+
+
+def _value(row: Mapping[str, object]) -> dict[str, object]:
+    low, high = (None if isnan(float(str(row[key]))) else row[key] for key in ("low", "high"))
+    where = "nothing cut off" if row["whole"] else f"{row['end']} {float(str(row['share'])):g}"
+    spread = "" if low is None else f" [{low:.3f}, {high:.3f}]"
+    said = f"{row['model']}, {row['group']}, {where}: {row['value']:.3f}{spread}, n={row['n']}"
+    defined, undefined = (int(str(row[key])) for key in ("n", "undefined"))
+    return {
+        "model": shown(str(row["model"])), "share": row["share"], "whole": row["whole"], "value": row["value"],
+        "low": row["value"] if low is None else low, "high": row["value"] if high is None else high,
+        "valid": defined / max(defined + undefined, 1), "said": shown(said),
+    }  # fmt: skip

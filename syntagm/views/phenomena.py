@@ -1,0 +1,115 @@
+"""Accuracy by phenomenon: a row a phenomenon, a dot a model with its interval, what people score as a tick."""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import isnan, nan
+
+import polars as pl
+
+from syntagm.drawing import dots as _dots
+from syntagm.drawing.chart import INK, Figure, Spec, finish, only, shown
+from syntagm.errors import UsageError
+from syntagm.result import Estimate
+from syntagm.runs.several import named
+from syntagm.runs.store import Run
+from syntagm.views.scores import compute as estimates
+
+SCHEMA = {
+    "phenomenon": pl.String, "model": pl.String, "paradigms": pl.Int64, "value": pl.Float64, "low": pl.Float64,
+    "high": pl.Float64, "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "humans": pl.Float64,
+    "method": pl.String,
+}  # fmt: skip
+WIDTH = 440
+
+
+def draw(
+    found: Sequence[Estimate],
+    paradigms: Mapping[str, int],
+    humans: Mapping[str, float] | None = None,
+    title: str = "",
+    chance: float = 0.5,
+    remark: str = "",
+) -> Figure:
+    """The figure, phenomena and models in the order of first appearance.
+
+    Arguments:
+        found: one a phenomenon and model; groups name both.
+        paradigms: phenomenon -> over how many suites its accuracy is a mean.
+        humans: phenomenon -> what people score.
+        chance: where the dashed line stands; nan: nowhere.
+        remark: the end of the subtitle.
+    """
+    humans = humans or {}
+    rows = [_row(one, paradigms, humans) for one in found]
+    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    series = list(dict.fromkeys(table["model"]))
+    labels = {name: _label(name, paradigms, table) for name in dict.fromkeys(table["phenomenon"])}
+    dots = [
+        {**row, "name": labels[row["phenomenon"]], "series": row["model"], "note": "", "said": _said(row)}
+        for row in table.iter_rows(named=True)
+    ]
+    axis = _dots.proportion("accuracy: share of pairs whose good sentence is likelier")
+    spec = _dots.panel(dots, axis, "", chance, series, WIDTH, key=len(series) > 1)
+    spec["layer"].append(_people({labels[name]: value for name, value in humans.items() if name in labels}, axis))
+    tied = ["ties count as wrong"] if table["ties"].sum() else []
+    subtitle = [_subtitle(humans, chance, remark), *only(series), *tied]
+    return Figure(finish(spec, title, subtitle), table)
+
+
+def draw_figure(runs: Sequence[Run], tag: str = "linguistics_term", measure: str = "full_sentence") -> Figure:
+    """The accuracies of some runs by phenomenon as BLiMP calls it, or by another tag of the suites.
+
+    Raises:
+        UsageError: no suite has both the tag and the measure.
+    """
+    found: list[Estimate] = []
+    counts: dict[str, int] = {}
+    for name, run in named(runs):
+        for one in estimates.scores(run, measure, tag):
+            group = {"model": name, "phenomenon": one.group[tag]}
+            found.append(Estimate(group, one.value, one.low, one.high, one.n, one.method, one.ties, one.undefined))
+        for value in {suite.tags[tag] for suite in run.suites if tag in suite.tags}:
+            held = sum(suite.tags.get(tag) == value and measure in suite.predictions for suite in run.suites)
+            counts[value] = max(held, counts.get(value, 0))
+    if not found:
+        known = sorted({key for run in runs for suite in run.suites for key in suite.tags})
+        expected = "one of " + ", ".join(known) if known else "suites with tags"
+        raise UsageError("tag", f"{tag!r} in no suite with the measure {measure}", expected)
+    return draw(found, counts, title=f"Accuracy by {tag.replace('_', ' ')}")
+
+
+def _row(one: Estimate, paradigms: Mapping[str, int], humans: Mapping[str, float]) -> tuple[object, ...]:
+    name = one.group["phenomenon"]
+    numbers = one.value, one.low, one.high, one.n, one.ties, one.undefined
+    return name, one.group["model"], paradigms.get(name, 0), *numbers, humans.get(name, nan), one.method
+
+
+def _label(name: str, paradigms: Mapping[str, int], table: pl.DataFrame) -> str:
+    """The name, and what its numbers rest on; of models with other counts, the largest."""
+    count = paradigms.get(name, 0)
+    most = max(table.filter(pl.col("phenomenon") == name)["n"])
+    said = re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))
+    return f"{said} ({count} suite{'s' * (count != 1)}, n = {most:,})"
+
+
+def _said(row: Mapping[str, object]) -> str:
+    return _dots.said({**row, "name": row["phenomenon"], "series": row["model"]})
+
+
+def _people(humans: Mapping[str, float], axis: Spec) -> Spec:
+    values = [{"name": shown(name), "at": value} for name, value in humans.items() if not isnan(value)]
+    mark = {"type": "tick", "color": INK, "thickness": 2.5, "bandSize": 17, "opacity": 0.85, "aria": False}
+    place = {"field": "name", "type": "nominal"}
+    return {
+        "data": {"values": values},
+        "mark": mark,
+        "encoding": {"y": place, "x": axis | {"field": "at", "type": "quantitative"}},
+    }
+
+
+def _subtitle(humans: Mapping[str, float], chance: float, remark: str) -> str:
+    said = ["mean of suites, 95% interval: items drawn anew within suites"]
+    said += ["dashed: chance"] if not isnan(chance) else []
+    said += ["black tick: people, on the published pairs"] if humans else []
+    said += [remark] if remark else []
+    return "; ".join(said)

@@ -1,0 +1,5 @@
+"""The view `regions`."""
+
+from syntagm.views.regions.chart import draw_figure
+
+__all__ = ["draw_figure"]

@@ -1,0 +1,5 @@
+"""The view `surface`."""
+
+from syntagm.views.surface.chart import draw_figure
+
+__all__ = ["draw_figure"]

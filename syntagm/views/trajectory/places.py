@@ -1,0 +1,155 @@
+"""Where the runs of checkpoints stand in their series: from what a training recorded, from names, or as the user says.
+
+x=step      a name with step3000, step_3000, checkpoint-3000
+x=words     the training text of a controlled experiment (its folder `perplexity` beside `runs`), or a name with 10M, chck_100M
+x=tokens    the same experiment's `training.json`, or a name with 2B, 300B
+x=size      a name with 70m, 1.4b: parameters
+x=1e6,1e7   numbers in the order of the runs; or NAME=NUMBER pairs with commas between, by folder or model
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from syntagm.errors import UsageError
+from syntagm.runs.several import named
+from syntagm.runs.store import Run
+from syntagm.views.trajectory.compute import Point
+
+UNITS = ("step", "words", "tokens", "size")
+TITLES = {
+    "step": "training steps",
+    "words": "words of training text",
+    "tokens": "tokens of training",
+    "size": "parameters",
+}
+_STEP = re.compile(r"(?:step|checkpoint|global_step)[-_=]?(\d+)", re.IGNORECASE)
+_AMOUNT = re.compile(r"(?<![A-Za-z0-9.])(?:chck_)?(\d+(?:\.\d+)?)([kmbt])(?![A-Za-z0-9])", re.IGNORECASE)
+_TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+_HASH = re.compile(r"@[0-9a-f]{8}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The runs at their places; what is counted, and where the numbers are from, for readers."""
+
+    points: list[Point]
+    title: str
+    source: str
+
+
+def places(runs: Sequence[Run], x: str = "", series: str = "") -> Places:
+    """The runs, each with its place and its series.
+
+    Arguments:
+        x: see above; the first of step, words, tokens, size that is known of all runs unless given.
+        series: the names of the curves, with commas between, in the order of the runs; unless given, the family in a controlled
+            experiment, else the model's name without the number.
+
+    Raises:
+        UsageError: a run whose place is not known, or not a name a run.
+    """
+    found = _given(runs, x) if x and x not in UNITS else _found(runs, x)
+    labels = [one.strip() for one in series.split(",")] if series else [label for _, label in found.places]
+    if len(labels) != len(runs):
+        raise UsageError("series=", f"{len(labels)} names", f"{len(runs)}, one a run, with commas between")
+    points = [
+        Point(model, run, label, at)
+        for (model, run), label, (at, _) in zip(named(runs), labels, found.places, strict=True)
+    ]
+    return Places(points, found.title, found.source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    places: list[tuple[float, str]]
+    title: str
+    source: str
+
+
+def _given(runs: Sequence[Run], x: str) -> _Found:
+    unit, colon, rest = x.partition(":")
+    title, listed = (TITLES[unit], rest) if colon and unit in UNITS else ("x", x)
+    parts = [one.strip() for one in listed.split(",")]
+    pairs = dict(one.rsplit("=", 1) for one in parts if "=" in one)
+    if pairs:
+        parts = [pairs.get(run.folder.name, pairs.get(run.model, "")) for run in runs]
+    try:
+        numbers = [float(one.replace("_", "")) for one in parts]
+    except ValueError:
+        numbers = []
+    if len(numbers) != len(runs) or not all(0 <= one < float("inf") for one in numbers):
+        expected = f"{len(runs)} numbers, NAME=NUMBER for each run, or one of " + ", ".join(UNITS)
+        raise UsageError("x=", repr(x), expected)
+    return _Found([(at, _without_digits(run)) for at, run in zip(numbers, runs, strict=True)], title, "as given")
+
+
+def _found(runs: Sequence[Run], x: str) -> _Found:
+    lacking = ""
+    for unit in [x] if x else UNITS:
+        places = [_READERS[unit](run) for run in runs]
+        known = [one for one in places if one is not None]
+        if len(known) == len(runs):
+            recorded = all(_recorded(run, unit) is not None for run in runs)
+            source = "from the records of the experiment" if recorded else "read off the names"
+            return _Found(known, TITLES[unit], source)
+        lacking = lacking or next(run.folder.name for run, one in zip(runs, places, strict=True) if one is None)
+    asked = f"x={x}" if x else "x="
+    raise UsageError(asked, f"not known of {lacking}", "x=NUMBER,NUMBER,... in the order of the runs")
+
+
+def _by_step(run: Run) -> tuple[float, str] | None:
+    return _in_name(run, _STEP, lambda match: float(match[1]))
+
+
+def _by_amount(run: Run) -> tuple[float, str] | None:
+    return _in_name(run, _AMOUNT, lambda match: float(match[1]) * _TIMES[match[2].lower()])
+
+
+def _by_words(run: Run) -> tuple[float, str] | None:
+    return _recorded(run, "words") or _by_amount(run)
+
+
+def _by_tokens(run: Run) -> tuple[float, str] | None:
+    return _recorded(run, "tokens") or _by_amount(run)
+
+
+_READERS: dict[str, Callable[[Run], tuple[float, str] | None]] = {
+    "step": _by_step, "words": _by_words, "tokens": _by_tokens, "size": _by_amount,
+}  # fmt: skip
+
+
+def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]], float]) -> tuple[float, str] | None:
+    for name in (run.model, run.folder.name):
+        if match := pattern.search(name):
+            rest = _HASH.sub("", name[: match.start()] + name[match.end() :])
+            return number(match), rest.strip("-_@/:= ") or "series"
+    return None
+
+
+def _recorded(run: Run, unit: str) -> tuple[float, str] | None:
+    """What a controlled experiment wrote beside its runs: the place, and the family."""
+    here = run.folder.resolve()
+    beside = {
+        "words": ("training_words", here.parent.parent / "perplexity" / f"{here.name}.json"),
+        "tokens": ("training_tokens", here.parent.parent / "models" / here.name / "training.json"),
+    }
+    if unit not in beside:
+        return None
+    key, path = beside[unit]
+    found = _json(path)
+    value, family = found.get(key), found.get("family")
+    return (float(value), str(family)) if isinstance(value, int) and value > 0 and family else None
+
+
+def _json(path: Path) -> dict[str, object]:
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def _without_digits(run: Run) -> str:
+    return re.sub(r"[-_]?\d+", "", _HASH.sub("", run.model)).strip("-_@/:= ") or "series"

@@ -1,0 +1,5 @@
+"""The view `words`."""
+
+from syntagm.views.words.chart import draw_figure
+
+__all__ = ["draw_figure"]

@@ -1,0 +1,1 @@
+"""Programs that keep the repository: none of them is part of the package."""

@@ -1,0 +1,42 @@
+"""Write docs/map.md, the map of the package: each file with the first sentence of its docstring.
+
+python -m tools.map
+"""
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "syntagm"
+PAGE = ROOT / "docs" / "map.md"
+HEAD = """# Map of the package
+
+For contributors: every file with the first sentence of its docstring. `python -m tools.map` writes this page.
+
+"""
+
+
+def summary(path: Path) -> str:
+    """Return the first sentence of a module's docstring, on one line."""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(docstring.split("\n\n")[0].split())
+
+
+def entries(folder: Path, depth: int = 0) -> list[str]:
+    """List a folder and what lies in it, as nested items of a Markdown list."""
+    indent = "  " * depth
+    lines = [f"{indent}- **{folder.name}/** {summary(folder / '__init__.py')}"]
+    modules = sorted(path for path in folder.glob("*.py") if path.name != "__init__.py")
+    lines += [f"{indent}  - `{path.name}` {summary(path)}" for path in modules]
+    for inner in sorted(path.parent for path in folder.glob("*/__init__.py")):
+        lines += entries(inner, depth + 1)
+    return lines
+
+
+def page() -> str:
+    """Return the whole page."""
+    return HEAD + "\n".join(entries(PACKAGE)) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
