@@ -65,7 +65,7 @@ OTHER = pairs("other", ("Some dogs are old.", "Some dogs is old."))
 def filled(
     folder: Path, *suites: Suite, words: WordList = VERBS, both_sides: bool = False, **options: object
 ) -> FillRun:
-    return fill(Known(VOCABULARY, not both_sides), suites, words, folder, **options)  # type: ignore[arg-type]
+    return fill(Known(VOCABULARY, "both" if both_sides else "left"), suites, words, folder, **options)  # type: ignore[arg-type]
 
 
 def made(folder: Path, **options: object) -> dict[str, Table | Figure]:

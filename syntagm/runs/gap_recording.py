@@ -115,7 +115,7 @@ def _prepare(
     }
     measures = ["tse", *map(str, tables.measures(cuts))]
     identity = f"{model.fingerprint}|{sorted(options.items())}"
-    made = plan(suites, labels, model.left_to_right, measures, identity)
+    made = plan(suites, labels, model.sees == "left", measures, identity)
     fresh = ledger.new_record(model, made.suites, options, command, "fill")
     return ledger.settled(folder, standing, fresh | {"contexts": made.contexts, "remarks": list(words.remarks)}), made
 
@@ -147,7 +147,7 @@ def _compute(work: _Work, suites: Iterable[Suite], made: Plan, finished: set[str
     hashes = {suite.name: suite.hash for suite in made.suites}
     labels = Labels(work.words, work.shared)
     for suite, parts in ledger.left_to_do(suites, made.shards, finished, hashes):
-        found = asking(suite, labels, work.model.left_to_right)
+        found = asking(suite, labels, work.model.sees == "left")
         own = made.own(suite.name, found)
         asked = {digest: found.contexts[digest] for digest in own}
         for digest in own:

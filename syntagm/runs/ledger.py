@@ -99,7 +99,7 @@ def new_record(
     model: LanguageModel, suites: Iterable[SuiteRecord], options: dict[str, Any], command: str, kind: str
 ) -> dict[str, Any]:
     """The record of a run that begins now."""
-    about = {key: getattr(model, key) for key in ("name", "fingerprint", "start", "end", "noise", "left_to_right")}
+    about = {key: getattr(model, key) for key in ("name", "fingerprint", "start", "end", "noise", "sees", "exact")}
     return {
         "format": VERSION,
         "kind": kind,

@@ -55,10 +55,11 @@ class Plan:
         return [digest for digest in found.contexts if self.shards[self.owners[digest]].suite == suite]
 
 
-def plan(suites: Iterable[Suite], labels: Labels, left_to_right: bool, measures: Iterable[str], identity: str) -> Plan:
+def plan(suites: Iterable[Suite], labels: Labels, left_only: bool, measures: Iterable[str], identity: str) -> Plan:
     """Go through all suites once, one in memory at a time.
 
     Arguments:
+        left_only: does the model see the left side alone? Then contexts with the same left side are the same.
         measures: the names of the measures of the run.
         identity: what else the numbers depend on: model, word list, options.
 
@@ -71,7 +72,7 @@ def plan(suites: Iterable[Suite], labels: Labels, left_to_right: bool, measures:
     # What tse says is a comparison like any other; the other measures are no formulas.
     predictions = {name: TSE if name == "tse" else "" for name in measures}
     for suite in ledger.well_formed(suites):
-        found = asking(suite, labels, left_to_right)
+        found = asking(suite, labels, left_only)
         fresh = [digest for digest in found.contexts if digest not in made.owners]
         _guests(made, found, digests)
         for first in range(0, len(fresh), SIZE):

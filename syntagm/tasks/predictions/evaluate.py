@@ -87,7 +87,7 @@ def left_out(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
     The bits of a part given what stands on both sides of it are no surprisal of a reader who has come so far; whoever wants
     their sums all the same says so by the model's option `regions=yes`, and they are then named in every signature.
     """
-    if model.left_to_right or model.policies.get("regions") == "yes":
+    if model.sees != "both" or model.policies.get("regions") == "yes":
         return ()
     parts = [one for one in suite.predictions if any(found.region != "*" for found in one.formula.references())]
     return tuple(one.name for one in parts)
