@@ -131,7 +131,7 @@ def _number(option: str, text: str) -> int:
     >>> _number("--sizes", "1_000_000")
     1000000
     """
-    from syntagm.models.names import whole
+    from syntagm.io.number import whole
 
     return whole(option, text.replace("_", ""))
 
