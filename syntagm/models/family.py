@@ -29,12 +29,14 @@ class Scoring:
     """How a family scores a text, as a methods paragraph says it.
 
     Arguments:
-        words: a sentence without its full stop; `{masking}` stands for what the values of the option `masking` are called.
+        words: a sentence without its full stop; `{masking}` stands for what the values of the setting `masking` are called.
         references: keys of the bibliography.
+        settings: which settings the words name so.
     """
 
     words: str
     references: tuple[str, ...]
+    settings: tuple[str, ...] = ()
 
 
 SURPRISAL = Scoring(
@@ -82,6 +84,11 @@ class Family:
     def permissions(self) -> frozenset[str]:
         """The options that let something be run."""
         return frozenset(name for name, option in self.options.items() if option.effect == "permission")
+
+    @property
+    def gaps_only(self) -> frozenset[str]:
+        """The options that matter only where a gap is filled."""
+        return frozenset(name for name, option in self.options.items() if option.gaps_only)
 
     def load(self, path: str, given: Mapping[str, str]) -> LanguageModel:
         """Load a model.
@@ -142,6 +149,11 @@ class Family:
             if one.name == setting:
                 return one.value if isinstance(one, Fixed) else one.values.known(value)
         return None
+
+    def words(self, setting: str, value: str) -> str:
+        """Return what a methods paragraph calls a value of a scoring setting."""
+        known = self.known(setting, value)
+        return known.words if known and known.words else value
 
     def cites(self, record: Mapping[str, object]) -> list[str]:
         """Return the keys of what a model rests on: its family, its architecture, the programs that computed it.

@@ -170,3 +170,7 @@ def choice(names: Iterable[str]) -> Choice:
 
 
 NO_YES, YES_NO = choice(["no", "yes"]), choice(["yes", "no"])
+DEVICE = Option(
+    "device", Text(("`auto`", "`cpu`", "`cuda`", "`cuda:1`", "...")), "auto",
+    "where to compute. `auto`: on a graphics card if there is one", effect="speed", loading=True,
+)  # fmt: skip

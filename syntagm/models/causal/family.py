@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from syntagm.models.family import Family
-from syntagm.models.hugging_face.options import ARCHITECTURES, DEVICE, DTYPE, PERMISSIONS, PROGRAMS, batch
-from syntagm.models.option import NO_YES, Choice, Option, Value, choice
+from syntagm.models.hugging_face.options import ARCHITECTURES, DTYPE, PERMISSIONS, PROGRAMS, batch
+from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Value, choice
 
 # Tokens a batch on a processor.
 BATCH = 1_536

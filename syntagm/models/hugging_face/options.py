@@ -1,7 +1,7 @@
 """What the families of Hugging Face transformers declare alike: options, architectures, programs."""
 
 from syntagm.models.family import Program
-from syntagm.models.option import NO_YES, Choice, Option, Text, Value, Whole
+from syntagm.models.option import NO_YES, Choice, Option, Value, Whole
 
 DTYPE = Option(
     "dtype",
@@ -12,10 +12,6 @@ DTYPE = Option(
     "f32",
     "the type computed in, whatever the weights are stored in. Log-sum-exp is in float32 at least",
     loading=True,
-)  # fmt: skip
-DEVICE = Option(
-    "device", Text(("`auto`", "`cpu`", "`cuda`", "`cuda:1`", "...")), "auto",
-    "where to compute. `auto`: on a graphics card if there is one", effect="speed", loading=True,
 )  # fmt: skip
 PERMISSIONS = (
     Option(

@@ -1,8 +1,7 @@
 """The family `lstm`: what it has and what can be chosen."""
 
 from syntagm.models.family import Family, Program
-from syntagm.models.hugging_face.options import DEVICE
-from syntagm.models.option import NO_YES, YES_NO, Choice, Fixed, Option, Value, Whole, choice
+from syntagm.models.option import DEVICE, NO_YES, YES_NO, Choice, Fixed, Option, Value, Whole, choice
 from syntagm.models.words.words import KINDS
 
 FAMILY = Family(

@@ -1,9 +1,9 @@
 """The family `masked`: what it has and what can be chosen."""
 
 from syntagm.models.family import Family, Scoring
-from syntagm.models.hugging_face.options import ARCHITECTURES, DEVICE, DTYPE, PERMISSIONS, PROGRAMS, batch
+from syntagm.models.hugging_face.options import ARCHITECTURES, DTYPE, PERMISSIONS, PROGRAMS, batch
 from syntagm.models.masked.masking import KINDS
-from syntagm.models.option import NO_YES, Choice, Fixed, Option, Value
+from syntagm.models.option import DEVICE, NO_YES, Choice, Fixed, Option, Value
 
 # Tokens a batch on a processor.
 BATCH = 4_096
@@ -43,7 +43,7 @@ FAMILY = Family(
     ),
     sees="both",
     scoring=Scoring(
-        "Masked models were scored by pseudo-log-likelihood, masking {masking}", ("salazar-etal-2020-masked",)
+        "Masked models were scored by pseudo-log-likelihood, masking {masking}", ("salazar-etal-2020-masked",), ("masking",)
     ),
     architectures=ARCHITECTURES,
     programs=PROGRAMS,
