@@ -9,7 +9,11 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare MODEL, --allow-pickle and --trust-remote-code."""
-    parser.add_argument("model", metavar="MODEL", help="a model: demo, toy, a folder, a hub name, family:path?options")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="a model: demo, toy, a folder, a hub name, family:path?options (syntagm models lists them)",
+    )
     parser.add_argument(
         "--allow-pickle", action="store_true", help="unpickle weights, which can run any code; and read pickled suites"
     )

@@ -36,7 +36,7 @@ FAMILY = Family(
             "boundary",
             Choice((
                 Value("token"),
-                Value("word", "the correction of Pimentel & Meister (2024) and Oh & Schuler (2024), below",
+                Value("word", "the correction of Pimentel & Meister (2024) and Oh & Schuler (2024)",
                       references=_WORD_ENDS),
             )),
             "token",
@@ -45,7 +45,7 @@ FAMILY = Family(
         Option(
             "fill",
             Choice((
-                Value("word", "of the word, which ends there, below", references=_WORD_ENDS),
+                Value("word", "of the word, which ends there", references=_WORD_ENDS),
                 Value("token", "of its tokens, whatever comes after them"),
             )),
             "word",

@@ -24,7 +24,7 @@ FAMILY = Family(
             "masks",
             Choice((
                 Value("one", "of one token"),
-                Value("several", "also of several, with a mask for each of their tokens, unmasked from left to right, below"),
+                Value("several", "also of several, with a mask for each of their tokens, unmasked from left to right"),
             )),
             "one",
             "blanks: which candidates have bits.",
@@ -32,7 +32,7 @@ FAMILY = Family(
         ),
         Option(
             "regions", NO_YES, "no",
-            "are predictions about parts of a sentence computed, from sums of pseudo-surprisals? Below",
+            "are predictions about parts of a sentence computed, from sums of pseudo-surprisals?",
         ),
         Fixed("bos", Value("yes")),
         Fixed("eos", Value("no")),
