@@ -71,7 +71,7 @@ def run(options: argparse.Namespace, paper: Any) -> int:
 
 
 def _design(options: argparse.Namespace, paper: Any) -> "Design":
-    from syntagm.models.hugging_face.device import device
+    from syntagm.models.device import device
     from syntagm.papers.experiment.experiment import Design
 
     for name in ("valid", "test"):

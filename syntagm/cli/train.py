@@ -219,7 +219,7 @@ def _of(kind: Any, arguments: argparse.Namespace) -> Any:
 def _settings(arguments: argparse.Namespace) -> "Settings":
     import torch
 
-    from syntagm.models.hugging_face.device import device
+    from syntagm.models.device import device
     from syntagm.training.settings import Settings
 
     if arguments.threads < 1:

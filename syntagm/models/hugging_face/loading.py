@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.models.device import device
 from syntagm.models.hugging_face.checkpoint import Kind, fuse_gelu, read_checkpoint
-from syntagm.models.hugging_face.device import device
 from syntagm.models.hugging_face.options import CARD
 from syntagm.models.hugging_face.weights import hash_folder, hash_weights, refuse_unsafe
 

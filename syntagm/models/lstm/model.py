@@ -23,7 +23,7 @@ from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.batching import in_portions, once
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.device import device
+from syntagm.models.device import device
 from syntagm.models.lstm.family import FAMILY
 from syntagm.models.lstm.network import Network, foretold, surprisals
 from syntagm.models.rank import rank
