@@ -29,7 +29,7 @@ import sys, time
 sys.path.insert(0, {tests!r})
 from test_faults import many_suites
 from syntagm.models.names import load
-from syntagm.runs.engine import run
+from syntagm.runs.evaluate import run
 model = load("toy")
 score = model.score
 def slowly(texts, done=None):
@@ -146,7 +146,7 @@ def test_a_full_disk_is_one_error_and_loses_nothing(tmp_path: Path, undisturbed:
     """A real limit of the system on the size of files, raised until the run succeeds."""
     script = (
         f"import sys, resource; sys.path.insert(0, {str(Path(__file__).parent)!r}); from test_faults import many_suites\n"
-        "from syntagm.errors import RunError; from syntagm.models.names import load; from syntagm.runs.engine import run\n"
+        "from syntagm.errors import RunError; from syntagm.models.names import load; from syntagm.runs.evaluate import run\n"
         "model, suites = load('toy'), many_suites()\n"
         "for limit in (0, 300, 2000, 3000, 5000, 20000, 10**6):\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))\n"
@@ -229,7 +229,7 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
 def test_suites_are_cut_into_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five items of two sentences, four sentences a shard: 2 + 2 + 1 items, and the same results as in one piece."""
     whole = toy_run(tmp_path / "whole", many_suites()[0])
-    monkeypatch.setattr("syntagm.runs.shard.MAX_SENTENCES", 4)
+    monkeypatch.setattr("syntagm.tasks.slices.MAX_SENTENCES", 4)
     parts = toy_run(tmp_path / "parts", many_suites()[0])
     assert len(parts.suites[0].shards) == 3
     assert parts.results().equals(whole.results())
@@ -308,9 +308,10 @@ def test_malformed_suites_are_refused(tmp_path: Path) -> None:
 
 def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten texts in portions of four: stopped in the second portion, the first is not asked again."""
+    from syntagm.tasks.predictions.evaluate import evaluate
+
     from syntagm.errors import Interrupted
     from syntagm.runs.cache import AnswerCache
-    from syntagm.tasks.predictions.evaluate import evaluate
 
     monkeypatch.setattr("syntagm.tasks.predictions.evaluate.PORTION", 4)
     model, suite = load("demo"), many_suites()[0]

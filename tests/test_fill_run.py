@@ -17,11 +17,10 @@ from syntagm.export.tables import lines
 from syntagm.io.csv import cell
 from syntagm.models.contract import LanguageModel
 from syntagm.models.names import load
-from syntagm.runs.engine import run as score
-from syntagm.runs.gap_recording import fill
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.ledger import Silence
-from syntagm.runs.store import open_run
+from syntagm.progress import Progress
+from syntagm.runs.evaluate import fill
+from syntagm.runs.evaluate import run as score
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Sentence, Suite
 from syntagm.tasks.gaps import nucleus
 from syntagm.tasks.gaps.nucleus import Cut
@@ -54,11 +53,11 @@ CLASH = pairs(
 )
 
 
-def filled(folder: Path, *suites: Suite, model: Drawn | None = None, **options: object) -> FillRun:
+def filled(folder: Path, *suites: Suite, model: Drawn | None = None, **options: object) -> Run:
     return fill(model or Drawn(VOCABULARY), suites or (SIMPLE, CLASH), WORDS, folder, **options)  # type: ignore[arg-type]
 
 
-def values(run: FillRun, suite: str, measure: str) -> dict[str, float]:
+def values(run: Run, suite: str, measure: str) -> dict[str, float]:
     rows = run.results(suite).filter(pl.col("measure") == measure)
     return dict(zip(rows["item"], rows["value"], strict=True))
 
@@ -103,7 +102,7 @@ def test_each_suite_takes_the_label_of_its_own_first_item(tmp_path: Path) -> Non
 
 
 def test_within_a_suite_the_first_label_wins_and_that_is_said(tmp_path: Path) -> None:
-    class Said(Silence):
+    class Said(Progress):
         def __init__(self) -> None:
             self.lines: list[str] = []
 
@@ -127,7 +126,7 @@ def test_the_number_of_a_suite_is_that_of_its_items_and_the_list_goes_before_it(
     other = dataclasses.replace(same, name="other", tags={"number": "sg"})
     heard: list[str] = []
 
-    class Hearing(Silence):
+    class Hearing(Progress):
         def warned(self, text: str) -> None:
             heard.append(text)
 
@@ -340,7 +339,7 @@ def test_a_damaged_shard_is_moved_aside_and_computed_again(tmp_path: Path) -> No
 
 
 def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
-    class Stop(Silence):
+    class Stop(Progress):
         def answered(self, suite: str, sentences: int) -> None:
             if suite == "clash":
                 raise Interrupted
@@ -349,7 +348,7 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
         filled(tmp_path, progress=Stop())
     assert json.loads((tmp_path / "run.json").read_text())["status"] == "interrupted"
     begun = open_run(tmp_path)
-    assert isinstance(begun, FillRun)
+    assert isinstance(begun, Run)
     assert not begun.done
     assert begun.contexts()["suite"].unique().to_list() == ["clash", "simple"] or len(begun.contexts()) == 4
     model = Drawn(VOCABULARY)

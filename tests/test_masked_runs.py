@@ -10,13 +10,14 @@ from masked_for_tests import masked
 
 import syntagm as sg
 from syntagm.errors import UsageError
+from syntagm.progress import Progress
 from syntagm.report.page import report
-from syntagm.runs.engine import Silence, run
+from syntagm.runs.evaluate import run
 from syntagm.views.comparison.compute import compare
 from syntagm.views.scores.compute import accuracies, scores
 
 
-class Hearing(Silence):
+class Hearing(Progress):
     def __init__(self) -> None:
         self.heard: list[str] = []
 

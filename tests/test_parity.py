@@ -23,9 +23,9 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.names import BUNDLED, load
 from syntagm.result import Result
 from syntagm.suite import Suite
+from syntagm.tasks.align import Rule
 from syntagm.tasks.predictions import evaluate
-from syntagm.tasks.predictions.align import Rule
-from syntagm.tasks.predictions.prediction import Reading
+from syntagm.tasks.reading import Reading
 
 HERE = Path(__file__).parent
 SHARED = HERE.parents[1] / "shared" / "data"

@@ -21,7 +21,7 @@ from syntagm.materials.reading import read
 from syntagm.models.causal import model as causal
 from syntagm.models.contract import LanguageModel
 from syntagm.models.masked import model as masked
-from syntagm.runs.gap_recording import fill
+from syntagm.runs.evaluate import fill
 from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
 from syntagm.views.gaps.estimates import estimates
 from syntagm.word_list import read as read_words

@@ -12,7 +12,8 @@ from syntagm.models.contract import LanguageModel
 from syntagm.suite import Aggregate, Item, Region, Sentence, Suite
 from syntagm.suite import Prediction as Claim
 from syntagm.tasks.predictions import evaluate
-from syntagm.tasks.predictions.prediction import Prediction, Reading
+from syntagm.tasks.predictions.prediction import Prediction
+from syntagm.tasks.reading import Reading
 
 TEXT = "The dogs bark ."
 REGIONS = (Region("1", 0, 3), Region("2", 4, 8), Region("3", 8, 8), Region("4", 9, 13))

@@ -16,9 +16,8 @@ from toy_runs import pairs
 from syntagm.cli import compare as command
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.runs.gap_recording import fill
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.store import open_run
+from syntagm.runs.evaluate import fill
+from syntagm.runs.store import Run, open_run
 from syntagm.stats import paired, significance
 from syntagm.stats.paired import are_verdicts
 from syntagm.suite import Suite
@@ -46,7 +45,7 @@ NAN = float("nan")
 def filled(
     folder: Path, extra: str = "", forms: tuple[tuple[str, str], ...] = FORMS, both: bool = False,
     suite: Suite = SUITE, **options: Any,
-) -> FillRun:  # fmt: skip
+) -> Run:  # fmt: skip
     words = WordList("list", ("singular", "plural"), tuple(WordRow(two[1], two) for two in forms))
     lacking = options.pop("lacking", "")
     model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra], left_to_right=not both)

@@ -11,11 +11,13 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
 from syntagm.errors import Interrupted
+from syntagm.progress import Progress
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
@@ -28,7 +30,7 @@ CAPTION = (
 )
 
 
-class Screen:
+class Screen(Progress):
     """Shows progress: a bar on a terminal, else a line now and then. Ctrl-C once stops after the batch, twice stops now.
 
     Arguments:
@@ -40,9 +42,7 @@ class Screen:
         self._stopping = False
         self._console = Console(stderr=True, highlight=False)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{unit}s, left:"))
-        self._bar = Progress(
-            *columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal
-        )
+        self._bar = Bar(*columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal)
         self._task = self._bar.add_task("", total=None)
         self._total = self._done = self._before = 0
         self._began = self._said = time.monotonic()
@@ -139,7 +139,7 @@ def show_run(run: Run, page: Path | None) -> None:
         errors.print(Text(f"warning: {counted(count, 'result')} undefined: {reason}"))
     first = run.suites[0]
     if first.predictions:
-        console.print(Text("signature of the first line: " + run.signature(first.name, next(iter(first.predictions)))))
+        console.print(Text(f"signature of the first line: {run.signature(first.name, next(iter(first.predictions)))}"))
     console.print(Text(f"run: {run.folder}"))
     if page:
         console.print(Text(f"report: {page}"))

@@ -239,10 +239,8 @@ def _signatures(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[st
     """Of the suite, or, over several, with their number in its place."""
     suite = found.suites[0].group["suite"]
     signatures = [run.signature(suite, rule) for run in runs]
-    if len(found.suites) == 1:
-        return signatures
-    named = f"{suite}@{runs[0].suite(suite).hash[:8]}"
-    return [signature.replace(f"|{named}|", f"|{len(found.suites)} suites|") for signature in signatures]
+    count = len(found.suites)
+    return [str(signature if count == 1 else signature.over(count)) for signature in signatures]
 
 
 def _write(found: "Pairing", output: str) -> None:

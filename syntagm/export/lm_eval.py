@@ -26,8 +26,9 @@ import numpy as np
 from syntagm.errors import InputError
 from syntagm.formula import parse
 from syntagm.io import atomic
-from syntagm.runs.store import Run, SuiteRecord
-from syntagm.tasks.predictions.prediction import Reading
+from syntagm.runs.store import Run
+from syntagm.tasks.reading import Reading
+from syntagm.tasks.task import SuiteRecord
 
 MEASURE = "full_sentence"
 _FORMULAS = {str(parse("(*;%good%) < (*;%bad%)")), str(parse("(*;%bad%) > (*;%good%)"))}

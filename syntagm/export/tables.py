@@ -19,8 +19,8 @@ import polars as pl
 
 from syntagm.io import atomic, csv
 from syntagm.result import Estimate
-from syntagm.runs.engine import RESULT_COLUMNS
 from syntagm.runs.gap_run import FillRun
+from syntagm.runs.ledger import RESULT_COLUMNS
 from syntagm.runs.store import REGION_COLUMNS, TOKEN_COLUMNS, Run
 from syntagm.views.gaps import estimates as blank_estimates
 from syntagm.views.scores import compute as estimates
@@ -102,7 +102,7 @@ def _about(one: Estimate) -> tuple[str, str, str]:
 
 
 def _signature(run: Run, one: Estimate) -> str:
-    return run.signature(one.group["suite"], one.group["measure"]) if "suite" in one.group else ""
+    return str(run.signature(one.group["suite"], one.group["measure"])) if "suite" in one.group else ""
 
 
 def _blocks(made: Iterator[str]) -> Iterator[bytes]:

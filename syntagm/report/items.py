@@ -13,7 +13,7 @@ import polars as pl
 from syntagm.answers import Surprisals
 from syntagm.report.numbers import Subject
 from syntagm.suite import Region, Sentence
-from syntagm.tasks.predictions.align import align
+from syntagm.tasks.align import align
 
 LIMIT, SEED = 50, 1
 SHARES = {"flip": 15, "undefined": 5, "tie": 10, "extreme": 10}

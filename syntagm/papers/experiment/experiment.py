@@ -152,11 +152,11 @@ def score(design: Design, cell: Cell, told: Told) -> None:
     """Score a model on the suites, into its run directory; nothing if the run is finished."""
     from syntagm.materials.reading import expand
     from syntagm.materials.suite_files import SuiteFiles
-    from syntagm.runs import engine as recording
+    from syntagm.runs.evaluate import run
 
     place = design.folder / "runs" / cell.name
     if (read_record(place) is None) or not open_run(place).done:
-        recording.run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=told)
+        run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=told)  # type: ignore[arg-type]
 
 
 def measure(design: Design, cell: Cell, words: int, told: Told) -> None:

@@ -204,7 +204,7 @@ def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
     suite = run.suites[0]
     signature = run.signature(suite.name, MEASURE)
     if len(run.suites) > 1:
-        signature = signature.replace(f"{suite.name}@{suite.hash[:8]}", f"{len(run.suites)} suites")
+        signature = signature.over(len(run.suites))
     method = next((one.method for one in found.values()), "")
     drawn = any("seed" in suite.tags for suite in run.suites)
     return (

@@ -7,10 +7,11 @@ import polars as pl
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
 from syntagm.stats.chance.chance import Chance
+from syntagm.tasks.task import SuiteRecord
 
 TAGS = ("circuit", "phenomenon", "field")
 
