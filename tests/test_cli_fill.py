@@ -110,4 +110,4 @@ def test_other_commands_on_a_fill_run(line: list[str], tmp_path: Path, capsys: p
         assert main(["export", run, "--as", kind, "-o", "-"]) == 2
         shown = capsys.readouterr()
         # Not even a header stands on the standard output.
-        assert (shown.out, f"a fill run has no {kind}" in shown.err) == ("", True)
+        assert (shown.out, f"a run of the task gaps has no {kind}" in shown.err) == ("", True)

@@ -229,8 +229,8 @@ def test_the_results_file_has_every_row_once(tmp_path: Path) -> None:
     assert table["suite"].to_list() == sorted(table["suite"], key=["simple", "clash"].index)
     assert run.done
     assert dataclasses.replace(run.words, repeats=False) == WORDS
-    assert "words:six@" in run.signature("simple", "tse")
-    assert "|eligible:all|" in run.signature("simple", "tse")
+    assert "words:six@" in str(run.signature("simple", "tse"))
+    assert "|eligible:all|" in str(run.signature("simple", "tse"))
 
 
 def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     assert chance_of(run, equal).method == "no chance level: a measure without a formula"
     with pytest.raises(UsageError, match="one of its measures"):
         compare(run, other, "all")
-    with pytest.raises(RunError, match="a fill run has no"):
+    with pytest.raises(RunError, match="a run of the task gaps has no"):
         list(lines(run, "tokens"))
 
 
@@ -266,7 +266,7 @@ def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None
         filled(tmp_path, eligible="single-token")
     with pytest.raises(RunError, match="a run on other suites"):
         filled(tmp_path, SIMPLE)
-    with pytest.raises(RunError, match="of the kind fill; expected one of the kind score"):
+    with pytest.raises(RunError, match="of the task gaps; expected one of the task predictions"):
         score(load("toy"), [SIMPLE], tmp_path)
     others = dataclasses.replace(WORDS, rows=WORDS.rows[:3])
     with pytest.raises(RunError, match=r"expected a run with words.hash=.*, words.rows=3[.]"):

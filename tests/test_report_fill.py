@@ -74,7 +74,7 @@ def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
     assert "sleeps / sleep0 of 10 of 10.500" in shown
     assert "barks / bark1 of 11 of 10.750" in shown  # (3 + 3) / (3 + 1 + 3 + 1)
     assert "The dog ____.singular0.5000.667" in shown
-    assert run.signature("agreement", "equal_weight") in shown
+    assert str(run.signature("agreement", "equal_weight")) in shown
     assert "2of 3" in shown  # rows
 
 

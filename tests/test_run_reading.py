@@ -94,7 +94,7 @@ def test_the_record_of_a_suite(tmp_path):
 
 def test_the_signature_names_all_that_the_numbers_rest_on(tmp_path):
     found = toy_run(tmp_path, agreement(), model="toy?eos=yes")
-    parts = found.signature("agreement", "verb").split("|")
+    parts = str(found.signature("agreement", "verb")).split("|")
     digest = found.suites[0].hash[:8]
     for part in ("toy", "bos:yes", "eos:yes", "align:strict", "tie:0.0001", f"agreement@{digest}", "verb", "sum"):
         assert part in parts

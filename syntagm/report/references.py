@@ -89,7 +89,7 @@ def of_scoring(run: Run) -> list[str]:
 
 def is_fill(run: Run) -> bool:
     """Does the run fill blanks?"""
-    return bool(run.record.get("kind") == "fill")
+    return run.task.name == "gaps"
 
 
 def bibtex(keys: Iterable[str], runs: Sequence[Run], version: str) -> str:

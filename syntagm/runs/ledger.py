@@ -32,6 +32,11 @@ RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 _LEFT = re.compile(r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+\.tmp")
 
 
+def tolerance(model: LanguageModel) -> float:
+    """Return the margin in bits within which there is a tie: 1e-4, or the model's measured numerical error if larger."""
+    return max(1e-4, model.noise)
+
+
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold the run directory, made if it does not exist, against other processes.
@@ -66,11 +71,11 @@ class Ledger:
         return options
 
     def tolerance(self, model: LanguageModel) -> float:
-        """Return the margin in bits within which there is a tie: 1e-4, or the model's measured numerical error if larger.
+        """Return the margin in bits within which there is a tie.
 
-        That rests on a measurement, so a run that is continued keeps the tolerance it began with.
+        It rests on a measurement, so a run that is continued keeps the tolerance it began with.
         """
-        return float(self.options["tolerance"]) if self._standing else max(1e-4, model.noise)
+        return float(self.options["tolerance"]) if self._standing else tolerance(model)
 
     def open(
         self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress

@@ -54,7 +54,7 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
 
 def conjoins(run: Run) -> bool:
     """Are the measures of a run predictions of the same items, so that all of an item's can hold together?"""
-    return bool(run.record.get("kind", "score") == "score")
+    return run.task.conjoins
 
 
 def refuse_conjunction(run: Run, rule: str) -> None:
