@@ -15,7 +15,7 @@ from toy_runs import FULL, pairs
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
 from syntagm.export.tables import lines
 from syntagm.io.csv import cell
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs.evaluate import fill
@@ -67,7 +67,7 @@ def test_distinct_contexts_are_asked_once_over_all_suites(tmp_path: Path) -> Non
     run = filled(tmp_path, model=model)
     assert [left for left, _ in model.asked] == ["The dog ", "The dogs ", "The cats ", "A bird "]
     # For a model that sees the right side, "." and " well." are two contexts.
-    both = Drawn(VOCABULARY, left_to_right=False)
+    both = Drawn(VOCABULARY, sees="both")
     filled(tmp_path / "both", model=both)
     assert len(both.asked) == 5
     told = run.record["contexts"]
@@ -143,10 +143,10 @@ def test_the_number_of_a_suite_is_that_of_its_items_and_the_list_goes_before_it(
     assert [run.record["contexts"][name]["contradicted"] for name in ("same", "other")] == [0, 1]
 
 
-@pytest.mark.parametrize("left_to_right", [True, False])
-def test_every_number_is_that_of_the_definition(tmp_path: Path, left_to_right: bool) -> None:
+@pytest.mark.parametrize("sees", ["left", "both"])
+def test_every_number_is_that_of_the_definition(tmp_path: Path, sees: Sees) -> None:
     """The whole way, against sorting the whole vocabulary in each context."""
-    model = Drawn(VOCABULARY, left_to_right)
+    model = Drawn(VOCABULARY, sees)
     run = filled(tmp_path, model=model, eligible="single-token", top=(0.3, 0.9), bottom=(0.5, 0.01))
     for suite in ("simple", "clash"):
         for row in run.contexts(suite).iter_rows(named=True):

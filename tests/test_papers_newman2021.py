@@ -62,7 +62,7 @@ OTHER = pairs("other", ("Some dogs are old.", "Some dogs is old."))
 
 
 def filled(folder: Path, *suites: Suite, words: WordList = VERBS, both_sides: bool = False, **options: object) -> Run:
-    return fill(Known(VOCABULARY, not both_sides), suites, words, folder, **options)  # type: ignore[arg-type]
+    return fill(Known(VOCABULARY, "both" if both_sides else "left"), suites, words, folder, **options)  # type: ignore[arg-type]
 
 
 def made(folder: Path, **options: object) -> dict[str, Table | Figure]:

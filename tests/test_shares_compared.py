@@ -48,7 +48,7 @@ def filled(
 ) -> Run:  # fmt: skip
     words = WordList("list", ("singular", "plural"), tuple(WordRow(two[1], two) for two in forms))
     lacking = options.pop("lacking", "")
-    model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra], left_to_right=not both)
+    model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra], sees="both" if both else "left")
     return fill(model, (suite,), words, folder, **options)
 
 

@@ -133,7 +133,7 @@ class Ledger:
 
 def _record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
     """Return the record of a run that begins now."""
-    about = {key: getattr(model, key) for key in ("name", "fingerprint", "start", "end", "noise", "left_to_right")}
+    about = {key: getattr(model, key) for key in ("name", "fingerprint", "start", "end", "noise", "sees", "exact")}
     return {
         "format": FORMAT,
         "task": task.name,

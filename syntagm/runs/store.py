@@ -267,7 +267,14 @@ def _of_format_1(record: dict[str, Any]) -> dict[str, Any]:
     gaps = record.get("kind", "score") == "fill"
     suites = [suite | ({"asked": bool(suite["shards"])} if gaps else {}) for suite in record["suites"]]
     upgraded = {key: value for key, value in record.items() if key != "kind"}
-    return upgraded | {"format": FORMAT, "task": "gaps" if gaps else "predictions", "suites": suites}
+    model = dict(record["model"])
+    model |= {"sees": "left" if model.pop("left_to_right") else "both", "exact": True}
+    return upgraded | {
+        "format": FORMAT,
+        "task": "gaps" if gaps else "predictions",
+        "model": model,
+        "suites": suites,
+    }
 
 
 def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:

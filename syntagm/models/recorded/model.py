@@ -38,7 +38,7 @@ class Recorded(LanguageModel):
         self._answers, self.name, self.fingerprint = answers, name, fingerprint
         self.start = "as recorded" if bos else None
         self.policies = {"bos": "yes" if bos else "no", **seen}
-        self.left_to_right = not seen
+        self.sees = "both" if seen else "left"
         self.record = {"sentences": len(answers)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:

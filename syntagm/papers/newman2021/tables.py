@@ -111,7 +111,7 @@ def eligible(runs: Runs) -> Table:
                 reasons[reason] = reasons.get(reason, 0) + count
         why = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
         lines.append((
-            model, "left" if run.record["model"]["left_to_right"] else "both sides", run.words.name, len(run.words.rows),
+            model, "left" if run.record["model"]["sees"] == "left" else "both sides", run.words.name, len(run.words.rows),
             *counts, contexts["context"].n_unique(), sum(one["items"] for one in told), left_out,
             sum(one["conflicts"] for one in told), why,
         ))  # fmt: skip

@@ -46,10 +46,11 @@ class Owners:
         return contexts
 
 
-def plan(suites: Iterable[Suite], labels: Labels, left_to_right: bool, measures: Iterable[str], identity: str) -> Plan:
+def plan(suites: Iterable[Suite], labels: Labels, left_only: bool, measures: Iterable[str], identity: str) -> Plan:
     """Go through all suites once, one in memory at a time.
 
     Arguments:
+        left_only: does the model see the left side alone? Then contexts with the same left side are the same.
         measures: the names of the measures of the run.
         identity: what else the numbers depend on: model, word list, options.
 
@@ -62,7 +63,7 @@ def plan(suites: Iterable[Suite], labels: Labels, left_to_right: bool, measures:
     # What tse says is a comparison like any other; the other measures are no formulas.
     predictions = {name: TSE if name == "tse" else "" for name in measures}
     for suite in suites:
-        found = asking(suite, labels, left_to_right)
+        found = asking(suite, labels, left_only)
         fresh = [digest for digest in found.contexts if digest not in owners.units]
         _guests(owners, found, digests)
         own = list[Unit]()

@@ -99,7 +99,7 @@ class Gaps(Task[Contexts]):
         """
         measures = ["tse", *map(str, tables.measures(_cuts(options)))]
         identity = f"{model.fingerprint}|{sorted(options.items())}"
-        planned = plan.plan(suites, self._labels(), model.left_to_right, measures, identity)
+        planned = plan.plan(suites, self._labels(), model.sees == "left", measures, identity)
         remarks = [f"word list {self.words.name}: {remark}" for remark in self.words.remarks]
         return Plan(
             planned.suites,
@@ -115,7 +115,7 @@ class Gaps(Task[Contexts]):
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Contexts]]:
         """Give each unit its contexts, with the items of all suites that have them."""
-        own = plan.shared.own(suite.name, asking(suite, self._labels(), model.left_to_right))
+        own = plan.shared.own(suite.name, asking(suite, self._labels(), model.sees == "left"))
         tse = Tse(options["tolerance"], self.eligible)
         within, initial = questions(model, self.words, tse.which, own.values())
         digests = list(own)

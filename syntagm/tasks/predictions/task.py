@@ -95,7 +95,7 @@ def left_out(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
     on both sides of it are no surprisal of a reader who has come so far. The model's option `regions=yes` computes them all
     the same, and then stands in every signature.
     """
-    if model.left_to_right or model.policies.get("regions") == "yes":
+    if model.sees != "both" or model.policies.get("regions") == "yes":
         return ()
     parts = [one for one in suite.predictions if any(found.region != "*" for found in one.formula.references())]
     return tuple(one.name for one in parts)
