@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.golden.compare import compare
-from tests.golden.record import record
+from .compare import compare
+from .record import record
 
 HERE = Path(__file__).resolve().parents[2]
 DIGESTS = Path(__file__).with_name("digests.json")

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -102,9 +103,6 @@ def _difference(name: str, old: Path, new: Path, listed: Iterable[Rename]) -> st
         return ""
     a, b = old.read_text().splitlines(), new.read_text().splitlines()
     for row in listed:
-        if row.where == "view" and kind(name) == "words":
-            for noun in ("table", "figure"):
-                a = [line.replace(f"{noun} {row.old}", f"{noun} {row.new}") for line in a]
         if row.where in ("view", "file") or not fnmatch(name, row.where):
             continue
         if row.old and row.new:
@@ -113,11 +111,20 @@ def _difference(name: str, old: Path, new: Path, listed: Iterable[Rename]) -> st
             a = [line for line in a if row.old not in line]
         else:
             b = [line for line in b if row.new not in line]
-    places = [k for k, (one, other) in enumerate(zip_longest(a, b)) if one != other]
+    views = {row.old: row.new for row in listed if row.where == "view"}
+    places = [k for k, (one, other) in enumerate(zip_longest(a, b)) if one != other and _viewed(one, views) != other]
     if not places:
         return ""
     shown = [f"\n  line {k + 1}\n  - {_around(a, b, k)}\n  + {_around(b, a, k)}" for k in places[:_SHOWN]]
     return f"{len(places)} of {max(len(a), len(b))} lines" + "".join(shown)
+
+
+def _viewed(line: str | None, views: Mapping[str, str]) -> str | None:
+    """The line with views called by their new names: plain words only where they are meant as names."""
+    for old, new in views.items():
+        if line is not None and old in line:
+            line = line.replace(old, new) if "_" in old else re.sub(rf"\b(table|figure) {old}\b", rf"\1 {new}", line)
+    return line
 
 
 def _around(lines: list[str], others: list[str], k: int) -> str:

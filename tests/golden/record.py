@@ -12,9 +12,9 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.golden import inputs, normal
-from tests.golden.compare import digest, renames
-from tests.golden.steps import STEPS, Step
+from . import inputs, normal
+from .compare import digest, renames
+from .steps import STEPS, Step
 
 _LIBRARIES = ("numpy", "polars", "scipy", "tokenizers", "torch", "transformers", "vl-convert-python")
 
@@ -150,4 +150,6 @@ def _files(stem: Path) -> list[Path]:
 def _renamed(name: str, views: dict[str, str]) -> str:
     folder, slash, last = name.rpartition("/")
     stem, dot, ending = last.partition(".")
-    return folder + slash + views.get(stem, stem) + dot + ending
+    for old, new in views.items():
+        stem = new if stem == old else stem.replace(f"{old}_", f"{new}_") if "_" in old else stem
+    return folder + slash + stem + dot + ending

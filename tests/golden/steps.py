@@ -86,7 +86,7 @@ _PICKLES = " ".join(
 )
 _PUBLISHED = (
     "shared_slices/syntaxgym/*.json shared_slices/blimp/*.jsonl shared_slices/refining_tse/*.jsonl "
-    "shared_slices/minimal_pairs/sling/*.jsonl shared_slices/minimal_pairs/lindsea/*.jsonl "
+    "shared_slices/minimal_pairs/sling/*.jsonl shared_slices/minimal_pairs/lindsea/id*.jsonl "
     "shared_slices/minimal_pairs/rublimp/*.csv shared_slices/minimal_pairs/turblimp/*.csv "
     "'shared_slices/minimal_pairs/clams/de_evalset.vp_coord.txt?format=clams' "
     "'shared_slices/minimal_pairs/zorro/anaphor_agreement-pronoun_gender.txt?format=zorro' "
@@ -108,6 +108,8 @@ for _model, _name in _MODELS.items():
         _model in ("toy", "5gram", "demo"),
     )
     for _key, _suites in _SUITES.items():
+        if _model not in _EXPORTED and _key in ("ml", "shared"):
+            continue
         _quick = _key == "hu" and _model in ("toy", "5gram")
         _add(f"runs/{_model}-{_key}", f"run '{_name}' --suite {_suites} -o {{out}} --no-report --no-cache", _quick)
 _add(
@@ -205,9 +207,7 @@ _add("exports/fill-results", "export fills/demo --as results -o {out}.csv", True
 _add("exports/fill-scores", "export fills/demo --as scores -o {out}.csv", True)
 _add("exports/fill-tokens", "export fills/demo --as tokens -o {out}.csv", True, exit=2)
 _add("texts/score_arpa", f"score ngram:exports/trigram.arpa {_TEXT} --json", True)
-_add(
-    "runs/recorded", "run recorded:exports/demo-mixed-tokens.csv --suite 'hu2020/mvrr?n=12' -o {out} --no-report", True
-)
+_add("runs/recorded", f"run recorded:exports/demo-mixed-tokens.csv --suite {_MIXED} -o {{out}} --no-report", True)
 
 
 def _runs(what: str, *models: str) -> str:
@@ -282,7 +282,7 @@ _TABLES = [
     ("trajectory", "trained", _TRAINED, False),
     ("trajectory_gap", "two", _SERIES, False),
     ("trajectory_gap", "trained", f"{_TRAINED} by=circuit scale=linear", False),
-    ("trajectory_gap", "mixed", _runs("mixed", *_THREE) + " " + _runs("hu", "toy") + " x=1,2,1,2 series=a,a,b,b", True),
+    ("trajectory_gap", "mixed", _runs("mixed", *_THREE) + " runs/recorded x=1,2,1,2 series=a,a,b,b", True),
 ]
 for _view, _of, _rest, _quick in _TABLES:
     _add(f"tables/{_view}-{_of}", f"table {_view} {_rest} -o {{out}}", _quick)
@@ -346,7 +346,7 @@ _add("looks/report_both_sides", "report runs/both_sides -o {out}.html")
 _add("looks/report_fill", "report fills/demo -o {out}.html", True)
 _add("looks/report_fills", f"report {_FILLS} -o {{out}}.html --figures {{out}}_figures --format svg")
 _add("looks/report_mixed_kinds", "report fills/demo runs/demo-mixed -o {out}.html", True, exit=2)
-_add("looks/flips_of_fills", "table discordant fills/demo fills/5gram measure=equal_weight", True, exit=2)
+_add("looks/no_verdicts", "table discordant fills/demo fills/5gram measure=equal_weight", True, exit=2)
 
 # Suites.
 for _key in ("hu2020", "marvin2018", "blimp_like"):
