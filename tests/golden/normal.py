@@ -24,7 +24,7 @@ _VOLATILE = {"started", "finished", "versions", "version", "seconds", "date", "t
 _NUMBER = re.compile(r"[-−]?(?:\d[\d,.]*\d|\d)(?:e[-+]?\d+)?")
 _REPLACED = (
     (re.compile(r'(?i)\b(syntagm"?[ :/@-]+"?)(v?)\d+\.\d+\.\d+\b'), r"\1\2VERSION"),
-    (re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?"), "TIME"),
+    (re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?"), "TIME"),
     (re.compile(r"\b20\d\d-\d\d-\d\d\b"), "DATE"),
 )
 
@@ -52,7 +52,7 @@ def kept(files: list[Path], root: Path, places: dict[str, str]) -> Kept:
     found: Kept = {}
     shards: dict[str, list[Path]] = {}
     for path in sorted(files):
-        name = path.relative_to(root).as_posix()
+        name = normalised(path.relative_to(root).as_posix(), {})
         if _LEFT_OUT.search(name):
             continue
         if path.parent.name == "shards":

@@ -129,7 +129,7 @@ def _kept(one: Step, command: Command, views: Views, places: dict[str, str]) -> 
         r"^(table|figure) (\S+)", lambda words: f"{words[1]} {views.called(words[1], words[2])}", one.command
     )
     stem = command.work / one.out
-    stem.parent.mkdir(parents=True, exist_ok=True)
+    (stem if "{out}/" in one.command else stem.parent).mkdir(parents=True, exist_ok=True)
     before = set(_files(stem))
     done = command(named.replace("{out}", one.out))
     said = f"exit {done.returncode}\n--- output\n{done.stdout}--- errors\n{done.stderr}"
