@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from syntagm import registry as folder
 from syntagm.errors import InputError, SyntagmError, UsageError
-from syntagm.io import strict
+from syntagm.io import json as strict_json
+from syntagm.io import shape
 from syntagm.materials import reading
 
 DATA = Path(__file__).parent / "data"
@@ -229,12 +230,12 @@ class TestLimits:
 
     def test_depth_64_is_read_and_brackets_in_texts_do_not_count(self) -> None:
         deep = "[" * 64 + "1" + "]" * 64
-        assert strict.json_text(deep, Path("x"))
+        assert strict_json.parsed(deep, Path("x"))
         text = json.dumps(['[{"' * 1000 + "\\"] * 70)
-        assert strict.json_text(text, Path("x")) == ['[{"' * 1000 + "\\"] * 70
+        assert strict_json.parsed(text, Path("x")) == ['[{"' * 1000 + "\\"] * 70
 
     def test_whole_surrogate_pairs_and_escaped_backslashes_are_read(self) -> None:
-        assert strict.json_text('["\\ud83d\\ude00", "\\\\ud800", "\\\\u0000"]', Path("x")) == [
+        assert strict_json.parsed('["\\ud83d\\ude00", "\\\\ud800", "\\\\u0000"]', Path("x")) == [
             "😀",
             "\\ud800",
             "\\u0000",
@@ -254,10 +255,10 @@ class TestLimits:
             reading.read(path)
 
     def test_a_million_items(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        strict.count(1_000_000, Path("x"))
+        shape.count(1_000_000, Path("x"))
         with pytest.raises(InputError, match="more than 1,000,000 items"):
-            strict.count(1_000_001, Path("x"))
-        monkeypatch.setattr(strict, "MAX_ITEMS", 1)
+            shape.count(1_000_001, Path("x"))
+        monkeypatch.setattr(shape, "MAX_ITEMS", 1)
         for name in (
             "syntaxgym/lanterns.json",
             "syntaxgym/lanterns.csv",

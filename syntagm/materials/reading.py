@@ -15,7 +15,7 @@ from types import ModuleType
 from syntagm import registry
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import template
-from syntagm.io import strict
+from syntagm.io import json, utf8
 from syntagm.suite import Suite
 
 PICKLES = (".pickle", ".pkl")
@@ -89,11 +89,11 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
 
 def _refuse_damaged(file: Path) -> None:
     """Say what is wrong with a file that no format recognises because it is no text or no JSON."""
-    content = strict.text(file)
+    content = utf8.read(file)
     if file.suffix == ".json":
-        strict.json_text(content, file)
+        json.parsed(content, file)
     elif file.suffix == ".jsonl":
-        for _ in strict.json_lines(file, content):
+        for _ in json.objects(content, file):
             pass
 
 
@@ -229,7 +229,7 @@ def _sift(files: Sequence[Path], options: dict[str, str], skipped: list[str] | N
 
 
 def _head(file: Path) -> str:
-    return strict.beginning(file, HEAD).decode("utf-8", errors="replace").removeprefix("\ufeff")
+    return utf8.beginning(file, HEAD).decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
 def _exists(path: Path) -> bool:

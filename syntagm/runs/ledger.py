@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from syntagm.check import check
 from syntagm.errors import InputError, Interrupted, RunError, UsageError
-from syntagm.io import atomic
+from syntagm.io import atomic, lock
 from syntagm.models.contract import LanguageModel
 from syntagm.runs import shard
 from syntagm.runs.store import VERSION, SuiteRecord, read_ledger, read_shard
@@ -74,7 +74,7 @@ def claim(folder: Path) -> Iterator[None]:
     Raises:
         RunError: it can't be made or written, or another process holds it.
     """
-    with atomic.held(folder):
+    with lock.held(folder):
         try:
             (folder / "shards").mkdir(exist_ok=True)
         except OSError as error:
