@@ -16,10 +16,12 @@ from typing import Any
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import _pair, refining_tse
+from syntagm.io import atomic, shape, utf8
 from syntagm.io import json as strict_json
-from syntagm.io import shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".jsonl",)
+WRITES = (".jsonl",)
 IDS = ("pairID", "pair_id", "pair_ID", "id", "ID")
 NAMES = ("UID", "paradigm")
 _ONE, _TWO = _pair.FIELDS["one_prefix"], _pair.FIELDS["two_prefix"]
@@ -72,7 +74,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     for suite in suites:
         method = _pair.method(suite)
         found += [_line(suite, item, method) for item in suite.items]
-    path.write_text("".join(line + "\n" for line in found), encoding="utf-8", newline="\n")
+    atomic.write(path, "".join(line + "\n" for line in found).encode())
 
 
 def _method(row: dict[str, Any]) -> str | None:

@@ -8,6 +8,7 @@ from syntagm.formats import _pair
 from syntagm.io import shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".tsv", ".txt")
 _LABELS = ("True", "False")
 
 

@@ -11,6 +11,7 @@ from syntagm.formats import _pair
 from syntagm.io import csv, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".csv",)
 _HEADER = ["", "0", "1", "2", "3"]
 
 Row = tuple[int, list[str]]

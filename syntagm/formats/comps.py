@@ -10,6 +10,7 @@ from syntagm.formats import _pair
 from syntagm.io import json, shape, utf8
 from syntagm.suite import Item, Suite
 
+ENDINGS = (".jsonl",)
 _FIELDS = ("prefix_acceptable", "prefix_unacceptable", "property_phrase")
 
 

@@ -19,6 +19,7 @@ from syntagm.formula import parse
 from syntagm.io import shape, utf8
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
+ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
 _COLUMNS = ("Context1", "Context2", "Target1", "Target2")
 _PREDICTIONS = (
     Prediction("target1", parse("(target;%c1_t1%) < (target;%c2_t1%)")),

@@ -19,9 +19,11 @@ from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import _pair, _table
-from syntagm.io import csv, shape, utf8
+from syntagm.io import atomic, csv, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".tsv", ".csv", ".txt", ".jsonl", ".json")
+WRITES = (".tsv", ".csv")
 KNOWN = (
     ("good", "bad"),
     ("sentence_good", "sentence_bad"),
@@ -111,7 +113,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
         )
     cells = [columns, *([row.get(name, "") for name in columns] for row in rows)]
     text = csv.plain(cells, "," if path.suffix == ".csv" else "\t")
-    path.write_text(text, encoding="utf-8", newline="")
+    atomic.write(path, text.encode())
 
 
 def _names(good: str, bad: str) -> Callable[[Sequence[str]], tuple[str, str] | None]:

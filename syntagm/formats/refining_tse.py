@@ -17,6 +17,7 @@ from syntagm.formats import _pair
 from syntagm.io import json, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".jsonl",)
 NUMBERS = {-1: "sing", -2: "plur"}
 CONTEXTS = ("published", "as-is")
 _LABEL = re.compile(r'"label"\s*:\s*-[12]\s*[,}]')

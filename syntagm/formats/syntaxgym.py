@@ -25,10 +25,12 @@ from syntagm.errors import FormulaError, InputError, UsageError
 from syntagm.formats import _skeleton
 from syntagm.formats._numbered import numbered
 from syntagm.formula import parse
+from syntagm.io import atomic, shape, utf8
 from syntagm.io import json as strict_json
-from syntagm.io import shape, utf8
 from syntagm.suite import AGGREGATES, Aggregate, Item, Prediction, Region, Sentence, Suite
 
+ENDINGS = (".json",)
+WRITES = (".json",)
 JOINED = ("main", "hub")
 _KEYS = ('"meta"', '"region_meta"', '"predictions"', '"items"', '"condition_name"')
 _BEFORE_STOP = re.compile(r"\s+(?=[.,])")
@@ -87,7 +89,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
         top = _skeleton.fill(json.loads(suite.tags["json:suite"]), top, f"suite {suite.name}")
     top["items"] = [item_json(item, f"suite {suite.name}, item {item.id}") for item in suite.items]
     ascii_only = suite.tags.get("json:ascii") == "true"
-    path.write_text(json.dumps(top, indent=4, ensure_ascii=ascii_only), encoding="utf-8", newline="\n")
+    atomic.write(path, json.dumps(top, indent=4, ensure_ascii=ascii_only).encode())
 
 
 def _attached(item: Item) -> bool:

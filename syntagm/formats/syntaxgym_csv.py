@@ -13,9 +13,12 @@ from typing import Any
 
 from syntagm.errors import InputError
 from syntagm.formats import _skeleton, syntaxgym
-from syntagm.io import csv, shape, utf8
+from syntagm.io import atomic, csv, shape, utf8
 from syntagm.suite import Item, Suite
 
+ENDINGS = (".csv",)
+WRITES = (".csv",)
+HOLDS_PREDICTIONS = False
 COLUMNS = ["item_number", "condition_name", "region_number", "region_name", "content"]
 
 Row = tuple[int, list[str]]
@@ -61,7 +64,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
                 number = region["region_number"]
                 label = suite.tags.get(f"region.{number}", "")
                 rows.append([item.id, condition["condition_name"], number, label, region["content"]])
-    path.write_text(csv.plain(rows, ","), encoding="utf-8", newline="")
+    atomic.write(path, csv.plain(rows, ",").encode())
 
 
 def _checked(row: list[str], line: int, path: Path) -> Row:

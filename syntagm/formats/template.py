@@ -15,6 +15,7 @@ from syntagm.templates import make, template
 from syntagm.templates.lexicon import LexicalClass
 from syntagm.templates.spelling import STYLES, Style
 
+ENDINGS = (".toml",)
 LEXICONS = Path(__file__).resolve().parent.parent / "materials" / "lexicon"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SECTIONS = re.compile(

@@ -11,6 +11,8 @@ from syntagm.formats import _pair
 from syntagm.io import shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".txt",)
+
 
 def claims(path: Path, head: str) -> bool:
     """Never: a plain text may be anything."""

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from syntagm.errors import RunError
+from syntagm.errors import RunError, SyntagmError
 
 
 def write(path: Path, content: bytes) -> None:
@@ -81,7 +81,12 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             written = Path(folder) / path.name
-            yield written
+            try:
+                yield written
+            except SyntagmError as error:
+                # Who reads the message knows nothing of the folder.
+                error.place = error.place.replace(str(written), str(path))
+                raise
             put(written, path)
     except OSError as error:
         raise refusal(path, error, 0) from error

@@ -151,7 +151,7 @@ def _fit(
 
 def score(design: Design, cell: Cell, told: Told) -> None:
     """Score a model on the suites, into its run directory; nothing if the run is finished."""
-    from syntagm.materials.reading import expand
+    from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.runs import engine as recording
 
