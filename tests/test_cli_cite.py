@@ -9,7 +9,7 @@ from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.materials.reading import expand
+from syntagm.materials.finding import expand
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.report import methods, references

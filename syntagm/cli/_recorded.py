@@ -24,7 +24,8 @@ def suites(options: argparse.Namespace, named: Sequence[str]) -> "SuiteFiles":
     Raises:
         UsageError: a name means nothing.
     """
-    from syntagm.materials.reading import expand, with_options
+    from syntagm.materials.finding import expand
+    from syntagm.materials.reading import with_options
     from syntagm.materials.suite_files import SuiteFiles
 
     asked = {key: value for key in _DRAWN if (value := getattr(options, key, None)) is not None}

@@ -14,7 +14,7 @@ Exit code 1: a run is not finished; items without results are left out.
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
 
@@ -208,6 +208,8 @@ def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
     import json
     from dataclasses import asdict
 
+    from syntagm.io.json import finite
+
     first, second = _signatures(found, runs, rule)
     adjusted = _adjusted(found)
     numbers = [dict(zip(adjusted, each, strict=True)) for each in zip(*adjusted.values(), strict=True)]
@@ -220,19 +222,7 @@ def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
         "warnings": found.warnings,
         "left_out": found.left_out,
     }
-    print(json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _without_nan(content: Any) -> Any:
-    """The same with null for numbers that JSON does not have."""
-    match content:
-        case dict():
-            return {key: _without_nan(value) for key, value in content.items()}
-        case list() | tuple():
-            return [_without_nan(value) for value in content]
-        case float() if content != content or content in (float("inf"), float("-inf")):
-            return None
-    return content
+    print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _signatures(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:

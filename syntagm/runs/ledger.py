@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.errors import Interrupted, RunError
-from syntagm.io import atomic, csv
+from syntagm.io import atomic, csv, lock
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.store import FORMAT, Run, read_ledger, read_record, read_shard
@@ -44,7 +44,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         RunError: it can't be made or written, or another process holds it.
     """
-    with atomic.held(folder):
+    with lock.held(folder):
         try:
             (folder / "shards").mkdir(exist_ok=True)
         except OSError as error:

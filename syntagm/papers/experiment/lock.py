@@ -14,6 +14,7 @@ from typing import Any
 
 from syntagm.errors import RunError, UsageError
 from syntagm.io import atomic
+from syntagm.io.lock import held
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.experiment import SEEDLESS, Cell, Design, part, read, state
 from syntagm.papers.experiment.progress import Told
@@ -44,12 +45,12 @@ def claim(design: Design, told: Told) -> None:
 
 @contextmanager
 def alone(folder: Path, told: Told) -> Iterator[None]:
-    """Hold a folder, as `io.atomic.held`; if another process of the experiment has it, wait until it lets go."""
+    """Hold a folder, as `io.lock.held`; if another process of the experiment has it, wait until it lets go."""
     with ExitStack() as stack:
         waiting = False
         while True:
             try:
-                stack.enter_context(atomic.held(folder))
+                stack.enter_context(held(folder))
                 break
             except RunError as error:
                 if not error.found.startswith("in use"):
