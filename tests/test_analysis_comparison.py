@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from syntagm.result import Group
 from syntagm.stats.paired import compare, flips, mcnemar, over_suites, pair
 
 NAN = float("nan")
@@ -29,7 +30,7 @@ B = results(s=[3.0, -1.0, 1.0, -5.0, 2.0, 1.0])
 
 def test_two_models_on_six_items():
     [found] = compare(pair(A, B), TOLERANCES)
-    assert found.group == {"suite": "s", "measure": "0"}
+    assert found.group == Group(suite="s", measure="0")
     # Item 6 is undefined under A. Both hold: 1; A alone: 2; B alone: 3 and 5; neither: 4.
     assert (found.both, found.only_a, found.only_b, found.neither) == (1, 1, 2, 1)
     assert (found.n, found.flipped, found.difference.undefined) == (5, 3, 1)
@@ -63,7 +64,7 @@ def test_over_suites_each_suite_counts_alike():
     a = results(s=[1.0, -1.0, -1.0, -1.0], t=[-1.0, -1.0])
     b = results(s=[1.0, 1.0, 1.0, -1.0], t=[-1.0, 1.0])
     found = over_suites(pair(a, b), TOLERANCES)
-    assert found.group == {"measure": "0"}
+    assert found.group == Group(measure="0")
     assert (found.a, found.b) == ((1 / 4 + 0) / 2, (3 / 4 + 1 / 2) / 2)
     assert found.difference.value == (2 / 4 + 1 / 2) / 2
     assert (found.n, found.only_a, found.only_b) == (6, 0, 3)

@@ -122,7 +122,7 @@ def _suites(found: "Pairing", narrow: bool = False) -> "Table":
     for name in ("n", "A", "B", "B - A", "flipped", "ties A, B", "p (Holm)"):
         table.add_column(name, justify="right", no_wrap=True)
     for one, p in zip(found.suites, _adjusted(found)["p_holm"], strict=True):
-        table.add_row(Text(one.group["suite"]), *map(Text, _cells(one, narrow)), _p(p))
+        table.add_row(Text(one.group.suite), *map(Text, _cells(one, narrow)), _p(p))
     table.add_section()
     table.add_row(f"mean of {len(found.suites)}", *map(Text, _cells(found.overall, narrow)), "", style="bold")
     return table
@@ -214,13 +214,22 @@ def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
     content = {
         "a": {"model": runs[0].model, "run": str(runs[0].folder), "signature": first},
         "b": {"model": runs[1].model, "run": str(runs[1].folder), "signature": second},
-        "overall": asdict(found.overall),
-        "suites": [asdict(one) | each for one, each in zip(found.suites, numbers, strict=True)],
+        "overall": _named(asdict(found.overall)),
+        "suites": [_named(asdict(one)) | each for one, each in zip(found.suites, numbers, strict=True)],
         "flips": found.flips.to_dicts(),
         "warnings": found.warnings,
         "left_out": found.left_out,
     }
     print(json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _named(content: dict[str, Any]) -> dict[str, Any]:
+    """The same with groups as suite and measure."""
+    return {
+        key: {name: value[name] for name in ("suite", "measure") if value[name]} if key == "group"
+        else _named(value) if isinstance(value, dict) else value
+        for key, value in content.items()
+    }  # fmt: skip
 
 
 def _without_nan(content: Any) -> Any:
@@ -237,7 +246,7 @@ def _without_nan(content: Any) -> Any:
 
 def _signatures(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:
     """Of the suite, or, over several, with their number in its place."""
-    suite = found.suites[0].group["suite"]
+    suite = found.suites[0].group.suite
     signatures = [run.signature(suite, rule) for run in runs]
     if len(found.suites) == 1:
         return signatures

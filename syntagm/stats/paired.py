@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from syntagm.errors import UsageError
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
 
 _KEYS = ("suite", "item", "measure")
@@ -27,7 +27,7 @@ class Comparison:
     """Model b against model a on the items of one suite, or of several.
 
     Arguments:
-        group: {"suite": ..., "measure": ...}, or {"measure": ...} over suites.
+        group: a suite and a measure, or the measure over suites.
         a, b: their accuracies (of shares, means) on the n items; over suites, the unweighted means.
         ends_a, ends_b: the ends of the intervals of a and of b.
         difference: b - a, with ties 0 and the left-out items as undefined.
@@ -39,7 +39,7 @@ class Comparison:
     Of shares there is a difference only: margin and counts are None, p is nan.
     """
 
-    group: Mapping[str, str]
+    group: Group
     a: float
     b: float
     ends_a: tuple[float, float]
@@ -127,7 +127,7 @@ def compare(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> list[Compar
     """
     judged = {measure: of_verdicts(rows) for (measure,), rows in pairs.group_by("measure")}
     return [
-        _comparison({"suite": str(suite), "measure": str(measure)}, {str(suite): rows}, tolerances, judged[measure])
+        _comparison(Group(suite=str(suite), measure=str(measure)), {str(suite): rows}, tolerances, judged[measure])
         for (suite, measure), rows in pairs.group_by("suite", "measure", maintain_order=True)
     ]
 
@@ -140,7 +140,7 @@ def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Compari
     """
     measures = ", ".join(pairs["measure"].unique(maintain_order=True))
     suites = {str(suite): rows for (suite,), rows in pairs.group_by("suite", maintain_order=True)}
-    return _comparison({"measure": measures}, suites, tolerances, of_verdicts(pairs))
+    return _comparison(Group(measure=measures), suites, tolerances, of_verdicts(pairs))
 
 
 def flips(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -167,7 +167,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def _comparison(
-    group: Mapping[str, str], tables: Mapping[str, pl.DataFrame], tolerances: tuple[float, float], judged: bool
+    group: Group, tables: Mapping[str, pl.DataFrame], tolerances: tuple[float, float], judged: bool
 ) -> Comparison:
     suites = {suite: _defined(rows) for suite, rows in tables.items()}
     left_out = sum(map(len, tables.values())) - sum(map(len, suites.values()))
@@ -195,10 +195,10 @@ def _ends(suites: Mapping[str, pl.DataFrame], column: str) -> tuple[float, float
     )
 
 
-def _difference(group: Mapping[str, str], suites: Mapping[str, pl.DataFrame], name: str, left_out: int) -> Estimate:
+def _difference(group: Group, suites: Mapping[str, pl.DataFrame], name: str, left_out: int) -> Estimate:
     values = {suite: (rows[f"{name}_b"] - rows[f"{name}_a"]).to_numpy() for suite, rows in suites.items()}
     means = bootstrap.mean_over_suites(values)
-    method = bootstrap.METHOD if "suite" in group else bootstrap.method_over_suites(len(suites))
+    method = bootstrap.METHOD if group.suite else bootstrap.method_over_suites(len(suites))
     method = bootstrap.remark(f"{method}, paired", {suite: len(one) for suite, one in values.items()})
     value = float(np.mean([_mean(one) for one in values.values()]))
     return Estimate(group, value, *bootstrap.interval(means), sum(map(len, values.values())), method, 0, left_out)

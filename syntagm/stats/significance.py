@@ -4,14 +4,14 @@ The family of tests is the suites that are compared: with 34 of them, one or two
 suite without an item that is defined under both models is not tested and not counted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
 from syntagm.stats.adjust import holm
 from syntagm.stats.benjamini_hochberg import benjamini_hochberg
@@ -63,7 +63,7 @@ def differences(pairs: pl.DataFrame) -> list[Difference]:
 
 
 def _difference(one: "_Side") -> Difference:
-    a, b, difference = (_estimate({"suite": one.suite}, [one], bootstrap.METHOD, column) for column in COLUMNS)
+    a, b, difference = (_estimate(Group(suite=one.suite), [one], bootstrap.METHOD, column) for column in COLUMNS)
     return Difference(one.suite, a, b, difference)
 
 
@@ -108,7 +108,7 @@ def scores(pairs: pl.DataFrame) -> tuple[Estimate, Estimate]:
 
 def _over_suites(pairs: pl.DataFrame, column: str) -> Estimate:
     sides = _sides(pairs)
-    return _estimate({}, sides, bootstrap.method_over_suites(len(sides)), column)
+    return _estimate(Group(), sides, bootstrap.method_over_suites(len(sides)), column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _mean(values: NDArray[np.float64]) -> float:
     return float(values.mean()) if len(values) else np.nan
 
 
-def _estimate(group: Mapping[str, str], sides: Sequence[_Side], method: str, column: str) -> Estimate:
+def _estimate(group: Group, sides: Sequence[_Side], method: str, column: str) -> Estimate:
     """The mean over suites of the mean of `a`, `b` or the `difference`, item by item."""
     values: dict[str, NDArray[np.float64]] = {one.suite: getattr(one, column) for one in sides}
     sizes = {suite: len(one) for suite, one in values.items()}

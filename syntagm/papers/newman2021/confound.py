@@ -90,10 +90,10 @@ def _groups(table: pl.DataFrame, measure: str, key: str) -> Iterator[tuple[Cell,
     if not any(part.height for part in parts.values()):
         return
     for said, part in ((OTHERS, plain), *parts.items()):
-        group = {"of": f"{key}/{measure}/{said}"}
-        found = [lemma_groups.share(part, measure, group)]
+        about = f"{key}/{measure}/{said}"
+        found = [lemma_groups.share(part, measure, about)]
         if part is not plain:
-            found += [lemma_groups.difference(part, plain, measure, group, within) for within in ("", BAND)]
+            found += [lemma_groups.difference(part, plain, measure, about, within) for within in ("", BAND)]
         cells = [_shown(one) for one in found] + [(None, None, None)] * (3 - len(found))
         yield said, *cells[0], part.height, *cells[1], *cells[2]
 

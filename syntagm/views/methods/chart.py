@@ -14,7 +14,7 @@ from syntagm.views.methods.compute import differences
 
 
 def draw(found: Sequence[Estimate], title: str = "") -> Figure:
-    """The figure; groups of the estimates have `contrast` and `model`."""
+    """The figure; groups of the estimates have a model and the label `contrast`."""
     axis = "accuracy on whole sentences, less that on the critical word"
     return contrasts.draw(
         found,
