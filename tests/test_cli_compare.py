@@ -121,7 +121,7 @@ def test_all_joins_the_predictions(folders):
     from syntagm.runs.store import open_run
 
     found = pairing.compare(*map(open_run, folders), "all")
-    assert [one.b for one in found.suites] == [2 / 3, 1.0, 1 / 2]
+    assert [one.b.value for one in found.suites] == [2 / 3, 1.0, 1 / 2]
     assert found.overall.group == Group(measure="all")
 
 

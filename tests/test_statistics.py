@@ -16,7 +16,7 @@ from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, power
 from syntagm.stats.clustered import clustered
-from syntagm.stats.paired import mcnemar
+from syntagm.stats.significance import mcnemar
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.views import significance
 from syntagm.views.clustered import table as clustered_table

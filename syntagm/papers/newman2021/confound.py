@@ -93,7 +93,8 @@ def _groups(table: pl.DataFrame, measure: str, key: str) -> Iterator[tuple[Cell,
         about = f"{key}/{measure}/{said}"
         found = [lemma_groups.share(part, measure, about)]
         if part is not plain:
-            found += [lemma_groups.difference(part, plain, measure, about, within) for within in ("", BAND)]
+            compared = [lemma_groups.difference(part, plain, measure, about, within) for within in ("", BAND)]
+            found += [one.difference for one in compared]
         cells = [_shown(one) for one in found] + [(None, None, None)] * (3 - len(found))
         yield said, *cells[0], part.height, *cells[1], *cells[2]
 

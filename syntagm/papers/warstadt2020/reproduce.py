@@ -29,6 +29,7 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
 from syntagm.stats.correlation import correlations
+from syntagm.stats.paired import Comparison
 from syntagm.views import contrasts, correlation, phenomena
 from syntagm.views.learning_curve import chart as learning_curve
 from syntagm.views.learning_curve import compute as learning
@@ -218,7 +219,7 @@ def _shallow(runs: Sequence[Run]) -> Made:
 
 def _methods(runs: Sequence[Run], known: Known) -> Made:
     labels = {suite: one.phenomenon for suite, one in known.items()}
-    found: list[Estimate] = []
+    found: list[Comparison] = []
     for name, run in named(runs):
         results = run.results().with_columns(model=pl.lit(name))
         found += method_difference.differences(results, run.tolerance, labels)

@@ -13,6 +13,7 @@ from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, complete
 from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_paper
 from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
+from syntagm.stats.paired import Comparison
 from syntagm.stats.suite_means import Key, Redrawn
 from syntagm.views.learning_curve.compute import Line
 
@@ -181,8 +182,9 @@ def _margins(table: pl.DataFrame) -> bool:
     return any(name.startswith("margin under ") for name in table["predictor"])
 
 
-def method_table(found: Sequence[Estimate]) -> Table:
+def method_table(compared: Sequence[Comparison]) -> Table:
     """The differences between whole sentences and critical words, over all paradigms with the method and by category."""
+    found = [one.difference for one in compared]
     rows = [
         (one.group.measure, one.group["label"], str(one.group.count("suites")), one.group.model, *numbers(one))
         for one in found

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap, redrawn
+from syntagm.stats.paired import Comparison
 
 MEASURES = ("equal_weight", "model_weight")
 METHOD = bootstrap.METHOD.replace("items", "lemmas")
@@ -61,8 +62,8 @@ def share(table: pl.DataFrame, measure: str, key: str, group: Group | None = Non
     return _estimate(*_value_and_draws(table, measure, key), table.height, group or Group())
 
 
-def difference(one: pl.DataFrame, other: pl.DataFrame, measure: str, key: str, within: str = "") -> Estimate:
-    """The share of one group less that of another; n counts the lemmas of the first that are compared.
+def difference(one: pl.DataFrame, other: pl.DataFrame, measure: str, key: str, within: str = "") -> Comparison:
+    """The share of one group less that of another, which has other lemmas; n counts those of the first that are compared.
 
     Arguments:
         key: whose lemmas these are; the random numbers depend on it.
@@ -70,7 +71,7 @@ def difference(one: pl.DataFrame, other: pl.DataFrame, measure: str, key: str, w
             weighed by the lemmas that the first group has there. Lemmas of values that the other lacks are left out of n.
 
     >>> one, other = (pl.DataFrame({"contexts": [2, 2], "won": won, "band": ["1", "2"]}) for won in ([1.0, 1.0], [2.0, 1.0]))
-    >>> difference(one, other, "equal_weight", "").value, difference(one, other, "equal_weight", "", "band").n
+    >>> difference(one, other, "equal_weight", "").difference.value, difference(one, other, "equal_weight", "", "band").n
     (-0.25, 2)
     """
     parts = [_matched(one, other, within, value) for value in (one[within].unique().sort() if within else [""])]
@@ -83,7 +84,8 @@ def difference(one: pl.DataFrame, other: pl.DataFrame, measure: str, key: str, w
         value += ours.height / counted * (mine - its)
         draws = draws + ours.height / counted * (my_draws - its_draws)
     spread = any(height > 1 for ours, theirs in parts for height in (ours.height, theirs.height))
-    return _estimate(value, draws if spread else np.full_like(draws, np.nan), counted, Group(measure=measure))
+    group = Group(measure=measure)
+    return Comparison(group, _estimate(value, draws if spread else np.full_like(draws, np.nan), counted, group))
 
 
 def _matched(one: pl.DataFrame, other: pl.DataFrame, within: str, value: str) -> tuple[pl.DataFrame, pl.DataFrame]:

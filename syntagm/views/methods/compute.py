@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from syntagm.result import Estimate, Group
+from syntagm.result import Group
 from syntagm.stats import suite_means
+from syntagm.stats.paired import Comparison
 
 WHOLE = "full_sentence"
 PREFIX = {"one_prefix": "one prefix, two words", "two_prefix": "two prefixes, one word"}
 
 
-def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, str]) -> list[Estimate]:
-    """An estimate for each model, prefix method and label of suites, and one over all suites that have the method.
+def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, str]) -> list[Comparison]:
+    """A comparison for each model, prefix method and label of suites, and one over all suites that have the method.
 
     Groups have the model, the prefix method as measure, the labels `label` ("all", or the label of suites) and `contrast` (a
     name for readers), and the count `suites`.
@@ -33,7 +34,7 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
                 name = f"{'all suites' if label == 'all' else label.replace('_', ' ')}: {said}"
                 labels_of_group = (("label", label), ("contrast", name))
                 group = Group(model, measure=measure, labels=labels_of_group, counts=(("suites", len(several)),))
-                made.append(suite_means.mean(several, group))
+                made.append(Comparison(group, suite_means.mean(several, group)))
     return made
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import polars as pl
 
 from syntagm.drawing.chart import Figure, Spec, colours, distinct, finish, legend, shapes
-from syntagm.result import Estimate, Group
+from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import score
-from syntagm.stats.paired import are_verdicts
+from syntagm.stats.paired import kind_of
 from syntagm.views.scores import compute as of_run
 
 SCHEMA = {
@@ -57,7 +57,7 @@ def draw_figure(runs: Sequence[Run], measure: str = "first") -> Figure:
 
 def _judged(run: Run, measure: str) -> bool:
     results = score.verdicts(run.results(), of_run.predictions(run, measure), measure)
-    return are_verdicts(results["value"], results["margin"])
+    return kind_of(results["value"], results["margin"]) is Kind.VERDICT
 
 
 def draw(
