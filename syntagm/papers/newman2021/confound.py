@@ -16,7 +16,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.papers.newman2021.rows import rows, signatures
 from syntagm.result import Estimate
 from syntagm.runs.gap_run import FillRun
-from syntagm.stats import redrawn
+from syntagm.stats import bootstrap
 from syntagm.views.frequency_bands import compute as lemma_groups
 from syntagm.views.gaps.estimates import contexts
 
@@ -141,5 +141,5 @@ def right_contexts(runs: Runs) -> Table | None:
 
 def _means(part: pl.DataFrame, key: str) -> Iterator[Cell]:
     values = part.select("equal_weight", "model_weight").to_numpy()
-    for mean, low, high, _ in redrawn.estimated(values, key):
+    for mean, low, high, _ in bootstrap.column_estimates(values, key):
         yield from (None if np.isnan(one) else one for one in (mean, low, high))

@@ -10,7 +10,7 @@ from syntagm.result import Estimate, Group
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, redrawn
+from syntagm.stats import bootstrap
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.views.gaps.estimates import contexts, of_suites
 
@@ -60,7 +60,7 @@ def _paired(group: Group, run: FillRun, row: str, suites: Sequence[str]) -> Esti
     """MW less EW, context by context."""
     table = contexts(run, suites)
     found = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
-    low, high = bootstrap.interval(redrawn.means(found[:, None], row)[:, 0])
+    low, high = bootstrap.interval(bootstrap.column_means(found[:, None], row)[:, 0])
     method = bootstrap.remark(bootstrap.METHOD.replace("items", "contexts"), {row: len(found)})
     value = float(found.mean()) if len(found) else float("nan")
     return Estimate(group, value, low, high, len(found), method, 0, len(table) - len(found))

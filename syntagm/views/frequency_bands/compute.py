@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
-from syntagm.stats import bootstrap, redrawn
+from syntagm.stats import bootstrap
 from syntagm.stats.paired import Comparison
 
 MEASURES = ("equal_weight", "model_weight")
@@ -98,7 +98,7 @@ def _value_and_draws(table: pl.DataFrame, measure: str, key: str) -> tuple[float
     value = _ratio(columns.mean(axis=0)) if table.height else np.nan
     if table.height < 2:
         return float(value), np.full(bootstrap.DRAWS, value)
-    return float(value), _ratio(redrawn.means(columns, key))
+    return float(value), _ratio(bootstrap.column_means(columns, key))
 
 
 def _columns(table: pl.DataFrame, measure: str) -> _Array:

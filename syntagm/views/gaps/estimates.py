@@ -16,7 +16,7 @@ import polars as pl
 
 from syntagm.result import Estimate, Group
 from syntagm.runs.gap_run import FillRun
-from syntagm.stats import bootstrap, redrawn
+from syntagm.stats import bootstrap
 from syntagm.tasks.gaps import tables
 from syntagm.tasks.gaps.nucleus import Cut
 
@@ -68,7 +68,7 @@ def of_suites(run: FillRun, group: Group, key: str, suites: Sequence[str], cuts:
     if not len(table):
         return
     values = np.column_stack(list(columns.values()))
-    for name, (mean, low, high, defined) in zip(columns, redrawn.estimated(values, key), strict=True):
+    for name, (mean, low, high, defined) in zip(columns, bootstrap.column_estimates(values, key), strict=True):
         method = bootstrap.remark(METHOD, {key: defined})
         yield Estimate(replace(group, measure=name), mean, low, high, defined, method, 0, len(values) - defined)
 
