@@ -8,6 +8,7 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm.cli import main
 from syntagm.errors import RunError
 from syntagm.formula import parse
+from syntagm.result import Group
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.views.comparison import compute as pairing
 
@@ -120,8 +121,8 @@ def test_all_joins_the_predictions(folders):
     from syntagm.runs.store import open_run
 
     found = pairing.compare(*map(open_run, folders), "all")
-    assert [one.b for one in found.suites] == [2 / 3, 1.0, 1 / 2]
-    assert found.overall.group == {"measure": "all"}
+    assert [one.b.value for one in found.suites] == [2 / 3, 1.0, 1 / 2]
+    assert found.overall.group == Group(measure="all")
 
 
 @pytest.mark.parametrize(

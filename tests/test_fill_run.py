@@ -96,7 +96,7 @@ def test_each_suite_takes_the_label_of_its_own_first_item(tmp_path: Path) -> Non
     # Together the first label wins, and the context counts once.
     together = contexts(run, ["simple", "clash"])
     assert together["label"].to_list() == ["singular", "plural", "plural", "singular"]
-    [equal] = [one for one in pooled(run) if one.group["measure"] == "equal_weight"]
+    [equal] = [one for one in pooled(run) if one.group.measure == "equal_weight"]
     assert equal.n == 4
     assert equal.value == pytest.approx(together["equal_weight"].mean())
 
@@ -172,7 +172,7 @@ def test_every_number_is_that_of_the_definition(tmp_path: Path, sees: Sees) -> N
 
 def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
     run = filled(tmp_path, top=(0.05,))
-    found = {(one.group["suite"], one.group["measure"]): one for one in estimates(run)}
+    found = {(one.group.suite, one.group.measure): one for one in estimates(run)}
     table = run.contexts("simple")
     for name in ("equal_weight", "model_weight", "covered", "covered(top=0.05)"):
         assert found["simple", name].value == pytest.approx(table[name].mean())
@@ -182,7 +182,7 @@ def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
     assert found["simple", "equal_weight(top=0.05)"].undefined == missing
     assert (found["simple", "tse"].n, found["simple", "tse"].undefined) == (3, 1)
     assert found["simple", "covered"].method == "bootstrap(contexts, 10000, seed 1)"
-    assert [one.group["measure"] for one in estimates(run, [Cut()])][:2] == ["tse", "equal_weight"]
+    assert [one.group.measure for one in estimates(run, [Cut()])][:2] == ["tse", "equal_weight"]
 
 
 def test_lemma_sums(tmp_path: Path) -> None:
@@ -236,18 +236,18 @@ def test_the_results_file_has_every_row_once(tmp_path: Path) -> None:
 def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     run = filled(tmp_path / "a")
     other = filled(tmp_path / "b", model=Drawn([*VOCABULARY, "k"]))
-    assert {one.group["suite"] for one in compare(run, other).suites} == {"simple", "clash"}
+    assert {one.group.suite for one in compare(run, other).suites} == {"simple", "clash"}
     assert compare(run, other, "model_weight").overall.n == 5
     assert "".join(lines(run, "results")) == (tmp_path / "a" / "results.csv").read_text()
     scores = [line.split(",")[:4] for line in lines(run, "scores")]
     assert [run.model, "suite", "simple", "equal_weight"] in scores
     assert {row[3] for row in scores[1:] if row[1] != "suite"} == {"first"}
     # One number, one interval: those of the table that `syntagm fill` prints.
-    shown = {(one.group["suite"], one.group["measure"]): cell(one.low) for one in estimates(run)}
+    shown = {(one.group.suite, one.group.measure): cell(one.low) for one in estimates(run)}
     rows = [line.split(",") for line in lines(run, "scores")]
     assert {(row[2], row[3]): row[5] for row in rows if row[1] == "suite"} == shown
     [tse, equal, *_] = estimate(run)
-    assert (chance_of(run, tse).value, tse.group["measure"]) == (0.5, "tse")
+    assert (chance_of(run, tse).value, tse.group.measure) == (0.5, "tse")
     assert chance_of(run, equal).method == "no chance level: a measure without a formula"
     with pytest.raises(UsageError, match="one of its measures"):
         compare(run, other, "all")
@@ -412,7 +412,7 @@ def test_weights_by_what_is_known_of_the_lemmas(tmp_path: Path) -> None:
         WORDS, rows=tuple(dataclasses.replace(row, tags={"band": tags[row.lemma]}) for row in WORDS.rows)
     )
     run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), words, tmp_path)
-    found = {(one.group["band"], one.group["measure"]): one for one in lemmas.by_tag(run, "band", ["simple"])}
+    found = {(one.group["band"], one.group.measure): one for one in lemmas.by_tag(run, "band", ["simple"])}
     # Three contexts: one is singular, two plural. `odd` is unknown, so band 3 has no lemma.
     p = [Drawn(VOCABULARY).distribution(left, "") for left in ("The dog ", "The dogs ", "The cats ")]
     labels, pairs_of_one = (0, 1, 1), [("is", "are"), ("barks", "bark")]

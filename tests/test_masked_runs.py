@@ -102,14 +102,14 @@ def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_compa
     # Of two suites with two items each, one is left; its other prediction keeps its own number.
     [score] = scores(seen)
     assert (score.n, score.method.split(";")[0]) == (2, "mean of 1 suite")
-    assert [one.group["suite"] for one in accuracies(seen, "all")] == ["adjunct_island"]
+    assert [one.group.suite for one in accuracies(seen, "all")] == ["adjunct_island"]
     assert accuracies(seen, "full_sentence")[0].n == 2
     toy = run(sg.load_model("toy"), [mixed, whole], tmp_path / "toy")
     [over] = scores(toy)
     assert over.n == 4
     for pair in ((seen, toy), (toy, seen)):
         found = compare(*pair)
-        assert [one.group["suite"] for one in found.suites] == ["adjunct_island"]
+        assert [one.group.suite for one in found.suites] == ["adjunct_island"]
         assert found.left_out == [f"suite only_npi_scope: measure first was not computed for {seen.model}"]
     assert "only_npi_scope" in report([seen, toy], tmp_path / "r.html").read_text(encoding="utf-8")
     assert "only_npi_scope" in report([seen], tmp_path / "r.html").read_text(encoding="utf-8")

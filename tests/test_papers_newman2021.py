@@ -121,14 +121,14 @@ def test_differences_within_bands_weigh_by_the_first_group() -> None:
     columns = {"contexts": [1] * 3, "band": ["1", "1", "2"]}
     one = pl.DataFrame(columns | {"won": [1.0, 0.0, 1.0]})
     other = pl.DataFrame(columns | {"won": [0.0, 0.0, 0.0]})
-    found = lemma_groups.difference(one, other, "equal_weight", {"of": "x"}, "band")
+    found = lemma_groups.difference(one, other, "equal_weight", "x", "band").difference
     # 2/3 (1/2 - 0) + 1/3 (1 - 0); the lemma that is alone adds no spread.
     assert found.value == pytest.approx(2 / 3)
     assert found.low == pytest.approx(1 / 3)
     assert found.high == pytest.approx(1)
-    alone = lemma_groups.difference(one, other.with_columns(band=pl.lit("9")), "equal_weight", {"of": "x"}, "band")
+    alone = lemma_groups.difference(one, other.with_columns(band=pl.lit("9")), "equal_weight", "x", "band")
     assert alone.n == 0
-    assert alone.value != alone.value
+    assert alone.difference.value != alone.difference.value
 
 
 def test_right_contexts_are_for_models_that_see_them(tmp_path: Path) -> None:

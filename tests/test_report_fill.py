@@ -82,11 +82,11 @@ def test_every_estimate_is_in_the_csv(tmp_path: Path) -> None:
     run = filled(tmp_path / "run", top=[0.9], bottom=[0.1])
     page = report([run], tmp_path / "page.html")
     rows = {(row["of"], row["name"], row["measure"]): row for row in saved(page)["scores.csv"]}
-    found = [("suite", one.group["suite"], one) for one in estimates(run)]
+    found = [("suite", one.group.suite, one) for one in estimates(run)]
     found += [("construction", one.group["construction"], one) for one in pooled(run)]
     assert len(rows) == len(found)
     for kind, name, one in found:
-        row = rows[kind, name, one.group["measure"]]
+        row = rows[kind, name, one.group.measure]
         assert int(row["n"]) == one.n
         assert np.array_equal(float(row["value"]), one.value, equal_nan=True)
     assert {row["measure"] for row in rows.values()} >= {"equal_weight(top=0.9)", "invalid(bottom=0.1)", "tse"}

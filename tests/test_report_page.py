@@ -107,9 +107,9 @@ def test_models_are_compared_on_the_suites_they_share(tmp_path: Path) -> None:
     page = written(tmp_path, toy, other)
     [row] = saved(page)["comparison.csv"]
     pairs = paired.pair(*(run.results("agreement").filter(pl.col("measure") == "verb") for run in (toy, other)))
-    [expected] = paired.compare(pairs, (toy.tolerance, other.tolerance))
+    [expected] = paired.by_suite(pairs, (toy.tolerance, other.tolerance))
     assert (float(row["difference"]), float(row["p"])) == (expected.difference.value, expected.p)
-    assert (row["only_a"], row["only_b"]) == (str(expected.only_a), str(expected.only_b))
+    assert (row["only_a"], row["only_b"]) == (str(expected.verdicts.only_a), str(expected.verdicts.only_b))
     assert "0 of 1 suite separate them" in page.text
     assert "Models compared" not in written(tmp_path, toy).text
 

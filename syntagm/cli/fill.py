@@ -132,8 +132,9 @@ def _table(done: "FillRun", key: str, found: "Sequence[Estimate]") -> "Table":
     table.add_column(key, overflow="fold")
     for name in ("items", "tse", "contexts", *_SHOWN[1:], "invalid", "rows"):
         table.add_column(name, justify="right", no_wrap=name != "invalid")
-    for name in dict.fromkeys(one.group[key] for one in found):
-        by_measure = {one.group["measure"]: one for one in found if one.group[key] == name}
+    named = [(one.group.suite if key == "suite" else one.group[key], one) for one in found]
+    for name in dict.fromkeys(name for name, _ in named):
+        by_measure = {one.group.measure: one for about, one in named if about == name}
         suites = [
             suite.name for suite in done.suites if name == (suite.name if key == "suite" else suite.tags.get(key))
         ]

@@ -130,7 +130,7 @@ def columns(runs: Sequence[Run]) -> list[Column]:
 
 def _column(run: Run, name: str) -> Column:
     found = [*estimates.accuracies(run), *estimates.accuracies(run, "all")]
-    accuracies = {(one.group["suite"], one.group["measure"]): one for one in reversed(found)}
+    accuracies = {(one.group.suite, one.group.measure): one for one in reversed(found)}
     judged = {}
     for suite in run.suites:
         one = accuracies.get((suite.name, next(iter(suite.predictions), "")))

@@ -22,12 +22,13 @@ import polars as pl
 
 from syntagm.answers import Surprisals
 from syntagm.errors import AlignmentError, RunError
+from syntagm.result import Kind
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
 from syntagm.suite import Region, Sentence
 from syntagm.tasks.align import Rule
 from syntagm.tasks.reading import Reading
-from syntagm.tasks.task import Schema, SuiteRecord, Task, Values
+from syntagm.tasks.task import Schema, SuiteRecord, Task
 
 FORMAT = 2
 REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "bits")
@@ -75,9 +76,9 @@ class Run:
             str(self.folder), f"no suite {name!r}", "one of " + ", ".join(suite.name for suite in self.suites)
         )
 
-    def values(self, measure: str) -> Values:
-        """Return what the values of a measure are: "verdicts", "shares" or "numbers"."""
-        return self.task.values(measure, self.record["options"])
+    def kind(self, measure: str) -> Kind:
+        """Return what the values of a measure are."""
+        return self.task.kind(measure, self.record["options"])
 
     @property
     def undefined(self) -> dict[str, int]:

@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from syntagm.answers import Answers
+from syntagm.result import Kind
 from syntagm.suite import Item
 from syntagm.tasks.reading import Reading
 
@@ -23,10 +24,10 @@ class Measure(ABC):
     """A measure: a frozen dataclass whose fields are its parameters; `str` is its canonical name in every result.
 
     Attributes:
-        values: what its values are: verdicts (0 or 1), shares from 0 to 1, or other numbers.
+        kind: what its values are.
     """
 
-    values: ClassVar[Literal["verdicts", "shares", "numbers"]] = "numbers"
+    kind: ClassVar[Kind] = Kind.BITS
 
     @abstractmethod
     def __str__(self) -> str:

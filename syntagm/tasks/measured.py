@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from syntagm.answers import Fill, Surprisals
 from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel
+from syntagm.result import Kind
 from syntagm.suite import Item, Suite
 from syntagm.tasks import items
 from syntagm.tasks.align import Rule
@@ -15,7 +16,7 @@ from syntagm.tasks.items import Slice
 from syntagm.tasks.measure import Measure
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.slices import slices
-from syntagm.tasks.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, Values, suite_record
+from syntagm.tasks.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, suite_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Measures(Task[Slice]):
 
     def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
         """Return the measures with what their values are, the rule of alignment, and the tolerance."""
-        measures = {str(measure): measure.values for measure in self.measures}
+        measures = {str(measure): measure.kind.name for measure in self.measures}
         return {"align": self.align, "tolerance": tolerance, "measures": measures}
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
@@ -92,10 +93,9 @@ class Measures(Task[Slice]):
         return (f"align:{options['align']}",)
 
     @classmethod
-    def values(cls, measure: str, options: Options) -> Values:
+    def kind(cls, measure: str, options: Options) -> Kind:
         """Return what the record says of the measure."""
-        values: Values = options["measures"][measure]
-        return values
+        return Kind[options["measures"][measure]]
 
 
 def _refuse_unmeasurable(suite: str, item: Item, measures: Sequence[Measure]) -> None:

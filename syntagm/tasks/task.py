@@ -14,12 +14,12 @@ import polars as pl
 
 from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.models.contract import LanguageModel
+from syntagm.result import Kind
 from syntagm.suite import Aggregate, Suite, public_tags
 
 Schema: TypeAlias = dict[str, pl.DataType]
 Options: TypeAlias = Mapping[str, Any]
 Questions: TypeAlias = Sequence[str] | Sequence[Blank]
-Values: TypeAlias = Literal["verdicts", "shares", "numbers"]
 
 # Every task keeps this table: a row an item, or a context, and measure.
 RESULTS: Schema = {
@@ -224,5 +224,5 @@ class Task(ABC, Generic[Content]):
 
     @classmethod
     @abstractmethod
-    def values(cls, measure: str, options: Options) -> Values:
-        """Return what the values of a measure are: verdicts (0 or 1), shares from 0 to 1, or other numbers."""
+    def kind(cls, measure: str, options: Options) -> Kind:
+        """Return what the values of a measure are."""

@@ -10,7 +10,7 @@ import numpy as np
 from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel
-from syntagm.result import Result
+from syntagm.result import Kind, Result
 from syntagm.suite import Suite
 from syntagm.tasks.gaps import nucleus, plan, tables
 from syntagm.tasks.gaps.candidates import Candidates
@@ -21,7 +21,7 @@ from syntagm.tasks.gaps.pair_accuracy import Tse
 from syntagm.tasks.gaps.queries import Question, questions
 from syntagm.tasks.gaps.shares import shares
 from syntagm.tasks.items import count_reason
-from syntagm.tasks.task import Judged, Options, Plan, Schema, Task, Unit, Values
+from syntagm.tasks.task import Judged, Options, Plan, Schema, Task, Unit
 from syntagm.word_list import WordList
 
 
@@ -153,9 +153,9 @@ class Gaps(Task[Contexts]):
         )
 
     @classmethod
-    def values(cls, measure: str, options: Options) -> Values:
+    def kind(cls, measure: str, options: Options) -> Kind:
         """TSE says of a pair whether it holds; the others are shares of a list."""
-        return "verdicts" if measure == "tse" else "shares"
+        return Kind.VERDICT if measure == "tse" else Kind.SHARE
 
     def _labels(self) -> Labels:
         return Labels(self.words, self.shared)

@@ -10,12 +10,13 @@ Deliberate differences from SyntaxGym 0.8a1 (docs/differences.md gives the reaso
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from syntagm import suite
 from syntagm.answers import Answers
+from syntagm.result import Kind
 from syntagm.suite import Item
 from syntagm.tasks.measure import Judgement, Measure
 from syntagm.tasks.reading import Reading
@@ -25,7 +26,7 @@ from syntagm.tasks.reading import Reading
 class Prediction(Measure):
     """One prediction; `tolerance` in bits: a margin within it is a tie."""
 
-    values: ClassVar[Literal["verdicts"]] = "verdicts"
+    kind: ClassVar[Kind] = Kind.VERDICT
 
     prediction: suite.Prediction
     tolerance: float = 1e-4

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from syntagm.answers import Fill, Surprisals
 from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel
+from syntagm.result import Kind
 from syntagm.suite import Suite
 from syntagm.tasks import items
 from syntagm.tasks.align import Rule
@@ -15,7 +16,7 @@ from syntagm.tasks.items import Slice
 from syntagm.tasks.predictions.prediction import Prediction
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.slices import slices
-from syntagm.tasks.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, Values, suite_record
+from syntagm.tasks.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, suite_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,9 @@ class Predictions(Task[Slice]):
         return (f"align:{options.get('align', 'strict')}",)
 
     @classmethod
-    def values(cls, measure: str, options: Options) -> Values:
+    def kind(cls, measure: str, options: Options) -> Kind:
         """A prediction holds or does not."""
-        return "verdicts"
+        return Kind.VERDICT
 
 
 def left_out(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
