@@ -16,7 +16,7 @@ from syntagm.io import csv
 from syntagm.models import names
 from syntagm.models.contract import LanguageModel
 from syntagm.suite import Region, Sentence
-from syntagm.tasks.predictions.align import align
+from syntagm.tasks.align import align
 
 TEXTS = [
     "The dog near the cats barks",

@@ -1,6 +1,5 @@
 """The name of a language model: `family:path?option=value&option=value`, and how it is loaded."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.io import json
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
@@ -68,11 +68,10 @@ def head(path: Path) -> dict[str, Any]:
     """
     if not (file := path / "model.json").is_file():
         return {}
-    try:
-        said = dict(json.loads(file.read_bytes()))
-        return {**said, "family": said["family"]}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelError(str(file), f"says no family ({error!r})", '{"family": ...}') from error
+    said = json.record(file, ModelError, '{"family": ...}')
+    if "family" not in said:
+        raise ModelError(str(file), "says no family", '{"family": ...}')
+    return said
 
 
 def load(text: str, **options: str) -> LanguageModel:

@@ -9,8 +9,9 @@ from syntagm.models import families
 from syntagm.models.family import SURPRISAL, Scoring
 from syntagm.report import references
 from syntagm.report.markdown import code, counted, text
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
+from syntagm.tasks.task import SuiteRecord
 
 _COMPARISON = ("mcnemar-1947-note", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
 _RULES = {

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
+from syntagm.tasks.task import SuiteRecord
 
 _FILE = Path(__file__).resolve().parent.parent / "materials" / "cited" / "references.bib"
 _KEY = re.compile(r"@\w+\{([^,]+),")
@@ -82,7 +83,7 @@ def settings(run: Run) -> dict[str, str]:
 
 def is_fill(run: Run) -> bool:
     """Does the run fill blanks?"""
-    return bool(run.record.get("kind") == "fill")
+    return run.task.name == "gaps"
 
 
 def bibtex(keys: Iterable[str], runs: Sequence[Run], version: str) -> str:

@@ -19,7 +19,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.io import atomic
+from syntagm.io import atomic, lock
 from syntagm.training import state
 from syntagm.training.learner import Learner
 from syntagm.training.record import FILE, finished, refuse_another
@@ -85,7 +85,7 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
         if rank == 0:
             state.remove(folder / "state")
         return history
-    with atomic.held(folder / "state") if rank == 0 else contextlib.nullcontext():
+    with lock.held(folder / "state") if rank == 0 else contextlib.nullcontext():
         training = _Training(learner, settings, folder, identity, progress or Silent(), rank, world)
         training.run()
     return training.place.history

@@ -1,11 +1,11 @@
 """What a folder says of the training that ended in it, and the refusal of another training."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, UsageError
+from syntagm.io import json
 
 FILE = "training.json"
 
@@ -23,10 +23,7 @@ def finished(folder: Path, family: str = "") -> dict[str, Any] | None:
     path = folder / FILE
     if not path.exists():
         return None
-    try:
-        made = dict(json.loads(path.read_bytes()))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise RunError(str(path), f"no JSON ({error})", "what a training wrote", "Choose another folder.") from None
+    made = json.record(path, RunError, "what a training wrote", "Choose another folder.")
     if family and made.get("family") != family:
         raise UsageError(str(folder), f"a model of the family {made.get('family')}", "a new folder")
     return made

@@ -18,6 +18,7 @@ from typing import Any
 
 from syntagm.errors import RunError, UsageError
 from syntagm.io import atomic
+from syntagm.io.json import record as json_record
 from syntagm.models.contract import LanguageModel
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.progress import Told
@@ -150,13 +151,13 @@ def _fit(
 
 def score(design: Design, cell: Cell, told: Told) -> None:
     """Score a model on the suites, into its run directory; nothing if the run is finished."""
-    from syntagm.materials.reading import expand
+    from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
-    from syntagm.runs import engine as recording
+    from syntagm.runs.evaluate import run
 
     place = design.folder / "runs" / cell.name
     if (read_record(place) is None) or not open_run(place).done:
-        recording.run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=told)
+        run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=told)  # type: ignore[arg-type]
 
 
 def measure(design: Design, cell: Cell, words: int, told: Told) -> None:
@@ -244,10 +245,7 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         RunError: it can't be read.
     """
-    try:
-        return dict(json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError) as error:
-        raise RunError(str(path), f"can't be read ({error})", "what an experiment wrote", "Remove it.") from error
+    return json_record(path, RunError, "what an experiment wrote", "Remove it.")
 
 
 def words(design: Design) -> dict[str, int]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from syntagm.errors import RunError, UsageError
 from syntagm.io import atomic
+from syntagm.io.lock import held
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.experiment import SEEDLESS, Cell, Design, part, read, state
 from syntagm.papers.experiment.progress import Told
@@ -44,12 +45,12 @@ def claim(design: Design, told: Told) -> None:
 
 @contextmanager
 def alone(folder: Path, told: Told) -> Iterator[None]:
-    """Hold a folder, as `io.atomic.held`; if another process of the experiment has it, wait until it lets go."""
+    """Hold a folder, as `io.lock.held`; if another process of the experiment has it, wait until it lets go."""
     with ExitStack() as stack:
         waiting = False
         while True:
             try:
-                stack.enter_context(atomic.held(folder))
+                stack.enter_context(held(folder))
                 break
             except RunError as error:
                 if not error.found.startswith("in use"):
@@ -80,7 +81,7 @@ def turn(design: Design, cell: Cell, told: Told) -> Iterator[None]:
 
 def _record(design: Design) -> dict[str, Any]:
     from syntagm.materials.suite_files import read_all
-    from syntagm.runs import shard
+    from syntagm.tasks.slices import suite_hash
     from syntagm.training.corpora import corpus
 
     if design.draw < 0:
@@ -89,7 +90,7 @@ def _record(design: Design) -> dict[str, Any]:
         hyperparameters.taken(family, options)
     texts = {name: corpus.record(getattr(design, name)) for name in ("corpus", "valid", "test")}
     made = {"format": FORMAT, **texts, "draw": design.draw, "suites": list(design.suites)}
-    made["suite_hashes"] = {suite.name: shard.plan(suite, "")[0] for suite in read_all(*design.suites)}
+    made["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_all(*design.suites)}
     made |= {"sizes": dict(design.sizes), "families": {name: dict(one) for name, one in design.options.items()}}
     record: dict[str, Any] = json.loads(json.dumps(made))
     return record

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from syntagm.runs.engine import Silence
+from syntagm.progress import Progress
 
 
 class Told(Protocol):
@@ -28,7 +28,7 @@ class Told(Protocol):
         """As in `recording`."""
 
 
-class Nobody(Silence):
+class Nobody(Progress):
     """Nobody is told."""
 
     def said(self, line: str) -> None:

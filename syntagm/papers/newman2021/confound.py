@@ -16,7 +16,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.papers.newman2021.rows import rows, signatures
 from syntagm.result import Estimate
 from syntagm.runs.gap_run import FillRun
-from syntagm.stats import redrawn
+from syntagm.stats import bootstrap
 from syntagm.views.frequency_bands import compute as lemma_groups
 from syntagm.views.gaps.estimates import contexts
 
@@ -90,10 +90,11 @@ def _groups(table: pl.DataFrame, measure: str, key: str) -> Iterator[tuple[Cell,
     if not any(part.height for part in parts.values()):
         return
     for said, part in ((OTHERS, plain), *parts.items()):
-        group = {"of": f"{key}/{measure}/{said}"}
-        found = [lemma_groups.share(part, measure, group)]
+        about = f"{key}/{measure}/{said}"
+        found = [lemma_groups.share(part, measure, about)]
         if part is not plain:
-            found += [lemma_groups.difference(part, plain, measure, group, within) for within in ("", BAND)]
+            compared = [lemma_groups.difference(part, plain, measure, about, within) for within in ("", BAND)]
+            found += [one.difference for one in compared]
         cells = [_shown(one) for one in found] + [(None, None, None)] * (3 - len(found))
         yield said, *cells[0], part.height, *cells[1], *cells[2]
 
@@ -140,5 +141,5 @@ def right_contexts(runs: Runs) -> Table | None:
 
 def _means(part: pl.DataFrame, key: str) -> Iterator[Cell]:
     values = part.select("equal_weight", "model_weight").to_numpy()
-    for mean, low, high, _ in redrawn.estimated(values, key):
+    for mean, low, high, _ in bootstrap.column_estimates(values, key):
         yield from (None if np.isnan(one) else one for one in (mean, low, high))

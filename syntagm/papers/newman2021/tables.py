@@ -22,7 +22,7 @@ def table2(runs: Runs, found: Sequence[Estimate]) -> Table:
         found: as `of_rows` gives them.
     """
     quoted = cited("newman2021")["columns"]
-    by_key = {(one.group["row"], one.group["model"], one.group["measure"]): one for one in found}
+    by_key = {(one.group["row"], one.group.model, one.group.measure): one for one in found}
     names = [row for row in _order(runs) if any((row, model, "tse") in by_key for model, _ in runs)]
     lines: list[tuple[Cell, ...]] = []
     for row in names:
