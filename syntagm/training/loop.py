@@ -9,48 +9,25 @@ import json
 import math
 import os
 import time
-from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from syntagm.errors import InputError, RunError, UsageError
+from syntagm.errors import InputError, UsageError
 from syntagm.io import atomic
-from syntagm.training import state
+from syntagm.progress import Progress
+from syntagm.training import record, state
 from syntagm.training.learner import Learner
-from syntagm.training.record import FILE, finished, refuse_another
 from syntagm.training.settings import Settings, rate_at
 from syntagm.training.state import Place
 
 SAVE_EVERY = 300.0
 # Beyond it a perplexity is no number.
 HIGHEST_BITS = 1000.0
-# The files of weights, of whatever tool.
-WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
-
-
-class Progress(Protocol):
-    """Who is told how a training goes. Each may raise `Interrupted` to stop it; the last state stays."""
-
-    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
-        """A step is done: which, of how many; its loss in nats a token; the learning rate; tokens and seconds so far."""
-
-    def evaluated(self, row: Mapping[str, float]) -> None:
-        """An evaluation is done: a row of the history."""
-
-
-class Silent:
-    """Progress that nobody looks at."""
-
-    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
-        """Nothing."""
-
-    def evaluated(self, row: Mapping[str, float]) -> None:
-        """Nothing."""
 
 
 def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress | None = None) -> list[dict[str, float]]:
@@ -76,17 +53,17 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
     """
     rank, world = _processes(learner.device)
     identity = _identity(learner, settings, world)
-    made = finished(folder)
-    _refuse_foreign(folder, made is not None)
+    made = record.finished(folder)
+    record.refuse_foreign(folder)
     _wait_for_all(world)
     if made is not None:
-        refuse_another(folder, made, identity)
+        record.refuse_another(folder, made, identity)
         history: list[dict[str, float]] = made["history"]
         if rank == 0:
-            state.remove(folder / "state")
+            record.remove_state(folder)
         return history
-    with atomic.held(folder / "state") if rank == 0 else contextlib.nullcontext():
-        training = _Training(learner, settings, folder, identity, progress or Silent(), rank, world)
+    with atomic.held(folder / record.STATE) if rank == 0 else contextlib.nullcontext():
+        training = _Training(learner, settings, folder, identity, progress or Progress(), rank, world)
         training.run()
     return training.place.history
 
@@ -203,7 +180,7 @@ class _Training:
             place.best, place.without_gain = bits, 0
             if self.rank == 0:
                 place.best_file = state.save_best(
-                    self.folder / "state", place.step, state.weights_of(self.learner.module)
+                    self.folder / record.STATE, place.step, state.weights_of(self.learner.module)
                 )
         else:
             place.reductions, place.without_gain = place.reductions + 1, place.without_gain + 1
@@ -238,14 +215,14 @@ class _Training:
         self.saved = time.monotonic()
         if self.rank == 0:
             tensors = state.tensors_of(self.learner.module, self.optimiser, self.carried)
-            state.save(self.folder / "state", self.place, tensors)
+            state.save(self.folder / record.STATE, self.place, tensors)
 
     def _resume(self) -> None:
         """Go on from the state, if there is one."""
-        if (found := state.load(self.folder / "state")) is None:
+        if (found := state.load(self.folder / record.STATE)) is None:
             return
         place, tensors = found
-        refuse_another(self.folder, place.identity, self.place.identity)
+        record.refuse_another(self.folder, place.identity, self.place.identity)
         self.place = place
         self.carried = state.restore(self.learner.module, self.optimiser, tensors)
 
@@ -255,7 +232,7 @@ class _Training:
             # Which file holds the best weights only the first process knows, and soon it is gone.
             return
         if self.place.best_file:
-            state.load_weights(self.learner.module, state.load_best(self.folder / "state", self.place))
+            state.load_weights(self.learner.module, state.load_best(self.folder / record.STATE, self.place))
         for left in self.folder.glob(".*.tmp"):
             # Of a process that was killed while it wrote.
             left.unlink()
@@ -264,8 +241,7 @@ class _Training:
         made = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
         made |= {"seconds": self.place.seconds, "device": self.learner.device.type}
         made |= {"version": metadata.version("syntagm"), "torch": torch.__version__}
-        atomic.write(self.folder / FILE, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
-        state.remove(self.folder / "state")
+        record.end(self.folder, made)
 
 
 def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any]:
@@ -305,16 +281,6 @@ def _clip(module: torch.nn.Module, limit: float) -> None:
 def _wait_for_all(world: int) -> None:
     if world > 1:
         dist.barrier()
-
-
-def _refuse_foreign(folder: Path, ended: bool) -> None:
-    """Refuse weights that no training of ours left there: they would be overwritten; and the record of weights that are gone."""
-    found = sorted(path.name for kind in WEIGHTS for path in folder.glob(kind))
-    if ended and not found:
-        cure = "Delete the folder to train anew."
-        raise RunError(str(folder), f"{FILE} of a training that has ended, without its weights", "both", cure)
-    if found and not ended and not (folder / "state" / state.FILE).exists():
-        raise RunError(str(folder), f"a model that was not trained here ({found[0]})", "a new folder")
 
 
 def _processes(device: torch.device) -> tuple[int, int]:
