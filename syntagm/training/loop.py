@@ -20,7 +20,7 @@ from torch import Tensor
 from syntagm.errors import InputError, UsageError
 from syntagm.io import atomic
 from syntagm.progress import Progress
-from syntagm.training import record, state
+from syntagm.training import optimiser, record, state
 from syntagm.training.learner import Learner
 from syntagm.training.settings import Settings, rate_at
 from syntagm.training.state import Place
@@ -75,7 +75,7 @@ class _Training:
     ) -> None:  # fmt: skip
         self.learner, self.settings, self.folder, self.progress = learner, settings, folder, progress
         self.rank, self.world = rank, world
-        self.optimiser = _optimiser(learner, settings)
+        self.optimiser = optimiser.build(learner.module, settings)
         self.place = Place(identity=identity)
         self.carried: dict[str, Tensor] = {}
         self.saved = time.monotonic()
@@ -143,7 +143,7 @@ class _Training:
         loss.backward()  # type: ignore[no-untyped-call]
         tokens, value = self._average(tokens, value)
         if self.settings.clip:
-            _clip(self.learner.module, self.settings.clip)
+            optimiser.clip(self.learner.module, self.settings.clip)
         self.optimiser.step()
         self.place.step += 1
         self.place.tokens += tokens
@@ -249,33 +249,6 @@ def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any
     shown = {name: getattr(settings, name) for name in settings.__slots__ if name != "device"}
     made: dict[str, Any] = json.loads(json.dumps({"settings": shown, "processes": world, **learner.record}))
     return made
-
-
-def _optimiser(learner: Learner, settings: Settings) -> torch.optim.Optimizer:
-    parameters = [parameter for parameter in learner.module.parameters() if parameter.requires_grad]
-    if settings.optimiser == "sgd":
-        return torch.optim.SGD(parameters, lr=settings.rate)
-    groups = [
-        {"params": [one for one in parameters if one.dim() > 1], "weight_decay": settings.decay},
-        {"params": [one for one in parameters if one.dim() < 2], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.95), eps=1e-8)
-
-
-def _clip(module: torch.nn.Module, limit: float) -> None:
-    """Scale the gradients down to a norm of `limit`, if theirs is larger; as PyTorch does, and sparse ones too."""
-    values = []
-    for parameter in module.parameters():
-        if parameter.grad is not None and parameter.grad.is_sparse:
-            parameter.grad = parameter.grad.coalesce()
-            values.append(parameter.grad.values())
-        elif parameter.grad is not None:
-            values.append(parameter.grad)
-    norm = torch.nn.utils.get_total_norm(values)
-    factor = torch.clamp(limit / (norm + 1e-6), max=1.0)
-    if float(factor) != 1:
-        for value in values:
-            value.mul_(factor)
 
 
 def _wait_for_all(world: int) -> None:

@@ -41,10 +41,10 @@ class Gpt2Settings:
         size: of the model.
         text: how text becomes tokens and rows.
         loop: how it trains.
-        store: the type in which weights are stored.
+        cloze: corpora of lines of whose words only the last is learnt.
         start: the folder or name of a checkpoint of this size to begin with, instead of with random weights; its tokenizer is
             taken, too.
-        cloze: corpora of lines of whose words only the last is learnt.
+        store: the type in which weights are stored.
     """
 
     size: Size = part(MODEL, Size())
