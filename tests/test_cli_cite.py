@@ -9,12 +9,11 @@ from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.materials.reading import expand
+from syntagm.materials.finding import expand
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.report import methods, references
-from syntagm.runs.engine import run
-from syntagm.runs.gap_recording import fill
+from syntagm.runs.evaluate import fill, run
 from syntagm.word_list import WordList, WordRow
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))

@@ -47,7 +47,7 @@ def test_no_file_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert path.read_text().startswith("\\data\\\n")
 
 
-@pytest.mark.parametrize(("output", "message"), [("-", "expected a file"), ("out.arpa", "model.json can't be read")])
+@pytest.mark.parametrize(("output", "message"), [("-", "expected a file"), ("out.arpa", "model.json: no such file")])
 def test_what_can_t_be_written_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, output: str, message: str
 ) -> None:

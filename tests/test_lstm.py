@@ -204,8 +204,11 @@ def test_a_plain_folder_says_its_family(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "model.json").write_text('{"family": "nonsense"}')
     with pytest.raises(ModelError, match="no family 'nonsense'"):
         names.parse(str(tmp_path))
-    (tmp_path / "model.json").write_text("[]")
+    (tmp_path / "model.json").write_text("{}")
     with pytest.raises(ModelError, match="says no family"):
+        names.parse(str(tmp_path))
+    (tmp_path / "model.json").write_text("[]")
+    with pytest.raises(ModelError, match="a list; expected"):
         names.parse(str(tmp_path))
 
 

@@ -185,7 +185,7 @@ def test_name_policies_and_fingerprint_say_how_it_was_masked() -> None:
     assert token.name == "masked:tiny-bert?masking=token"
     assert word.policies["masking"] == "word"
     assert token.fingerprint != word.fingerprint
-    assert not token.left_to_right
+    assert token.sees == "both"
     assert (token.start, token.end) == ("[CLS]", None)
     with pytest.raises(UsageError, match="masking"):
         masked("bert", masking="sentence")

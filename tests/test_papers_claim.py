@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.errors import RunError, UsageError
-from syntagm.io import atomic
+from syntagm.io.lock import held
 from syntagm.papers.experiment import experiment, hyperparameters, lock, measured, model, parts
 from syntagm.papers.experiment import record as _record
 from syntagm.papers.experiment.design import Cell, Design
@@ -64,7 +64,7 @@ def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
     claim(corrected)
     assert record(place)["sizes"] == {"xs": 16, "sm": 40}
     # What is locked is not begun, and the tokenizer of a training without a state is made anew.
-    with atomic.held(place / "out" / "models" / "lstm-xs-1" / "state"):
+    with held(place / "out" / "models" / "lstm-xs-1" / "state"):
         (place / "out" / "models" / "lstm-xs-1" / "tokenizer.json").touch()
     claim(design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="2"))
     # The first process would train with another rate than the record says.
@@ -122,7 +122,7 @@ def test_an_n_gram_that_another_process_makes_is_waited_for(place: Path, monkeyp
     asked = design(place, {"xs": 16}, "ngram")
     said: list[str] = []
     claim(asked)
-    other = atomic.held(place / "out" / "models" / "ngram-xs")
+    other = held(place / "out" / "models" / "ngram-xs")
     other.__enter__()
     monkeypatch.setattr(lock, "WAIT_SECONDS", 0.0)
 
@@ -131,8 +131,8 @@ def test_an_n_gram_that_another_process_makes_is_waited_for(place: Path, monkeyp
             said.append(line)
             other.__exit__(None, None, None)
 
-    held = atomic.held(place / "out" / "models" / "ngram-xs")
-    with experiment.turn(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), held:
+    own = held(place / "out" / "models" / "ngram-xs")
+    with experiment.turn(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), own:
         pass
     assert [line.endswith("; waiting") for line in said] == [True]
 

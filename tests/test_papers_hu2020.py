@@ -115,7 +115,7 @@ def test_the_table(undisturbed: Path, texts: Path) -> None:
     assert "figure6" not in made
     run = open_run(undisturbed / "runs" / "gpt2-xs-1")
     assert run.done
-    by_suite = {one.group["suite"]: one.value for one in accuracies(run, "first")}
+    by_suite = {one.group.suite: one.value for one in accuracies(run, "first")}
     assert by_suite == {name: float(found[1][name]) for name in by_suite}
 
 

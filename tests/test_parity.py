@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import transformers
+from evaluation import evaluate
 from models_for_tests import sentencepiece_like, transformer
 from reference_for_tests import Reference, conditions, pairs, verdict
 
@@ -23,9 +24,8 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.names import BUNDLED, load
 from syntagm.result import Result
 from syntagm.suite import Suite
-from syntagm.tasks.predictions import evaluate
-from syntagm.tasks.predictions.align import Rule
-from syntagm.tasks.predictions.prediction import Reading
+from syntagm.tasks.align import Rule
+from syntagm.tasks.reading import Reading
 
 HERE = Path(__file__).parent
 SHARED = HERE.parents[1] / "shared" / "data"
@@ -68,7 +68,7 @@ def opinions(kind: str, bos: str) -> tuple[LanguageModel, Reference]:
 
 
 def judged(suite: Suite, model: LanguageModel, rule: Rule) -> dict[tuple[str, str], Result]:
-    found = evaluate.evaluate(suite.items, suite, model, evaluate.predictions(suite, model, rule, 1e-4))
+    found = evaluate(suite, model, rule)
     return {(row.item, row.measure): row for row in found.results}
 
 

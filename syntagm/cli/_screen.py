@@ -126,7 +126,7 @@ def show_run(run: Run, page: Path | None) -> None:
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
     # The conjunction is a number of its own where predictions are numbered; named ones are rival methods.
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and "1" in suite.predictions}
-    conjunctions = [one for one in accuracies(run, "all") if one.group["suite"] in several] if several else []
+    conjunctions = [one for one in accuracies(run, "all") if one.group.suite in several] if several else []
     rows = [*accuracies(run), *conjunctions]
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -139,7 +139,7 @@ def show_run(run: Run, page: Path | None) -> None:
         errors.print(Text(f"warning: {counted(count, 'result')} undefined: {reason}"))
     first = run.suites[0]
     if first.predictions:
-        console.print(Text("signature of the first line: " + run.signature(first.name, next(iter(first.predictions)))))
+        console.print(Text(f"signature of the first line: {run.signature(first.name, next(iter(first.predictions)))}"))
     console.print(Text(f"run: {run.folder}"))
     if page:
         console.print(Text(f"report: {page}"))
@@ -151,7 +151,7 @@ def _without_chance(run: Run, rows: Iterable[Estimate]) -> dict[str, list[str]]:
     for estimate in rows:
         chance = chance_of(run, estimate)
         if math.isnan(chance.value):
-            found.setdefault(chance.method, []).append(estimate.group["suite"])
+            found.setdefault(chance.method, []).append(estimate.group.suite)
     return found
 
 
@@ -167,8 +167,8 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
     for name in ("score", "interval", "chance", "n", "ties", "undefined"):
         table.add_column(name, justify="right", no_wrap=True)
     order = {suite.name: number for number, suite in enumerate(run.suites)}
-    for estimate in sorted(by_suite, key=lambda estimate: order[estimate.group["suite"]]):
-        table.add_row(*_cells(estimate.group["suite"], estimate.group["measure"], run, estimate))
+    for estimate in sorted(by_suite, key=lambda estimate: order[estimate.group.suite]):
+        table.add_row(*_cells(estimate.group.suite, estimate.group.measure, run, estimate))
     table.add_section()
     for estimate in by_circuit:
         table.add_row(*_cells(estimate.group["circuit"], "SG score", run, estimate))

@@ -26,8 +26,10 @@ import numpy as np
 from syntagm.errors import InputError
 from syntagm.formula import parse
 from syntagm.io import atomic
-from syntagm.runs.store import Run, SuiteRecord
-from syntagm.tasks.predictions.prediction import Reading
+from syntagm.io.json import finite
+from syntagm.runs.store import Run
+from syntagm.tasks.reading import Reading
+from syntagm.tasks.task import SuiteRecord
 
 MEASURE = "full_sentence"
 _FORMULAS = {str(parse("(*;%good%) < (*;%bad%)")), str(parse("(*;%bad%) > (*;%good%)"))}
@@ -139,7 +141,7 @@ def _sample(index: int, doc: Mapping[str, str], nats: list[float], value: float)
         "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
         "prompt_hash": _hash(""),
         "target_hash": _hash("0"),
-        "acc": _finite(value),
+        "acc": finite(value),
     }
 
 
@@ -173,7 +175,7 @@ def _results(run: Run, tasks: list[_Task]) -> dict[str, Any]:
 def _accuracy(task: str, values: list[float]) -> dict[str, Any]:
     value = float(np.mean(values)) if values else math.nan
     error = float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else "N/A"
-    return {"alias": task, "acc,none": _finite(value), "acc_stderr,none": error}
+    return {"alias": task, "acc,none": finite(value), "acc_stderr,none": error}
 
 
 def _task_config(task: _Task) -> dict[str, Any]:
@@ -204,10 +206,6 @@ def _config(run: Run) -> dict[str, Any]:
 
 def _when(run: Run) -> datetime:
     return datetime.fromisoformat(run.record["finished"] or run.record["started"])
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def _line(sample: Mapping[str, Any]) -> bytes:

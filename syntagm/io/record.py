@@ -9,24 +9,6 @@ from syntagm.errors import RunError
 from syntagm.io import atomic
 
 
-def read(path: Path, wrote: str, cure: str) -> dict[str, Any]:
-    """Read a record.
-
-    Arguments:
-        wrote: what writes such records: "a training".
-        cure: what to do about a damaged one, as a sentence.
-
-    Raises:
-        RunError: it can't be read, or is no record.
-    """
-    try:
-        return dict(json.loads(path.read_bytes()))
-    except OSError as error:
-        raise RunError(str(path), f"can't be read ({error})", f"what {wrote} wrote", cure) from error
-    except (ValueError, TypeError, RecursionError) as error:
-        raise RunError(str(path), f"no JSON ({error})", f"what {wrote} wrote", cure) from error
-
-
 def write(path: Path, content: Mapping[str, Any]) -> None:
     """Write a record, whole or not at all.
 

@@ -1,6 +1,5 @@
 """The name of a language model: `family:path?option=value&option=value`, and how it is loaded."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from urllib.parse import parse_qsl
 
 from syntagm import registry
 from syntagm.errors import ModelError, UsageError
+from syntagm.io import json
 from syntagm.models.contract import LanguageModel
 
 LARGEST = 10**12
@@ -74,11 +74,10 @@ def head(path: Path) -> dict[str, Any]:
     """
     if not (file := path / "model.json").is_file():
         return {}
-    try:
-        said = dict(json.loads(file.read_bytes()))
-        return {**said, "family": said["family"]}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelError(str(file), f"says no family ({error!r})", '{"family": ...}') from error
+    said = json.record(file, ModelError, '{"family": ...}')
+    if "family" not in said:
+        raise ModelError(str(file), "says no family", '{"family": ...}')
+    return said
 
 
 def load(text: str, **options: str) -> LanguageModel:

@@ -1,8 +1,9 @@
 """Figures transcribed from a publication, to stand beside our own."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
+
+from syntagm.io import toml, utf8
 
 _FOLDER = Path(__file__).resolve().parent.parent / "materials" / "cited"
 
@@ -13,4 +14,5 @@ def cited(name: str) -> dict[str, Any]:
     >>> cited("marvin2018")["transcribed"]
     True
     """
-    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    path = _FOLDER / f"{name}.toml"
+    return toml.read(utf8.read(path), str(path))

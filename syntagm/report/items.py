@@ -1,6 +1,5 @@
 """The items of a suite that a report shows with every token: a few, chosen so that they teach most."""
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from syntagm.answers import Surprisals
+from syntagm.io.json import finite
 from syntagm.report.numbers import Subject
 from syntagm.suite import Region, Sentence
-from syntagm.tasks.predictions.align import align
+from syntagm.tasks.align import align
 
 LIMIT, SEED = 50, 1
 SHARES = {"flip": 15, "undefined": 5, "tie": 10, "extreme": 10}
@@ -149,4 +149,5 @@ def _chosen(table: pl.DataFrame, keys: Mapping[Key, str]) -> pl.DataFrame:
 
 
 def _number(value: float) -> float | None:
-    return round(value, 3) if math.isfinite(value) else None
+    number: float | None = finite(round(value, 3))
+    return number

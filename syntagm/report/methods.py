@@ -7,8 +7,9 @@ import polars as pl
 
 from syntagm.report import references
 from syntagm.report.markdown import code, counted, text
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
+from syntagm.tasks.task import SuiteRecord
 
 _DTYPES = {"f32": "32-bit floats", "f64": "64-bit floats", "bf16": "bfloat16", "f16": "16-bit floats"}
 _COMPARISON = ("mcnemar-1947-note", "holm-1979-simple", "benjamini-hochberg-1995-controlling")

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
+from syntagm.tasks.task import SuiteRecord
 
 _FILE = Path(__file__).resolve().parent.parent / "materials" / "cited" / "references.bib"
 _KEY = re.compile(r"@\w+\{([^,]+),")
@@ -88,7 +89,7 @@ def of_scoring(run: Run) -> list[str]:
 
 def is_fill(run: Run) -> bool:
     """Does the run fill blanks?"""
-    return bool(run.record.get("kind") == "fill")
+    return run.task.name == "gaps"
 
 
 def bibtex(keys: Iterable[str], runs: Sequence[Run], version: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
 from syntagm.stats.score import Sample, samples
 
@@ -40,7 +40,7 @@ def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Ke
         tolerance: margins within so many bits are ties.
     """
     chosen = results.filter(pl.col("measure") == measure)
-    return {(group["model"], group["suite"]): _drawn(sample) for group, sample in samples(chosen, tolerance)}
+    return {(group.model, group.suite): _drawn(sample) for group, sample in samples(chosen, tolerance)}
 
 
 def of_values(suite: str, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Redrawn:
@@ -92,19 +92,19 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
     }
 
 
-def mean(parts: Sequence[Redrawn], group: Mapping[str, str]) -> Estimate:
+def mean(parts: Sequence[Redrawn], group: Group) -> Estimate:
     """The unweighted mean over suites; nan if one of them has no defined item.
 
-    >>> [mean([of_counts("a", 1, 2), of_counts("b", 2, 2)], {}).value]
+    >>> [mean([of_counts("a", 1, 2), of_counts("b", 2, 2)], Group()).value]
     [0.75]
     """
     return _estimate([(1 / len(parts), part) for part in parts], group, "")
 
 
-def contrast(pairs: Sequence[tuple[Redrawn, Redrawn]], group: Mapping[str, str]) -> Estimate:
+def contrast(pairs: Sequence[tuple[Redrawn, Redrawn]], group: Group) -> Estimate:
     """The mean over pairs of suites of the first less the second; a suite may stand in several pairs.
 
-    >>> contrast([(of_counts("near", 4, 4), of_counts("far", 1, 4))], {}).value
+    >>> contrast([(of_counts("near", 4, 4), of_counts("far", 1, 4))], Group()).value
     0.75
     """
     weighted = [(sign / len(pairs), part) for pair in pairs for sign, part in zip((1, -1), pair, strict=True)]
@@ -112,7 +112,7 @@ def contrast(pairs: Sequence[tuple[Redrawn, Redrawn]], group: Mapping[str, str])
     return _estimate(weighted, group, f"difference, {counted}; ")
 
 
-def _estimate(weighted: Sequence[tuple[float, Redrawn]], group: Mapping[str, str], said: str) -> Estimate:
+def _estimate(weighted: Sequence[tuple[float, Redrawn]], group: Group, said: str) -> Estimate:
     suites = {part.sample.suite: part.sample for _, part in weighted}
     sizes = {name: len(sample.values) for name, sample in suites.items()}
     method = bootstrap.METHOD if len(suites) == 1 else bootstrap.method_over_suites(len(suites))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, UsageError
-from syntagm.io import record
+from syntagm.io import json, record
 
 FILE = "training.json"
 STATE = "state"
@@ -34,7 +34,7 @@ def finished(folder: Path, family: str = "") -> dict[str, Any] | None:
     """
     if not (folder / FILE).exists():
         return None
-    made = record.read(folder / FILE, "a training", "Choose another folder.")
+    made = json.record(folder / FILE, RunError, "what a training wrote", "Choose another folder.")
     if family and made.get("family") != family:
         raise UsageError(str(folder), f"a model of the family {made.get('family')}", "a new folder")
     return made

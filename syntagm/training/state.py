@@ -6,7 +6,6 @@ The best weights so far stand in a file of their own, which the state names; it 
 
 import contextlib
 import json
-import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -164,10 +163,7 @@ def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -
     size = sum(tensor.numel() * tensor.element_size() for tensor in plain.values())
     try:
         save_file(plain, temporary, metadata | {"checksum": _checksum(plain)})
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        atomic.sync_folder(path.parent)
+        atomic.put(temporary, path)
     except (OSError, SafetensorError) as error:
         with contextlib.suppress(OSError):
             temporary.unlink()

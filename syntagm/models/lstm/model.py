@@ -28,6 +28,7 @@ from safetensors.torch import load_file
 
 from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import ModelError
+from syntagm.io.json import record
 from syntagm.models.batching import in_portions, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.device import device
@@ -190,11 +191,8 @@ def load(path: str, **options: str) -> Lstm:
 
 
 def _read_sizes(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ModelError(str(path), f"can't be read as JSON ({error})", "what syntagm train lstm writes") from error
-    if not isinstance(found, dict) or found.get("family") != "lstm":
+    found = record(path, ModelError, "what syntagm train lstm writes")
+    if found.get("family") != "lstm":
         raise ModelError(str(path), "another family", '"family": "lstm"')
     if found.get("format") != FORMAT:
         raise ModelError(str(path), f"format {found.get('format')!r}", f"{FORMAT}", "Use the version that wrote it.")

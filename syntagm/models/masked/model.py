@@ -57,7 +57,7 @@ class Masked(LanguageModel):
     """A masked transformer with its tokenizer; made by `load`, or around a live model by `wrap`."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
-    left_to_right = False
+    sees = "both"
 
     def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
         refuse_others("masked", options, _OPTIONS)

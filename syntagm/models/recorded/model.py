@@ -10,9 +10,7 @@ parts of sentences are left out, unless `regions=yes`. Where the column `model` 
 known from there.
 """
 
-import csv
 import hashlib
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from syntagm.answers import Surprisals
-from syntagm.errors import ModelError
+from syntagm.errors import InputError, ModelError
+from syntagm.io import csv, utf8
 from syntagm.models.contract import LanguageModel
 from syntagm.models.names import canonical, choose, refuse_others
 
@@ -38,7 +37,7 @@ class Recorded(LanguageModel):
         self._answers, self.name, self.fingerprint = answers, name, fingerprint
         self.start = "as recorded" if bos else None
         self.policies = {"bos": "yes" if bos else "no", **seen}
-        self.left_to_right = not seen
+        self.sees = "both" if seen else "left"
         self.record = {"sentences": len(answers)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -66,10 +65,12 @@ def load(path: str, **options: str) -> Recorded:
     refuse_others("recorded", options, ["bos", "model", "sides", "regions"])
     bos = choose(options, "bos", ["yes", "no"], "yes") == "yes"
     try:
-        content = Path(path).read_bytes()
-        answers = _answers(path, _rows(path, content.decode("utf-8"), options.get("model")))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ModelError(f"recorded:{path}", f"can't be read ({error})", "a CSV of tokens, UTF-8") from error
+        content = utf8.whole(Path(path), limit=None)
+        text = utf8.decoded(content, Path(path))
+        answers = _answers(path, _rows(path, text, options.get("model")))
+        seen = _seen(options, _model(path, text, options))
+    except InputError as error:
+        raise ModelError(f"recorded:{error.place}", error.found, error.expected, error.cure) from error
     unscored = sum(len(answer.bits) > 0 and math.isnan(answer.bits[0]) for answer in answers.values())
     if bos and answers and unscored == len(answers):
         raise ModelError(
@@ -77,7 +78,6 @@ def load(path: str, **options: str) -> Recorded:
             "If nothing stood before them, say so: add ?bos=no to the name.",
         )  # fmt: skip
     digest = hashlib.sha256(content).hexdigest()
-    seen = _seen(options, _model(content.decode("utf-8"), options))
     options = {**options, **seen}
     name = canonical("recorded", f"{Path(path).name}@{digest[:8]}", options)
     return Recorded(
@@ -85,9 +85,11 @@ def load(path: str, **options: str) -> Recorded:
     )
 
 
-def _model(text: str, options: Mapping[str, str]) -> str:
+def _model(path: str, text: str, options: Mapping[str, str]) -> str:
     """The name of the recorded model, "" if the file doesn't say."""
-    return options.get("model") or next(csv.DictReader(io.StringIO(text, newline="")), {}).get("model") or ""
+    return options.get("model") or next((row for _, row in csv.records(text, Path(path), limit=None)), {}).get(
+        "model", ""
+    )
 
 
 def _seen(options: Mapping[str, str], model: str) -> dict[str, str]:
@@ -119,20 +121,11 @@ def _same(one: Surprisals, other: Surprisals) -> bool:
 
 
 def _rows(path: str, text: str, model: str | None) -> Iterator[tuple[int, dict[str, str]]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    if missing := [column for column in _NEEDED if column not in (reader.fieldnames or [])]:
-        raise ModelError(f"recorded:{path}, line 1", f"no column {missing[0]!r}", "columns " + ", ".join(_NEEDED))
     models = set()
-    for row in reader:
-        if None in row or None in row.values():
-            raise ModelError(
-                f"recorded:{path}, line {reader.line_num}",
-                "a row of another length than the header",
-                "one cell a column",
-            )
+    for line, row in csv.records(text, Path(path), _NEEDED, limit=None):
         if model is None or row.get("model") == model:
             models.add(row.get("model"))
-            yield reader.line_num, row
+            yield line, row
     if len(models) > 1:
         raise ModelError(f"recorded:{path}", f"{len(models)} models", "one", "Say which: add ?model=NAME to the name.")
     if not models:

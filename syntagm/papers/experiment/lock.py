@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.io.lock import held
 from syntagm.progress import Progress
 
 WAIT_SECONDS = 0.5
@@ -14,12 +14,12 @@ WAIT_SECONDS = 0.5
 
 @contextmanager
 def waiting(folder: Path, progress: Progress) -> Iterator[None]:
-    """Hold a folder, as `io.atomic.held`; if another process of the experiment has it, wait until it lets go."""
+    """Hold a folder, as `io.lock.held`; if another process of the experiment has it, wait until it lets go."""
     with ExitStack() as stack:
         waited = False
         while True:
             try:
-                stack.enter_context(atomic.held(folder))
+                stack.enter_context(held(folder))
                 break
             except RunError as error:
                 if not error.found.startswith("in use"):

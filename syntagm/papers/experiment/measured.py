@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError
-from syntagm.io import record as records
+from syntagm.io import json
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.runs.store import Run, open_run, read_record
@@ -55,4 +55,4 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         RunError: it can't be read.
     """
-    return records.read(path, "an experiment", "Remove it.")
+    return json.record(path, RunError, "what an experiment wrote", "Remove it.")

@@ -39,13 +39,13 @@ def train(design: Design, cell: Cell, progress: Progress) -> None:
 
 def score(design: Design, cell: Cell, progress: Progress) -> None:
     """Score a model on the suites, into its run directory; nothing if the run is finished."""
-    from syntagm.materials.reading import expand
+    from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
-    from syntagm.runs import engine
+    from syntagm.runs.evaluate import run
 
     place = design.run(cell)
     if (read_record(place) is None) or not open_run(place).done:
-        engine.run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=progress)
+        run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=progress)
 
 
 def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:

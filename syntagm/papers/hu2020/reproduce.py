@@ -135,9 +135,7 @@ def _scores(run: Run, circuits: Sequence[str], suites: Sequence[str]) -> tuple[C
     everything = score.score(table, predictions, run.tolerance)
     by_circuit = score.score(table, counted, run.tolerance, tag="circuit", labels=labels)
     by_suite = estimates.accuracies(run, "first")
-    values = {one.group["circuit"]: one.value for one in by_circuit} | {
-        one.group["suite"]: one.value for one in by_suite
-    }
+    values = {one.group["circuit"]: one.value for one in by_circuit} | {one.group.suite: one.value for one in by_suite}
     return (
         *(_numbers(overall[0]) if overall else [None] * (len(SCORE) - 1)),
         everything[0].value if everything else None,

@@ -64,7 +64,7 @@ def of_runs(runs: Sequence[Run]) -> dict[str, Table | Figure]:
 
 def _at_cut_offs(numbers: Sequence[Estimate], measure: str) -> Iterator[Figure]:
     """One figure, if there are cut-offs."""
-    rows = [nucleus.row_of(one, one.group["row"], one.group["model"], measure) for one in numbers]
+    rows = [nucleus.row_of(one, one.group["row"], one.group.model, measure) for one in numbers]
     table = pl.DataFrame([row for row in rows if row], schema=nucleus.SCHEMA, orient="row")
     if not table["whole"].all():
         yield nucleus.draw(table, measure, nucleus.title(measure), nucleus.subtitle(measure))

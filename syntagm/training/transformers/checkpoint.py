@@ -1,6 +1,5 @@
 """What trainings of Hugging Face models share: a tokenizer that stays the same, and a checkpoint written whole."""
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -88,9 +87,6 @@ def _put(written: Path, folder: Path) -> None:
     for path in sorted(path for path in written.rglob("*") if path.is_file()):
         # The library writes weights for the eyes of their owner alone.
         path.chmod(mode)
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
         target = folder / path.relative_to(written)
         target.parent.mkdir(exist_ok=True)
-        os.replace(path, target)
-    atomic.sync_folder(folder)
+        atomic.put(path, target)

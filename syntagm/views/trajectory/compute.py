@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syntagm.errors import RunError, UsageError
 from syntagm.runs.store import Run
-from syntagm.stats import redrawn, score
+from syntagm.stats import bootstrap, score
 from syntagm.stats.bootstrap import SEED
 from syntagm.views.scores import compute as estimates
 
@@ -159,7 +159,7 @@ def _group(
     defined = np.array([(~np.isnan(one)).sum(axis=0) for one in matrices])
     # A single item can't be redrawn: it stays as it is, beside suites of more.
     drawn = [
-        np.where(many == 1, mean, redrawn.means(one, suite, DRAWS))
+        np.where(many == 1, mean, bootstrap.column_means(one, suite, DRAWS))
         for one, suite, mean, many in zip(matrices, suites, means, defined, strict=True)
     ]
     draws: NDArray[np.float64] = np.mean(drawn, axis=0)
@@ -182,7 +182,7 @@ def _curve(
     places = sorted(set(at))
     at_place = [[k for k, one in enumerate(at) if one == place] for place in places]
     drawn = np.array([draws[:, ks].mean(axis=1) for ks in at_place]).T
-    low, high = redrawn.ends(drawn)
+    low, high = bootstrap.column_intervals(drawn)
     return Curve(
         series, group, suites, tuple(places),
         np.array([values[ks].mean() for ks in at_place]),
