@@ -22,8 +22,8 @@ from syntagm.models.ngram import kenlm as _kenlm
 from syntagm.models.ngram import model as ngram
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.kenlm import KenLM
+from syntagm.models.ngram.scorer import Asked
 from syntagm.models.words import words as _words
-from syntagm.models.words.scorer import Asked
 from syntagm.progress import Progress
 from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.ngram.train import train

@@ -21,7 +21,8 @@ import syntagm
 from syntagm.materials.reading import read
 from syntagm.models.causal.model import wrap
 from syntagm.models.contract import LanguageModel
-from syntagm.models.names import BUNDLED, load
+from syntagm.models.families import bundled
+from syntagm.models.names import load
 from syntagm.result import Result
 from syntagm.suite import Suite
 from syntagm.tasks.align import Rule
@@ -58,7 +59,7 @@ def turns(paths: Sequence[Path]) -> list[Any]:
 def opinions(kind: str, bos: str) -> tuple[LanguageModel, Reference]:
     """Our model, and the same weights read by the reference."""
     if kind == "demo":
-        folder = BUNDLED["demo"][1]
+        folder = bundled()["demo"][1]
         theirs = transformers.AutoModelForCausalLM.from_pretrained(folder)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         return load(f"demo?bos={bos}&device=cpu"), Reference(theirs, tokenizer, bos == "yes")

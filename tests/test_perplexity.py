@@ -13,7 +13,7 @@ from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.names import load
-from syntagm.models.ngram import family
+from syntagm.models.ngram import model as ngram
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.model import measure
 from syntagm.progress import Progress
@@ -231,8 +231,8 @@ def test_a_text_is_judged_as_a_whole_everywhere_and_the_model_loaded_once(
     assert division(str(place), [held]) == {"tokens": "treebank"}
     assert division(f"{place}?tokens=auto", [held]) == division("toy", [held]) == {}
     loaded = []
-    load_once = family.load
-    monkeypatch.setattr(family, "load", lambda path, **options: loaded.append(options) or load_once(path, **options))
+    load_once = ngram.load
+    monkeypatch.setattr(ngram, "load", lambda path, **options: loaded.append(options) or load_once(path, **options))
     capsys.readouterr()
     assert main(["perplexity", str(place), str(held), "--json"]) == 0
     assert loaded == [{"eos": "yes", "tokens": "treebank"}]

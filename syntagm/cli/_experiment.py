@@ -79,7 +79,7 @@ def run(options: argparse.Namespace, paper: Any) -> int:
 
 
 def _design(options: argparse.Namespace, paper: Any) -> "Design":
-    from syntagm.models.hugging_face.device import device
+    from syntagm.models.device import device
     from syntagm.papers.experiment.design import Design
 
     for name in ("valid", "test"):
@@ -139,7 +139,7 @@ def _number(option: str, text: str) -> int:
     >>> _number("--sizes", "1_000_000")
     1000000
     """
-    from syntagm.models.names import whole
+    from syntagm.io.number import whole
 
     return whole(option, text.replace("_", ""))
 

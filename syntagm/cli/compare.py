@@ -88,7 +88,7 @@ def _spare(options: argparse.Namespace) -> None:
 def _count(text: str) -> int | None:
     if text == "all":
         return None
-    from syntagm.models.names import whole
+    from syntagm.io.number import whole
 
     return whole("--flips", text, least=0, also="`all`")
 

@@ -99,7 +99,7 @@ def _value(option: Option, given: Any) -> Any:
 def _device(asked: str, threads: int) -> str:
     import torch
 
-    from syntagm.models.hugging_face.device import device
+    from syntagm.models.device import device
 
     if threads < 1:
         raise UsageError("--threads", str(threads), "at least 1")

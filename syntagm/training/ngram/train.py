@@ -21,9 +21,9 @@ from syntagm.errors import InputError, ModelError
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.ngrams import END, START, Ngrams
+from syntagm.models.ngram.scorer import Asked
 from syntagm.models.words import vocabulary as _vocabulary
 from syntagm.models.words import words as _words
-from syntagm.models.words.scorer import Asked
 from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.progress import Progress
 from syntagm.training.corpora import corpus as corpora
