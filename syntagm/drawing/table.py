@@ -16,10 +16,10 @@ _ESCAPED = {
 }  # fmt: skip
 
 
-def defined(value: T) -> T | None:
+def or_none(value: T) -> T | None:
     """The value for a cell or a mark; None, which is left empty, for nan.
 
-    >>> defined(0.5), defined(float("nan"))
+    >>> or_none(0.5), or_none(float("nan"))
     (0.5, None)
     """
     return None if isinstance(value, float) and isnan(value) else value

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table, defined
+from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import UsageError
 from syntagm.runs.several import chosen_suite, named
 from syntagm.runs.store import Run
@@ -68,9 +68,9 @@ def _told(models: Sequence[str], judged: bool, measure: str) -> tuple[tuple[str,
 def _row(row: dict[str, float | str | None], models: int, judged: bool) -> tuple[str, float, tuple[Cell, ...]]:
     values = [row[f"value_{k}"] for k in range(models)]
     margins = [row[f"margin_{k}"] for k in range(models)]
-    judgeable = [one for one in values if isinstance(one, float) and not math.isnan(one)]
-    shown = [defined(one) for one in (margins if judged else values)]
+    defined = [one for one in values if isinstance(one, float) and not math.isnan(one)]
+    shown = [or_none(one) for one in (margins if judged else values)]
     item = str(row["item"])
-    mean = sum(judgeable) / len(judgeable) if judgeable else None
+    mean = sum(defined) / len(defined) if defined else None
     hardness = 2.0 if mean is None else mean  # those that no model could judge come last
-    return item, hardness, (item, int(sum(judgeable)) if judged else mean, len(judgeable), *shown)
+    return item, hardness, (item, int(sum(defined)) if judged else mean, len(defined), *shown)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from syntagm.drawing.table import Cell, Table, defined
+from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
@@ -46,5 +46,5 @@ def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
     drawn = [trajectory.between((a.at, one), (b.at, other), linear).mean for one, other in draws]
     span = (None if math.isnan(at) else whole(at) for at in (found.low, found.high))
     numbers = (found.area, found.mean, *trajectory.interval(drawn))
-    known = (defined(one) for one in numbers)
+    known = (or_none(one) for one in numbers)
     return (a.series, b.series, a.group, a.suites, min(*a.n, *b.n), *span, *known)

@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Cell, Table, defined
+from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
 from syntagm.result import Estimate
@@ -195,7 +195,7 @@ def _chance(run: Run, suites: Sequence[str], measure: str) -> Cell:
     """What independent draws score in each of the suites; None if it isn't known, or not the same in all."""
     found = {estimates.chance_of_suite(run.suite(suite), measure).value for suite in suites}
     value = found.pop()
-    return None if found else defined(value)
+    return None if found else or_none(value)
 
 
 def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
