@@ -61,17 +61,17 @@ class Screen(Progress):
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self._console.print("stopping after this batch; Ctrl-C again stops now")
 
-    def planned(self, sentences: int, done: int, suites: int, noun: str = "suite") -> None:
+    def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
         """Say what there is to do; `noun` is what the sentences come in."""
-        self._total, self._done, self._before = sentences, done, done
+        self._total, self._done, self._before = total, done, done
         self._began = self._said = time.monotonic()
-        self._bar.update(self._task, total=sentences, completed=done)
+        self._bar.update(self._task, total=total, completed=done)
         earlier = f", {done:,} of them done before" if done else ""
-        self._console.print(f"{counted(suites, noun)}, {counted(sentences, self._unit)}{earlier}")
+        self._console.print(f"{counted(suites, noun)}, {counted(total, self._unit)}{earlier}")
 
-    def answered(self, suite: str, sentences: int) -> None:
+    def answered(self, suite: str, questions: int) -> None:
         """Move on; raise `Interrupted` if the user asked to stop."""
-        self._done += sentences
+        self._done += questions
         self._bar.update(self._task, completed=self._done, description=escape(suite[:30]))
         if not self._console.is_terminal and time.monotonic() - self._said > _LINE_EVERY:
             self._said = time.monotonic()

@@ -1,4 +1,4 @@
-"""A run in the files of lm-evaluation-harness: a results JSON, and beside it the samples of each task as JSON lines.
+"""The files of lm-evaluation-harness: a results JSON, and beside it the samples of each task as JSON lines; minimal pairs only.
 
 A task is a suite of minimal pairs with the prediction `full_sentence`; a BLiMP paradigm is called `blimp_<UID>`, any other
 suite by its name. Deliberate differences from the harness (0.4.13), also said in the `config` of the file:
@@ -19,15 +19,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
-from syntagm.errors import InputError
+from syntagm.errors import InputError, UsageError
+from syntagm.export import Kind, Outcome
+from syntagm.export._csv import unfinished
 from syntagm.formula import parse
 from syntagm.io import atomic
 from syntagm.io.json import finite
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, open_run
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.task import SuiteRecord
 
@@ -47,6 +49,20 @@ class _Task:
     suite: SuiteRecord
     values: list[float] = field(default_factory=list)
     hashes: Any = field(default_factory=hashlib.sha256)
+
+
+@final
+class LmEval(Kind):
+    """The results and the samples of the suites of minimal pairs of a run."""
+
+    marks = ('"model_source": "syntagm"',)
+
+    def write(self, source: str, output: Path | None) -> Outcome:
+        """Write the files; InputError if no suite can be expressed."""
+        if not output:
+            raise UsageError("-o", "the standard output", "a file: lm-eval has one more file a task")
+        run = open_run(source)
+        return Outcome((*unfinished(run), *write(run, output)))
 
 
 def write(run: Run, path: Path) -> list[str]:
@@ -214,3 +230,6 @@ def _line(sample: Mapping[str, Any]) -> bytes:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+KIND = LmEval()

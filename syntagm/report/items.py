@@ -12,12 +12,12 @@ import polars as pl
 from syntagm.answers import Surprisals
 from syntagm.io.json import finite
 from syntagm.report.numbers import Subject
+from syntagm.stats.occurrence import occurrence
 from syntagm.suite import Region, Sentence
 from syntagm.tasks.align import align
 
 LIMIT, SEED = 50, 1
 SHARES = {"flip": 15, "undefined": 5, "tie": 10, "extreme": 10}
-# An item's id may occur twice in a suite; the occurrences are told apart by their order.
 Key = tuple[str, int]
 _KEY = ("item", "occurrence")
 _VERDICT = ("measure", "value", "margin")
@@ -131,11 +131,11 @@ def _tokens(row: Mapping[str, Any], regions: list[str]) -> tuple[list[int], list
 
 
 def _keyed(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(occurrence=pl.int_range(pl.len()).over("item", "measure"))
+    return table.with_columns(occurrence("item", "measure"))
 
 
 def _sentences(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(occurrence=pl.int_range(pl.len()).over("item", "condition"))
+    return table.with_columns(occurrence("item", "condition"))
 
 
 def _order(sentences: Sequence[pl.DataFrame]) -> list[Key]:

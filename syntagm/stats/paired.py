@@ -18,6 +18,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import bootstrap
 from syntagm.stats.adjust import benjamini_hochberg, holm
+from syntagm.stats.occurrence import occurrence
 from syntagm.stats.significance import mcnemar
 
 _KEYS = ("suite", "item", "measure")
@@ -133,10 +134,8 @@ def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
     """
     sides = []
     for table, name in ((a, "a"), (b, "b")):
-        # An item's id may occur twice in a suite; the occurrences are then told apart by their order.
-        occurrence = pl.int_range(pl.len()).over(_KEYS).alias("occurrence")
         numbers = (pl.col("value").alias(f"value_{name}"), pl.col("margin").alias(f"margin_{name}"))
-        sides.append(table.select(*_KEYS, occurrence, *numbers))
+        sides.append(table.select(*_KEYS, occurrence(*_KEYS), *numbers))
     joined = sides[0].join(sides[1], on=[*_KEYS, "occurrence"], how="full", coalesce=True, maintain_order="left_right")
     return joined.with_columns(pl.col("^(value|margin)_[ab]$").fill_null(np.nan)).select(PAIR_COLUMNS)
 

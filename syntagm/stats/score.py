@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
+from syntagm.stats.occurrence import occurrence
 
 Predictions = Mapping[str, Sequence[str]]
 _ITEM = ("model", "suite", "item")
@@ -121,8 +122,7 @@ def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFram
     pairs = [(suite, name) for suite, names in predictions.items() for name in names]
     named = pl.DataFrame(pairs, schema=_strings("suite", "measure"), orient="row")
     chosen = results.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
-    # An item's id may occur twice in a suite; the occurrences are then told apart by their order.
-    chosen = chosen.with_columns(occurrence=pl.int_range(pl.len()).over(*_ITEM, "measure"))
+    chosen = chosen.with_columns(occurrence(*_ITEM, "measure"))
     undefined = pl.col("value").is_nan().any()
     least = [pl.when(undefined).then(np.nan).otherwise(pl.col(name).min()).alias(name) for name in ("value", "margin")]
     joined = chosen.group_by(*_ITEM, "occurrence", maintain_order=True).agg(*least)

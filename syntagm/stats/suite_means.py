@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
+from syntagm.stats.occurrence import occurrence
 from syntagm.stats.score import Sample, samples
 
 Key = tuple[str, str]
@@ -69,8 +70,7 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
     """
     sides = [
         results.filter(pl.col("measure") == measure)
-        # An item's id may occur twice in a suite; the occurrences are then told apart by their order.
-        .with_columns(occurrence=pl.int_range(pl.len()).over("model", "suite", "item"))
+        .with_columns(occurrence("model", "suite", "item"))
         .select(*_ITEM, pl.col("value"), (pl.col("margin").abs() <= tolerance).alias("tied"))
         for measure in (first, second)
     ]

@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from syntagm.stats.occurrence import occurrence
+
 _KEYS = ("item", "occurrence")
 PROPERTIES = {
     "words": "words of the good sentence",
@@ -30,13 +32,13 @@ def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: boo
     measured = sentences.select(
         "item",
         "condition",
-        occurrence=pl.int_range(pl.len()).over("item", "condition"),
+        occurrence("item", "condition"),
         words=pl.col("text").str.count_matches(r"\S+").cast(pl.Int64),
         bits=bits.list.sum(),
     )
     good, bad = (measured.filter(pl.col("condition") == side).drop("condition") for side in ("good", "bad"))
     pairs = good.join(bad, on=_KEYS, suffix="_bad", maintain_order="left")
-    judged = results.with_columns(occurrence=pl.int_range(pl.len()).over("item"))
+    judged = results.with_columns(occurrence("item"))
     joined = judged.join(pairs, on=_KEYS, how="left", maintain_order="left").with_columns(
         more_words=pl.col("words_bad") - pl.col("words"),
         bits_per_word=pl.col("bits") / pl.col("words"),
