@@ -75,7 +75,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Made:
     found_means = tables.means(drawn, known)
     humans = _humans(found_means, tables.people(drawn, known, found_means))
     made: Made = {
-        "table3": tables.table3(drawn, known, notes),
+        "table3": tables.table3(drawn, known, found_means, notes),
         "table_paradigms": tables.by_paradigm(drawn, known, notes[-2:]),
         **_accuracy(found_means, humans),
         **_correlations(_told_apart(tables.accuracies(drawn), runs) | _published_people(known), notes[-2:-1]),
@@ -109,7 +109,7 @@ def from_raw(folder: Path) -> Made:
         + ", ".join(odd) + ".",
     )  # fmt: skip
     return {
-        "table3": tables.table3(drawn, known, notes, published=False),
+        "table3": tables.table3(drawn, known, means, notes, published=False),
         "table_paradigms": tables.by_paradigm(drawn, known, notes, published=False),
         "table_printed": printed(means, correlated, made_contrasts, found),
         "table_people": people_table(drawn, found),

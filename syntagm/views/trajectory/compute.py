@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syntagm.errors import RunError, UsageError
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, score
+from syntagm.stats import bootstrap, matching, score
 from syntagm.stats.bootstrap import SEED
 from syntagm.views.scores import compute as estimates
 
@@ -136,8 +136,7 @@ def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> d
             name: one for name, one in estimates.predictions(point.run, measure).items() if name in suites
         }
         found = score.verdicts(point.run.results(), named, measure)
-        # An item's id may occur twice in a suite; the occurrences are then told apart by their order.
-        tables.append(found.select("suite", "item", "value", occurrence=pl.int_range(pl.len()).over("suite", "item")))
+        tables.append(matching.numbered(found.select("suite", "item", "value"), "suite"))
     made = {}
     for suite in suites:
         sides = [
