@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from syntagm.models.names import load as load_model
     from syntagm.report.page import report as write_report
     from syntagm.result import Estimate, Group, Result
-    from syntagm.runs.engine import run as run_suites
+    from syntagm.runs.evaluate import run as run_suites
     from syntagm.runs.store import Run, open_run
     from syntagm.suite import Item, Prediction, Region, Sentence, Suite
     from syntagm.views.scores.compute import estimates as estimate
@@ -57,7 +57,7 @@ _HOMES = {
     "open_run": "runs.store:open_run",
     "parse_formula": "formula:parse",
     "read_suites": "materials.suite_files:read_all",
-    "run_suites": "runs.engine:run",
+    "run_suites": "runs.evaluate:run",
     "write_report": "report.page:report",
 }
 __all__ = [

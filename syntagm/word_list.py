@@ -15,7 +15,6 @@ Its faults are handled by name, and each is reported: wrong forms are put right,
 or no word are left out, and of rows that share a form the first stays. `FILE.csv?faults=keep` gives the list as published.
 """
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
-from syntagm.io import csv as table
+from syntagm.io import csv, utf8
 
 FORM, ALSO = "form:", "also:"
 FAULTS = ("mend", "keep")
@@ -147,7 +146,7 @@ class WordList:
             [row.lemma, *row.forms, *words, *(row.tags.get(name, "") for name in tags)]
             for row, words in zip(self.rows, further, strict=True)
         )
-        return "".join(table.lines(header, rows))
+        return "".join(csv.lines(header, rows))
 
 
 def bundled() -> list[str]:
@@ -202,13 +201,8 @@ def _is_form(form: str) -> bool:
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows that are not empty, with the line each ends in."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(str(path), f"can't be read ({error})", "a CSV file in UTF-8") from error
+    """The rows that are not empty, with the line where each begins."""
+    return [(line, row) for line, row in csv.rows(utf8.read(path), path) if any(cell.strip() for cell in row)]
 
 
 def _own(name: str, rows: Sequence[tuple[int, list[str]]], place: str = "", repeats: bool = False) -> WordList:

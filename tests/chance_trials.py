@@ -17,7 +17,7 @@ from syntagm.stats.chance import event as _event
 from syntagm.stats.chance import share
 from syntagm.stats.chance.event import Event, Inequality
 from syntagm.suite import Item, Sentence
-from syntagm.tasks.predictions.align import align
+from syntagm.tasks.align import align
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 Draws = Mapping[str, int]

@@ -107,6 +107,6 @@ def test_in_the_export_of_scores(run: Run, tmp_path: Path, capsys: pytest.Captur
         ("suite", "odd", "all", "nan"),
         ("all suites", "", "all", "nan"),
     ]
-    assert rows[0]["signature"] == run.signature("pairs", "full_sentence")
+    assert rows[0]["signature"] == str(run.signature("pairs", "full_sentence"))
     assert rows[0]["chance_method"] == "any continuous distribution"
     assert rows[3]["signature"] == ""

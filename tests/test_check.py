@@ -14,6 +14,7 @@ from syntagm.check import RULES, Finding, check, repeated
 from syntagm.errors import InputError
 from syntagm.formula import parse
 from syntagm.materials import reading
+from syntagm.materials.finding import expand
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 DATA = Path(__file__).parent / "data"
@@ -100,7 +101,7 @@ class TestRules:
     @pytest.mark.slow
     def test_the_known_faults_of_the_published_files_and_no_errors(self, shared: Path) -> None:
         found: Counter[tuple[str, str, str]] = Counter()
-        for file in reading.expand([str(shared / "data" / "syntaxgym"), str(shared / "data" / "blimp")]):
+        for file in expand([str(shared / "data" / "syntaxgym"), str(shared / "data" / "blimp")]):
             for finding in check(reading.read(file), Path(file).stem):
                 found[finding.file, finding.item, finding.code] += 1
         # Item 5 of the garden paths compares a sentence with itself in two of three comparisons; seven pairs of BLiMP

@@ -86,7 +86,7 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.C
     ("arguments", "message"),
     [
         (["IN", "OUT/none/out.json"], "no such folder"),
-        (["IN", "OUT/out.xml"], "the ending '.xml'; expected one of .json, .jsonl, .tsv, .csv"),
+        (["IN", "OUT/out.xml"], "the ending '.xml'; expected one of .csv, .json, .jsonl, .tsv"),
         (
             ["--as", "clams", "IN", "OUT/out.tsv"],
             "--as: 'clams'; expected one of blimp, pairs, syntaxgym, syntaxgym_csv",
@@ -109,7 +109,7 @@ def test_refusals(arguments: list[str], message: str, tmp_path: Path, capsys: py
 def test_a_folder_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tmp_path.chmod(0o500)
     assert main(["convert", str(LANTERNS), str(tmp_path / "out.json")]) == 2
-    assert "can't be written: Permission denied" in capsys.readouterr().err
+    assert "can't be written (Permission denied)" in capsys.readouterr().err
 
 
 def test_a_full_disk_leaves_nothing_behind(
@@ -120,5 +120,5 @@ def test_a_full_disk_leaves_nothing_behind(
 
     monkeypatch.setattr(os, "fsync", full)
     assert main(["convert", str(LANTERNS), str(tmp_path / "out.json")]) == 2
-    assert "can't be written: No space left on device" in capsys.readouterr().err
+    assert "out.json: no space for" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

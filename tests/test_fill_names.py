@@ -10,7 +10,7 @@ from toy_runs import pairs
 
 from syntagm.cli import main
 from syntagm.errors import RunError, UsageError
-from syntagm.runs.gap_recording import fill
+from syntagm.runs.evaluate import fill
 from syntagm.views.gaps import lemmas
 
 

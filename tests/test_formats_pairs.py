@@ -268,7 +268,7 @@ class TestSmallFormats:
             ("a.csv?format=climp", ",0,1,2,3\n0,b,r,x,1\n1,b,r,y,1\n", "line 2: labels 1 and 1 in r and r"),
             ("a.csv?format=climp", ",0,1,2,3\n0,b,r,x,1\n1,b,s,y,0\n", "labels 1 and 0 in r and s"),
             ("a.csv?format=climp", ",0,1,2,3\n0,b,r,x,1\n", "1 rows; expected an even number"),
-            ("a.csv?format=climp", "a,b\n", "line 1: another header"),
+            ("a.csv?format=climp", "a,b\n", "line 1: a,b; expected ,0,1,2,3"),
             (
                 "a.jsonl?format=comps",
                 '{"prefix_acceptable": "a", "prefix_unacceptable": "b"}',

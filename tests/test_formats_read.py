@@ -1,5 +1,6 @@
 """Finding the format of a file, finding files, and the limits of what is read."""
 
+import inspect
 import json
 import os
 import tracemalloc
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from syntagm import registry as folder
 from syntagm.errors import InputError, SyntagmError, UsageError
-from syntagm.io import strict
-from syntagm.materials import reading
+from syntagm.io import json as strict_json
+from syntagm.io import shape
+from syntagm.materials import finding, reading
 
 DATA = Path(__file__).parent / "data"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"
@@ -110,7 +112,7 @@ class TestExpand:
 
     def test_a_folder_means_all_its_files_that_a_format_claims(self, folder: Path) -> None:
         skipped: list[str] = []
-        found = [Path(file).relative_to(folder).as_posix() for file in reading.expand([str(folder)], skipped)]
+        found = [Path(file).relative_to(folder).as_posix() for file in finding.expand([str(folder)], skipped)]
         assert found == ["b.tsv", "sub/a.tsv", "suite.json"]
         assert skipped == [
             f"{folder / 'notes.txt'}: no format claims it",
@@ -118,33 +120,33 @@ class TestExpand:
         ]
 
     def test_patterns_options_and_repetitions(self, folder: Path) -> None:
-        found = reading.expand(
+        found = finding.expand(
             [f"{folder}/*.json?joined=hub", f"{folder}/sub/*", f"{folder / 'b.tsv'}", f"{folder / 'b.tsv'}"]
         )
         assert found == [f"{folder / 'suite.json'}?joined=hub", f"{folder / 'sub' / 'a.tsv'}", f"{folder / 'b.tsv'}"]
 
     def test_a_file_is_taken_as_it_is(self, folder: Path) -> None:
-        assert reading.expand([f"{folder / 'notes.txt'}"]) == [f"{folder / 'notes.txt'}"]
+        assert finding.expand([f"{folder / 'notes.txt'}"]) == [f"{folder / 'notes.txt'}"]
 
     def test_an_unclaimed_file_of_a_folder_is_read_if_the_format_is_said(self, folder: Path) -> None:
-        assert f"{folder / 'notes.txt'}?format=zorro" in reading.expand([f"{folder}?format=zorro"])
+        assert f"{folder / 'notes.txt'}?format=zorro" in finding.expand([f"{folder}?format=zorro"])
 
     def test_links_are_followed(self, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
         other = tmp_path_factory.mktemp("other") / "linked.tsv"
         other.write_text("good\tbad\nx\ty\n")
         (folder / "link.tsv").symlink_to(other)
-        assert f"{folder / 'link.tsv'}" in reading.expand([str(folder)])
+        assert f"{folder / 'link.tsv'}" in finding.expand([str(folder)])
 
     @pytest.mark.parametrize(
         "name", ["nothing_here", "../nothing_here", "hu2020/../../formats", "a\0b", "", "x" * 5000]
     )
     def test_what_means_nothing(self, name: str) -> None:
         with pytest.raises(UsageError, match="expected"):
-            reading.expand([name])
+            finding.expand([name])
 
     def test_a_folder_without_suites(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="no suites in this folder"):
-            reading.expand([str(tmp_path)])
+            finding.expand([str(tmp_path)])
 
 
 class TestCollections:
@@ -156,17 +158,17 @@ class TestCollections:
         (tmp_path / "lexicon").mkdir()
         (tmp_path / "lexicon" / "nouns.csv").write_text("lemma,number\nkite,1\n")
         (tmp_path.parent / "secret.json").write_bytes(LANTERNS.read_bytes())
-        monkeypatch.setattr(reading, "_MATERIALS", tmp_path)
+        monkeypatch.setattr(finding, "_MATERIALS", tmp_path)
         return tmp_path
 
     def test_collections_are_folders_that_hold_suites(self, materials: Path) -> None:
-        assert reading.collections() == ["suites"]
+        assert finding.collections() == ["suites"]
 
     def test_a_collection_or_one_suite_of_it(self, materials: Path) -> None:
         files = [str(materials / "suites" / name) for name in ("lanterns.json", "more/others.json")]
-        assert reading.expand(["suites"]) == reading.expand(["suites/"]) == files
-        assert reading.expand(["suites/others"]) == files[1:]
-        assert reading.expand(["suites?joined=hub"]) == [f"{file}?joined=hub" for file in files]
+        assert finding.expand(["suites"]) == finding.expand(["suites/"]) == files
+        assert finding.expand(["suites/others"]) == files[1:]
+        assert finding.expand(["suites?joined=hub"]) == [f"{file}?joined=hub" for file in files]
 
     def test_bundled_names_win_over_paths(
         self, materials: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
@@ -174,20 +176,20 @@ class TestCollections:
         here = tmp_path_factory.mktemp("here")
         (here / "suites").mkdir()
         monkeypatch.chdir(here)
-        assert len(reading.expand(["suites"])) == 2
+        assert len(finding.expand(["suites"])) == 2
 
     @pytest.mark.parametrize(
         "name", ["suites/../secret", "suites/../../secret.json", "suites//etc/passwd", "suites/..", "suites/nothing"]
     )
     def test_names_do_not_escape(self, materials: Path, name: str) -> None:
         with pytest.raises(UsageError, match=r"no suite .* in suites; expected one of lanterns, others"):
-            reading.expand([name])
+            finding.expand([name])
 
     @pytest.mark.parametrize("name", ["../secret", ".", "lexicon/nouns", "nothing"])
     def test_other_names_are_no_collections(self, materials: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(materials / "lexicon")
         with pytest.raises(UsageError):
-            reading.expand([name])
+            finding.expand([name])
 
 
 ODD = [
@@ -229,12 +231,12 @@ class TestLimits:
 
     def test_depth_64_is_read_and_brackets_in_texts_do_not_count(self) -> None:
         deep = "[" * 64 + "1" + "]" * 64
-        assert strict.json_text(deep, Path("x"))
+        assert strict_json.parsed(deep, Path("x"))
         text = json.dumps(['[{"' * 1000 + "\\"] * 70)
-        assert strict.json_text(text, Path("x")) == ['[{"' * 1000 + "\\"] * 70
+        assert strict_json.parsed(text, Path("x")) == ['[{"' * 1000 + "\\"] * 70
 
     def test_whole_surrogate_pairs_and_escaped_backslashes_are_read(self) -> None:
-        assert strict.json_text('["\\ud83d\\ude00", "\\\\ud800", "\\\\u0000"]', Path("x")) == [
+        assert strict_json.parsed('["\\ud83d\\ude00", "\\\\ud800", "\\\\u0000"]', Path("x")) == [
             "😀",
             "\\ud800",
             "\\u0000",
@@ -254,10 +256,10 @@ class TestLimits:
             reading.read(path)
 
     def test_a_million_items(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        strict.count(1_000_000, Path("x"))
+        shape.count(1_000_000, Path("x"))
         with pytest.raises(InputError, match="more than 1,000,000 items"):
-            strict.count(1_000_001, Path("x"))
-        monkeypatch.setattr(strict, "MAX_ITEMS", 1)
+            shape.count(1_000_001, Path("x"))
+        monkeypatch.setattr(shape, "MAX_ITEMS", 1)
         for name in (
             "syntaxgym/lanterns.json",
             "syntaxgym/lanterns.csv",
@@ -328,6 +330,23 @@ class TestLimits:
 
 
 FORMATS = folder.names("formats")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_declares_what_the_package_reads_off_it(name: str) -> None:
+    """Its options, the endings of its files, and whether it writes: nothing of it stands anywhere else."""
+    module = folder.find("formats", name)
+    path, *options = inspect.signature(module.read).parameters.values()
+    assert path.name == "path"
+    for option in options:
+        assert option.kind is option.KEYWORD_ONLY, option
+        assert isinstance(option.default, str), option
+    assert all(ending.startswith(".") for ending in (*module.ENDINGS, *getattr(module, "WRITES", ())))
+    assert hasattr(module, "write") == bool(getattr(module, "WRITES", ()))
+    assert not module.claims(Path("a.unknown"), "")
+    assert f"\n| `{name}` |" in (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
+
+
 SEEDS = [path.read_bytes() for path in sorted(DATA.glob("[sbpo]*/*.*"))]
 garbage = st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass"))
 
@@ -387,4 +406,4 @@ def test_a_folder_that_cannot_be_listed_is_refused_not_passed_over(
 
     monkeypatch.setattr(os, "scandir", refusing)
     with pytest.raises(InputError, match="closed: can't be listed: Permission denied; expected a readable folder"):
-        reading.expand([str(tmp_path)])
+        finding.expand([str(tmp_path)])

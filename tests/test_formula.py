@@ -47,9 +47,9 @@ class TestReading:
             assert parse(PUBLISHED[round_]) == parse(PUBLISHED[square])
 
     def test_all_published_suites(self, shared: Path) -> None:
-        from syntagm.materials import reading
+        from syntagm.materials import finding, reading
 
-        files = [file for file in reading.expand([str(shared / "data" / "syntaxgym")]) if file.endswith(".json")]
+        files = [file for file in finding.expand([str(shared / "data" / "syntaxgym")]) if file.endswith(".json")]
         formulas = [prediction.formula for file in files for prediction in reading.read(file)[0].predictions]
         # 12 suites with one prediction each, two of them with a second.
         assert len(formulas) == 14

@@ -10,13 +10,14 @@ from masked_for_tests import masked
 
 import syntagm as sg
 from syntagm.errors import UsageError
+from syntagm.progress import Progress
 from syntagm.report.page import report
-from syntagm.runs.engine import Silence, run
+from syntagm.runs.evaluate import run
 from syntagm.views.comparison.compute import compare
 from syntagm.views.scores.compute import accuracies, scores
 
 
-class Hearing(Silence):
+class Hearing(Progress):
     def __init__(self) -> None:
         self.heard: list[str] = []
 
@@ -78,7 +79,7 @@ def test_a_suite_of_parts_alone_is_refused_unless_they_are_asked_for(tmp_path: P
         run(masked("distilbert"), [suite], tmp_path / "no")
     found = run(masked("distilbert", regions="yes"), [suite], tmp_path / "yes")
     assert found.suite("mvrr").left_out == ()
-    assert "regions:yes" in found.signature("mvrr", next(iter(found.suite("mvrr").predictions)))
+    assert "regions:yes" in str(found.signature("mvrr", next(iter(found.suite("mvrr").predictions))))
     assert found.results().filter(pl.col("margin").is_nan()).is_empty()
 
 

@@ -10,7 +10,7 @@ import pytest
 import syntagm
 from syntagm.check import check
 from syntagm.formats import marvin2018, template
-from syntagm.materials import reading
+from syntagm.materials import finding, reading
 from syntagm.suite import Suite
 from syntagm.templates import make
 
@@ -71,7 +71,7 @@ def suite(name: str, options: str = "?n=40") -> Suite:
 
 
 def test_the_files_are_the_constructions() -> None:
-    assert [Path(file).stem for file in reading.expand(["marvin2018"])] == NAMES
+    assert [Path(file).stem for file in finding.expand(["marvin2018"])] == NAMES
 
 
 def test_the_totals_are_at_least_the_published_ones() -> None:

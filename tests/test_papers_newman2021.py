@@ -16,9 +16,8 @@ from syntagm.drawing.table import Table
 from syntagm.errors import RunError, UsageError
 from syntagm.papers.newman2021 import confound
 from syntagm.papers.newman2021 import reproduce as newman2021
-from syntagm.runs.gap_recording import fill
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.store import open_run
+from syntagm.runs.evaluate import fill
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
 from syntagm.views import groups, nucleus
 from syntagm.views.frequency_bands import chart as frequency_bands
@@ -62,10 +61,8 @@ LONG = pairs("long", ("A dog sings.", "A dog sing."), tags={"construction": "Lon
 OTHER = pairs("other", ("Some dogs are old.", "Some dogs is old."))
 
 
-def filled(
-    folder: Path, *suites: Suite, words: WordList = VERBS, both_sides: bool = False, **options: object
-) -> FillRun:
-    return fill(Known(VOCABULARY, not both_sides), suites, words, folder, **options)  # type: ignore[arg-type]
+def filled(folder: Path, *suites: Suite, words: WordList = VERBS, both_sides: bool = False, **options: object) -> Run:
+    return fill(Known(VOCABULARY, "both" if both_sides else "left"), suites, words, folder, **options)  # type: ignore[arg-type]
 
 
 def made(folder: Path, **options: object) -> dict[str, Table | Figure]:

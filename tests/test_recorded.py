@@ -89,8 +89,8 @@ def test_several_models_in_one_file(tmp_path: Path) -> None:
         ("", "no column"),
         ("index,start,token\n", "no column 'bits'"),
         (HEADER, "no tokens"),
-        (HEADER + "0,0,the,2.5\n", "line 2: a row of another length"),
-        (HEADER + "0,0,the,2.5,1,9\n", "line 2: a row of another length"),
+        (HEADER + "0,0,the,2.5\n", "line 2: 4 cells; expected 5 as in the header"),
+        (HEADER + "0,0,the,2.5,1,9\n", "line 2: 6 cells"),
         (HEADER + "0,0,the,many,1\n", "line 2"),
         (HEADER + "zero,0,the,1,1\n", "line 2"),
         (HEADER + "1,0,the,1,1\n", "index 1; expected 0"),
@@ -111,8 +111,9 @@ def test_files_that_are_not_what_they_should_be(tmp_path: Path, text: str, match
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes(b"caf\xe9")
-    for path in (tmp_path / "absent.csv", tmp_path / "latin.csv", tmp_path):
-        with pytest.raises(ModelError, match="can't be read"):
+    places = {"absent.csv": "no such file", "latin.csv": "which is not UTF-8", ".": "a folder"}
+    for path, found in ((tmp_path / name, found) for name, found in places.items()):
+        with pytest.raises(ModelError, match=found):
             names.load(f"recorded:{path}")
 
 
@@ -132,11 +133,11 @@ def test_a_masked_model_sees_both_sides_when_it_is_replayed_too(tmp_path: Path) 
     ):
         model = load(tmp_path, header + rows.replace("NAME", name))
         assert (model.policies.get("sides"), model.policies.get("regions")) == (sides, regions)
-        assert model.left_to_right == (sides is None)
+        assert model.sees == ("left" if sides is None else "both")
     # In the name, so that the tokens of a replay say it again.
     assert load(tmp_path, header + rows.replace("NAME", "masked:b?masking=token")).name.endswith(
         "?regions=no&sides=both"
     )
-    assert not load(tmp_path, HEADER + DOG, "?sides=both").left_to_right
+    assert load(tmp_path, HEADER + DOG, "?sides=both").sees == "both"
     with pytest.raises(UsageError, match="sides"):
         load(tmp_path, HEADER + DOG, "?sides=right")

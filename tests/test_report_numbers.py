@@ -105,7 +105,7 @@ def test_citations_hold_signature_and_number(tmp_path: Path) -> None:
     run = toy_run(tmp_path, agreement())
     [column] = numbers.columns([run])
     one = column.accuracies["agreement", "verb"]
-    expected = f"{run.signature('agreement', 'verb')} = 0.333 [{one.low:.3f}, {one.high:.3f}] n=3 ties=1 {one.method}"
+    expected = f"{run.signature('agreement', 'verb')!s} = 0.333 [{one.low:.3f}, {one.high:.3f}] n=3 ties=1 {one.method}"
     assert numbers.citation(column, "agreement", "verb") == expected
 
 

@@ -59,7 +59,7 @@ def test_the_numbers_are_there(tmp_path: Path) -> None:
     for expected in (
         "toy:12-sentences on 2 suites, 5 items",
         "0.333 [0.000, 1.000]n=3, 1 tie",
-        run.signature("agreement", "verb"),
+        str(run.signature("agreement", "verb")),
         "By circuit",
         "With and without a verb.",
         "(2;%good%) < (2;%bad%)",
@@ -88,7 +88,7 @@ def test_every_number_can_be_saved(tmp_path: Path) -> None:
     }  # fmt: skip
     [verb] = [row for row in files["scores.csv"] if row["measure"] == "verb" and row["model"] == "toy:12-sentences"]
     assert (float(verb["value"]), verb["n"], verb["ties"]) == (1 / 3, "3", "1")
-    assert verb["signature"] == runs[0].signature("agreement", "verb")
+    assert verb["signature"] == str(runs[0].signature("agreement", "verb"))
     items = files["01-agreement-items.csv"]
     assert len(items) == 2 * 3 * 2  # models, items, predictions
     assert float(items[0]["margin"]) == log2(3)

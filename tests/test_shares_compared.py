@@ -17,9 +17,8 @@ from syntagm.cli import compare as command
 from syntagm.cli import main
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group, Kind
-from syntagm.runs.gap_recording import fill
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.store import open_run
+from syntagm.runs.evaluate import fill
+from syntagm.runs.store import Run, open_run
 from syntagm.stats import paired
 from syntagm.stats.paired import kind_of
 from syntagm.suite import Suite
@@ -47,10 +46,10 @@ NAN = float("nan")
 def filled(
     folder: Path, extra: str = "", forms: tuple[tuple[str, str], ...] = FORMS, both: bool = False,
     suite: Suite = SUITE, **options: Any,
-) -> FillRun:  # fmt: skip
+) -> Run:  # fmt: skip
     words = WordList("list", ("singular", "plural"), tuple(WordRow(two[1], two) for two in forms))
     lacking = options.pop("lacking", "")
-    model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra], left_to_right=not both)
+    model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra], sees="both" if both else "left")
     return fill(model, (suite,), words, folder, **options)
 
 

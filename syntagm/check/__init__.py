@@ -2,42 +2,21 @@
 
 Codes that begin with E are errors: a run would refuse the suite, or its numbers would be wrong. Codes that begin with W
 are warnings: the suite runs, but someone should look. E001, a file that can't be read, comes from the command `check`.
-To add a rule, write the function in the file of its theme and give it a code in `RULES`.
+To add a rule, write the function under `@rule(CODE)` in the file of its theme, or in a new one of this folder.
 """
 
+import importlib
+import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from syntagm.check import _comparisons, _items, _suites, _texts
+from syntagm.check import _spot
 from syntagm.check._spot import Rule, Spot
 from syntagm.suite import Suite
 
-RULES: dict[str, Rule] = {
-    "E101": _suites.no_items,
-    "E102": _suites.bad_suite_name,
-    "E104": _suites.repeated_prediction,
-    "E201": _items.repeated_item,
-    "E202": _comparisons.missing_condition,
-    "E203": _comparisons.missing_region,
-    "E204": _texts.empty_sentence,
-    "E205": _comparisons.empty_region_undefined,
-    "E206": _items.repeated_region,
-    "E207": _items.bad_id,
-    "W101": _suites.no_predictions,
-    "W102": _suites.label_of_nothing,
-    "W103": _suites.star_of_nothing,
-    "W201": _items.different_conditions,
-    "W202": _items.repeated_sentences,
-    "W203": _comparisons.empty_region,
-    "W204": _comparisons.certain_tie,
-    "W205": _comparisons.two_differences,
-    "W206": _items.foreign_condition,
-    "W301": _texts.inner_white_space,
-    "W302": _texts.outer_white_space,
-    "W303": _texts.not_normalised,
-    "W304": _texts.hidden_character,
-    "W305": _texts.final_stop,
-}
+for _theme in sorted(found.name for found in pkgutil.iter_modules(__path__)):
+    importlib.import_module(f"{__name__}.{_theme}")
+RULES: dict[str, Rule] = dict(sorted(_spot.RULES.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from syntagm.check._spot import Spot, extent, references
+from syntagm.check._spot import Spot, extent, references, rule
 from syntagm.formula import Binary, Formula, Node, Reference
 from syntagm.suite import Item, Suite
 
 
+@rule("E202")
 def missing_condition(suite: Suite) -> Iterator[Spot]:
     """a prediction names a condition that the item does not have.
     Add the condition to the item, or correct the formula."""
@@ -15,6 +16,7 @@ def missing_condition(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, reference.condition)
 
 
+@rule("E203")
 def missing_region(suite: Suite) -> Iterator[Spot]:
     """a prediction names a region that the sentence does not have.
     Add the region, empty if need be, or correct the formula."""
@@ -24,6 +26,7 @@ def missing_region(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, reference.condition, reference.region)
 
 
+@rule("E205")
 def empty_region_undefined(suite: Suite) -> Iterator[Spot]:
     """a compared region is empty, so that its value is undefined.
     Fill the region in, or use the metric sum, under which it counts 0 bits."""
@@ -31,6 +34,7 @@ def empty_region_undefined(suite: Suite) -> Iterator[Spot]:
         yield from _empty_regions(suite)
 
 
+@rule("W203")
 def empty_region(suite: Suite) -> Iterator[Spot]:
     """a compared region is empty and counts 0 bits. Check that this is meant."""
     if suite.aggregate == "sum":
@@ -48,6 +52,7 @@ def _empty_regions(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, reference.condition, reference.region)
 
 
+@rule("W204")
 def certain_tie(suite: Suite) -> Iterator[Spot]:
     """a comparison that no left-to-right model can pass, both sides are the same.
     Change one of the sentences, or leave the item out."""
@@ -59,6 +64,7 @@ def certain_tie(suite: Suite) -> Iterator[Spot]:
                     yield Spot(item.id, found=f"{Formula('', node)} in prediction {prediction.name}")
 
 
+@rule("W205")
 def two_differences(suite: Suite) -> Iterator[Spot]:
     """two compared regions differ in their words and in what stands before them.
     Change only one of the two, or the comparison mixes two effects."""

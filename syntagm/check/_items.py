@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from syntagm.check._spot import Spot, sentences
+from syntagm.check._spot import Spot, rule, sentences
 from syntagm.suite import Suite
 
 
+@rule("E207")
 def bad_id(suite: Suite) -> Iterator[Spot]:
     """an item id or condition name that is blank or holds unprintable characters. Give it a plain name."""
     for item in suite.items:
@@ -16,6 +17,7 @@ def bad_id(suite: Suite) -> Iterator[Spot]:
                 yield Spot(item.id, found=repr(name))
 
 
+@rule("E201")
 def repeated_item(suite: Suite) -> Iterator[Spot]:
     """an item id that is used more than once. Number the items anew; results are kept by these ids."""
     for name, number in Counter(item.id for item in suite.items).items():
@@ -23,6 +25,7 @@ def repeated_item(suite: Suite) -> Iterator[Spot]:
             yield Spot(name, found=f"{number} times")
 
 
+@rule("E206")
 def repeated_region(suite: Suite) -> Iterator[Spot]:
     """two regions of the same name in one sentence. Rename one; a formula can't tell them apart."""
     for item, condition, sentence in sentences(suite):
@@ -31,6 +34,7 @@ def repeated_region(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, condition, next(name for name in names if names.count(name) > 1))
 
 
+@rule("W201")
 def different_conditions(suite: Suite) -> Iterator[Spot]:
     """other conditions than the first item. Give every item the same conditions."""
     expected = set(suite.items[0].sentences) if suite.items else set()
@@ -41,6 +45,7 @@ def different_conditions(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, found=", ".join(missing + extra))
 
 
+@rule("W202")
 def repeated_sentences(suite: Suite) -> Iterator[Spot]:
     """the same sentences as another item. Change or delete one; the same observation would count twice."""
     seen: dict[tuple[tuple[str, str], ...], str] = {}
@@ -51,6 +56,7 @@ def repeated_sentences(suite: Suite) -> Iterator[Spot]:
         seen.setdefault(key, item.id)
 
 
+@rule("W206")
 def foreign_condition(suite: Suite) -> Iterator[Spot]:
     """a condition name that SyntaxGym's formulas can't hold.
     Use ASCII letters, digits, _ and - only, if the suite is to be used there."""

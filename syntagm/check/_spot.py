@@ -1,4 +1,4 @@
-"""Where a rule is broken, and what rules ask of a suite."""
+"""The table of rules, where a rule is broken, and what rules ask of a suite."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +18,20 @@ class Spot:
 
 
 Rule = Callable[[Suite], Iterator[Spot]]
+# Code -> rule, as the files of rules are imported.
+RULES: dict[str, Rule] = {}
+
+
+def rule(code: str) -> Callable[[Rule], Rule]:
+    """Give a rule its code, which no other rule may have."""
+
+    def add(function: Rule) -> Rule:
+        if code in RULES:
+            raise ValueError(f"the code {code} twice: {RULES[code].__name__} and {function.__name__}")
+        RULES[code] = function
+        return function
+
+    return add
 
 
 def sentences(suite: Suite) -> Iterator[tuple[Item, str, Sentence]]:

@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from syntagm.check._spot import Spot, sentences
+from syntagm.check._spot import Spot, rule, sentences
 from syntagm.suite import Suite
 
 
+@rule("E101")
 def no_items(suite: Suite) -> Iterator[Spot]:
     """no items. Add some."""
     if not suite.items:
@@ -17,6 +18,7 @@ def no_items(suite: Suite) -> Iterator[Spot]:
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE | re.ASCII)
 
 
+@rule("E102")
 def bad_suite_name(suite: Suite) -> Iterator[Spot]:
     """a suite name that can't be part of a file name.
     Use letters, digits, _ - and . only, at most 100 of them, and no dot at the beginning or end."""
@@ -27,12 +29,14 @@ def bad_suite_name(suite: Suite) -> Iterator[Spot]:
         yield Spot(found=repr(name[:120]))
 
 
+@rule("W101")
 def no_predictions(suite: Suite) -> Iterator[Spot]:
     """no predictions. Add one, or nothing is tested."""
     if not suite.predictions:
         yield Spot()
 
 
+@rule("E104")
 def repeated_prediction(suite: Suite) -> Iterator[Spot]:
     """two predictions of the same name. Rename one."""
     for name, number in Counter(prediction.name for prediction in suite.predictions).items():
@@ -40,6 +44,7 @@ def repeated_prediction(suite: Suite) -> Iterator[Spot]:
             yield Spot(found=repr(name))
 
 
+@rule("W102")
 def label_of_nothing(suite: Suite) -> Iterator[Spot]:
     """a display name for a region that no sentence has. Take it out of region_meta, or correct the number."""
     labels = [key.removeprefix("region.") for key in suite.tags if key.startswith("region.")]
@@ -49,6 +54,7 @@ def label_of_nothing(suite: Suite) -> Iterator[Spot]:
             yield Spot(region=label)
 
 
+@rule("W103")
 def star_of_nothing(suite: Suite) -> Iterator[Spot]:
     """the tag ungrammatical names a condition that no item has. Correct it, or the star is missing where it belongs."""
     names = {name for item in suite.items for name in item.sentences}

@@ -4,10 +4,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from syntagm.check._spot import Spot, sentences
+from syntagm.check._spot import Spot, rule, sentences
 from syntagm.suite import Suite
 
 
+@rule("E204")
 def empty_sentence(suite: Suite) -> Iterator[Spot]:
     """an empty sentence. Fill it in, or take the condition out."""
     for item, condition, sentence in sentences(suite):
@@ -18,6 +19,7 @@ def empty_sentence(suite: Suite) -> Iterator[Spot]:
 _ODD_SPACE = re.compile(r"\s{2,}|[^\S ]")
 
 
+@rule("W301")
 def inner_white_space(suite: Suite) -> Iterator[Spot]:
     """two spaces together, a tab, a line break or an odd space inside the sentence.
     Use single spaces; a model sees the difference."""
@@ -26,6 +28,7 @@ def inner_white_space(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, condition, found=repr(found[0]))
 
 
+@rule("W302")
 def outer_white_space(suite: Suite) -> Iterator[Spot]:
     """white space at the ends of the sentence. Take it out."""
     for item, condition, sentence in sentences(suite):
@@ -33,6 +36,7 @@ def outer_white_space(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, condition)
 
 
+@rule("W303")
 def not_normalised(suite: Suite) -> Iterator[Spot]:
     """letters and accents as separate characters (not in Unicode's form NFC).
     Normalise the file to NFC; a model sees the difference."""
@@ -41,6 +45,7 @@ def not_normalised(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, condition)
 
 
+@rule("W304")
 def hidden_character(suite: Suite) -> Iterator[Spot]:
     """a character that can't be seen, or that stands for a damaged one. Take it out or put the right one in."""
     for item, condition, sentence in sentences(suite):
@@ -57,6 +62,7 @@ def hidden_character(suite: Suite) -> Iterator[Spot]:
 _JOINERS = "\u200c\u200d"
 
 
+@rule("W305")
 def final_stop(suite: Suite) -> Iterator[Spot]:
     """some sentences of the item end in punctuation and some do not. End all of them alike."""
     for item in suite.items:

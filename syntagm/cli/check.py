@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check the files, print the findings and a count; 1 if there are errors."""
     from syntagm.check import check, repeated
-    from syntagm.materials.reading import expand
+    from syntagm.materials.finding import expand
 
     skipped: list[str] = []
     suites: dict[str, list[Suite]] = {}

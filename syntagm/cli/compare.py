@@ -88,7 +88,7 @@ def _spare(options: argparse.Namespace) -> None:
 def _count(text: str) -> int | None:
     if text == "all":
         return None
-    from syntagm.models.names import whole
+    from syntagm.io.number import whole
 
     return whole("--flips", text, least=0, also="`all`")
 
@@ -191,6 +191,8 @@ def _flips(found: "Pairing", count: int | None) -> "Table":
 def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
     import json
 
+    from syntagm.io.json import finite
+
     first, second = _signatures(found, runs, rule)
     content = {
         "a": {"model": runs[0].model, "run": str(runs[0].folder), "signature": first},
@@ -201,7 +203,7 @@ def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
         "warnings": found.warnings,
         "left_out": found.left_out,
     }
-    print(json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 _COUNTS = ("both", "only_a", "only_b", "neither", "ties_a", "ties_b")
@@ -232,26 +234,12 @@ def _group(group: "Group") -> dict[str, str]:
     return {name: value for name, value in (("suite", group.suite), ("measure", group.measure)) if value}
 
 
-def _without_nan(content: Any) -> Any:
-    """The same with null for numbers that JSON does not have."""
-    match content:
-        case dict():
-            return {key: _without_nan(value) for key, value in content.items()}
-        case list() | tuple():
-            return [_without_nan(value) for value in content]
-        case float() if content != content or content in (float("inf"), float("-inf")):
-            return None
-    return content
-
-
 def _signatures(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:
     """Of the suite, or, over several, with their number in its place."""
     suite = found.suites[0].group.suite
     signatures = [run.signature(suite, rule) for run in runs]
-    if len(found.suites) == 1:
-        return signatures
-    named = f"{suite}@{runs[0].suite(suite).hash[:8]}"
-    return [signature.replace(f"|{named}|", f"|{len(found.suites)} suites|") for signature in signatures]
+    count = len(found.suites)
+    return [str(signature if count == 1 else signature.over(count)) for signature in signatures]
 
 
 def _write(found: "Pairing", output: str) -> None:

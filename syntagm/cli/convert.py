@@ -11,8 +11,6 @@ listed and nothing is written, unless --lossy is given.
 """
 
 import argparse
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +19,6 @@ from syntagm.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from syntagm.suite import Suite
-
-FORMATS = {".json": ("syntaxgym",), ".jsonl": ("blimp",), ".tsv": ("pairs",), ".csv": ("syntaxgym_csv", "pairs")}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +35,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read IN, write OUT whole or not at all."""
-    from syntagm.materials.reading import expand, read
+    from syntagm.materials.finding import expand
+    from syntagm.materials.reading import read
 
     target: Path = args.target
     if target.exists() and not args.force:
@@ -50,10 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if len(files) != 1:
         raise UsageError(args.source, f"{len(files)} files", "one", "Convert each by itself.")
     suites = read(files[0])
-    try:
-        losses = _convert(suites, target, _formats(target, args.format), args.lossy)
-    except OSError as error:
-        raise UsageError(str(target), f"can't be written: {error.strerror}", "a place to write") from None
+    losses = _convert(suites, target, _formats(target, args.format), args.lossy)
     for loss in losses:
         print(f"lost: {loss}")
     items = sum(len(suite.items) for suite in suites)
@@ -65,50 +59,34 @@ def run(args: argparse.Namespace) -> int:
 
 def _formats(target: Path, name: str | None) -> Sequence[str]:
     """The formats to try, in order."""
-    from syntagm import registry
+    from syntagm.materials.writing import of_ending, writable
 
-    writable = [name for name in registry.names("formats") if hasattr(registry.find("formats", name), "write")]
+    known = writable()
     if name is not None:
-        if name not in writable:
-            raise UsageError("--as", repr(name), "one of " + ", ".join(writable))
+        if name not in known:
+            raise UsageError("--as", repr(name), "one of " + ", ".join(known))
         return (name,)
-    if target.suffix not in FORMATS:
-        cure = f"Say --as with one of {', '.join(writable)}."
-        raise UsageError(str(target), f"the ending {target.suffix!r}", "one of " + ", ".join(FORMATS), cure)
-    return FORMATS[target.suffix]
+    if found := of_ending(target.suffix):
+        return found
+    endings = sorted({ending for several in known.values() for ending in several})
+    cure = f"Say --as with one of {', '.join(known)}."
+    raise UsageError(str(target), f"the ending {target.suffix!r}", "one of " + ", ".join(endings), cure)
 
 
 def _convert(suites: "list[Suite]", target: Path, formats: Sequence[str], lossy: bool) -> list[str]:
-    """Write with the first format that can hold the suites, in a folder of its own beside the target; what is lost."""
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as place:
-        written = Path(place) / target.name
-        name = _write(suites, written, formats)
+    """Write with the first format that can hold the suites, and read it again before it is put in place; what is lost."""
+    from syntagm.io import atomic
+    from syntagm.materials.writing import write
+
+    with atomic.replacing(target) as written:
+        name = write(suites, written, formats)
         losses = _losses(suites, written, name)
         if losses and not lossy:
             raise InputError(
                 str(target), f"{name} can't hold everything", "a format that can",
                 "Nothing was written. Add --lossy to lose this:\n  " + "\n  ".join(losses),
             )  # fmt: skip
-        with written.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(written, target)
     return losses
-
-
-def _write(suites: "list[Suite]", written: Path, formats: Sequence[str]) -> str:
-    from syntagm import registry
-
-    refusals: list[tuple[str, InputError]] = []
-    for name in formats:
-        try:
-            registry.find("formats", name).write(suites, written)
-        except InputError as error:
-            refusals.append((name, error))
-        else:
-            return name
-    name, first = refusals[0]
-    also = "".join(f"\n  Nor can {other}: {reason}" for other, reason in refusals[1:])
-    raise InputError(f"{name} can't hold it: {first.place}", first.found, first.expected, first.cure + also)
 
 
 def _losses(suites: "list[Suite]", written: Path, name: str) -> list[str]:

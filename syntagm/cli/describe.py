@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page, or print it."""
     from syntagm.cli import DONE
     from syntagm.io import atomic
-    from syntagm.materials.reading import expand
+    from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.report.collection_page import page
 

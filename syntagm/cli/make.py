@@ -13,9 +13,7 @@ can be written as blimp or tsv) is left out and named, and the exit code is 1.
 """
 
 import argparse
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,16 +22,15 @@ from syntagm.errors import InputError, UsageError
 if TYPE_CHECKING:
     from syntagm.suite import Suite
 
-# Not the CSV of SyntaxGym, which has no place for predictions.
-FORMATS = {"syntaxgym": ("syntaxgym", ".json"), "blimp": ("blimp", ".jsonl"), "tsv": ("pairs", ".tsv")}
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
     add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
     add("-o", "--output", metavar="DIR", required=True, type=Path, help="where the files go")
-    add("--as", dest="format", choices=FORMATS, default="syntaxgym", help="the format to write (default: syntaxgym)")
+    add(
+        "--as", dest="format", default="syntaxgym", help="the format to write: syntaxgym (the default), blimp, tsv, ..."
+    )
     add("-n", metavar="N", help="how many items of each suite at most, if not those that it says")
     add("--seed", metavar="S", help="of the draws (default: 1)")
     add("--style", choices=["natural", "published"], help="published: lower case, no punctuation (default: natural)")
@@ -43,13 +40,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make the suites one by one; each file is written whole or not at all."""
     from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.materials.reading import expand, with_options
+    from syntagm.materials.finding import expand
+    from syntagm.materials.reading import with_options
     from syntagm.materials.suite_files import SuiteFiles
 
     options = {key: value for key in ("n", "seed", "style") if (value := getattr(arguments, key)) is not None}
+    format, ending = _format(arguments.format)
     suites = SuiteFiles(expand([with_options(source, options) for source in arguments.source]))
     _folder(arguments.output)
-    format, ending = FORMATS[arguments.format]
     seen: set[str] = set()
     made: list[int] = []
     for suite in suites:
@@ -64,6 +62,16 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{target}: {_count(len(suite.items), arguments.n)}")
     print(f"{len(made):,} of {len(seen):,} suites, {sum(made):,} items")
     return DONE if len(made) == len(seen) else FELL_SHORT
+
+
+def _format(name: str) -> tuple[str, str]:
+    """The format that --as means, and the ending of its files."""
+    from syntagm.materials.writing import whole
+
+    known = whole()
+    if name not in known:
+        raise UsageError("--as", repr(name), "one of " + ", ".join(known))
+    return known[name]
 
 
 def _folder(output: Path) -> None:
@@ -88,20 +96,13 @@ def _count(items: int, asked: str | None) -> str:
 
 
 def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:
-    """Write in a folder of its own beside the target, and put the file in its place in one step; or why not."""
+    """Write a suite, whole or not at all; why not, if the format can't hold it."""
     from syntagm import registry
 
     if target.exists() and not force:
         raise UsageError(str(target), "this file exists", "a new folder", "Add --force to replace it.")
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as place:
-            written = Path(place) / target.name
-            registry.find("formats", format).write([suite], written)
-            with written.open("rb") as file:
-                os.fsync(file.fileno())
-            os.replace(written, target)
+        registry.find("formats", format).write([suite], target)
     except InputError as error:
         return error
-    except OSError as error:
-        raise UsageError(str(target), f"can't be written: {error.strerror}", "a place to write") from None
     return None

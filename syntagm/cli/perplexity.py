@@ -13,12 +13,12 @@ Exit code 1: words without bits were left out; how many is said.
 
 import argparse
 import json
-import math
 import sys
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _model
 from syntagm.errors import UsageError
+from syntagm.io.json import finite
 
 if TYPE_CHECKING:
     from syntagm.models.contract import LanguageModel
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if asked:
         how = {"blanks": "split into words already and taken as it stands", "treebank": "divided as the Treebank"}
         print(f"the text is {how[asked['tokens']]}", file=sys.stderr)
-    if not model.left_to_right:
+    if model.sees == "both":
         print(
             "pseudo-perplexity: each word has both sides of the text to go by; compare it with its like only",
             file=sys.stderr,
@@ -89,8 +89,7 @@ def _keys(model: "LanguageModel", found: "Perplexity") -> dict[str, object]:
     """What --json says; what is no finite number is null."""
     names = ("texts", "words", "unknown", "undefined", "characters", "bits", "bits_per_word", "perplexity")
     numbers = {name: getattr(found, name) for name in (*names, "perplexity_known", "bits_per_character")}
-    shown = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
-    return {"model": model.name, "policies": dict(model.policies), **shown}
+    return {"model": model.name, "policies": dict(model.policies), **finite(numbers)}
 
 
 def _shown(model: "LanguageModel", found: "Perplexity", ends: bool) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, floor, isnan
 
 from syntagm.drawing.chart import INK, Spec, colours, legend, shapes, shown
+from syntagm.drawing.table import or_none
 
 Row = Mapping[str, object]
 STEP = 22
@@ -48,7 +49,7 @@ def panel(
 
 
 def _value(row: Row) -> dict[str, object]:
-    numbers = {key: None if isnan(float(str(row[key]))) else row[key] for key in ("value", "low", "high")}
+    numbers = {key: or_none(row[key]) for key in ("value", "low", "high")}
     texts = {key: shown(str(row[key])) for key in ("name", "series", "note", "said")}
     return {**texts, **numbers}
 

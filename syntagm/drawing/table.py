@@ -2,15 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
+from typing import TypeVar
 
 from syntagm.io import csv as table
 
 Cell = str | int | float | None
+T = TypeVar("T")
 _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
 }  # fmt: skip
+
+
+def or_none(value: T) -> T | None:
+    """The value for a cell or a mark; None, which is left empty, for nan.
+
+    >>> or_none(0.5), or_none(float("nan"))
+    (0.5, None)
+    """
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A run in the files of lm-evaluation-harness: a results JSON, and beside it the samples of each task as JSON lines.
+"""The files of lm-evaluation-harness: a results JSON, and beside it the samples of each task as JSON lines; minimal pairs only.
 
 A task is a suite of minimal pairs with the prediction `full_sentence`; a BLiMP paradigm is called `blimp_<UID>`, any other
 suite by its name. Deliberate differences from the harness (0.4.13), also said in the `config` of the file:
@@ -19,15 +19,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
-from syntagm.errors import InputError
+from syntagm.errors import InputError, UsageError
+from syntagm.export import Kind, Outcome
+from syntagm.export._csv import unfinished
 from syntagm.formula import parse
 from syntagm.io import atomic
-from syntagm.runs.store import Run, SuiteRecord
-from syntagm.tasks.predictions.prediction import Reading
+from syntagm.io.json import finite
+from syntagm.runs.store import Run, open_run
+from syntagm.tasks.reading import Reading
+from syntagm.tasks.task import SuiteRecord
 
 MEASURE = "full_sentence"
 _FORMULAS = {str(parse("(*;%good%) < (*;%bad%)")), str(parse("(*;%bad%) > (*;%good%)"))}
@@ -45,6 +49,20 @@ class _Task:
     suite: SuiteRecord
     values: list[float] = field(default_factory=list)
     hashes: Any = field(default_factory=hashlib.sha256)
+
+
+@final
+class LmEval(Kind):
+    """The results and the samples of the suites of minimal pairs of a run."""
+
+    marks = ('"model_source": "syntagm"',)
+
+    def write(self, source: str, output: Path | None) -> Outcome:
+        """Write the files; InputError if no suite can be expressed."""
+        if not output:
+            raise UsageError("-o", "the standard output", "a file: lm-eval has one more file a task")
+        run = open_run(source)
+        return Outcome((*unfinished(run), *write(run, output)))
 
 
 def write(run: Run, path: Path) -> list[str]:
@@ -139,7 +157,7 @@ def _sample(index: int, doc: Mapping[str, str], nats: list[float], value: float)
         "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
         "prompt_hash": _hash(""),
         "target_hash": _hash("0"),
-        "acc": _finite(value),
+        "acc": finite(value),
     }
 
 
@@ -173,7 +191,7 @@ def _results(run: Run, tasks: list[_Task]) -> dict[str, Any]:
 def _accuracy(task: str, values: list[float]) -> dict[str, Any]:
     value = float(np.mean(values)) if values else math.nan
     error = float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else "N/A"
-    return {"alias": task, "acc,none": _finite(value), "acc_stderr,none": error}
+    return {"alias": task, "acc,none": finite(value), "acc_stderr,none": error}
 
 
 def _task_config(task: _Task) -> dict[str, Any]:
@@ -206,13 +224,12 @@ def _when(run: Run) -> datetime:
     return datetime.fromisoformat(run.record["finished"] or run.record["started"])
 
 
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
-
-
 def _line(sample: Mapping[str, Any]) -> bytes:
     return (json.dumps(sample, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+KIND = LmEval()

@@ -1,15 +1,12 @@
 """Files with named columns, whatever their container: CSV, TSV, JSON lines, or one JSON list of objects."""
 
-import csv
-import io
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
-from syntagm.io import json_shape, strict
+from syntagm.io import csv, json, shape, utf8
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 
@@ -48,38 +45,24 @@ def read(
     beginning = content.lstrip()[:1]
     columns: Sequence[str]
     if beginning in ("[", "{"):
-        found, unit = (
-            (_listed(content, path), "row") if beginning == "[" else (strict.json_lines(path, content), "line")
-        )
+        found, unit = (_listed(content, path), "row") if beginning == "[" else (json.objects(content, path), "line")
         rows = [(number, _texts(row)) for number, row in found]
         columns = list(dict.fromkeys(name for _, row in rows for name in row))
     else:
         columns, rows = _cells(content, path, wanted, delimiter, quote)
         unit = "line"
-    strict.count(len(rows), path)
+    shape.count(len(rows), path)
     return Table(path, tuple(columns), tuple(rows), unit)
 
 
 def _listed(content: str, path: Path) -> Iterator[tuple[int, dict[str, object]]]:
-    for number, row in enumerate(json_shape.need(strict.json_text(content, path), list, str(path)), 1):
-        yield number, json_shape.need(row, dict, f"{path}, row {number}")
-
-
-def text(rows: Iterable[Sequence[object]], delimiter: str) -> str:
-    """Rows as lines, cells that need it in quotation marks."""
-    lines = io.StringIO()
-    plain = csv.writer(lines, delimiter=delimiter, lineterminator="\n")
-    quoted = csv.writer(lines, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    for row in rows:
-        # The writer forgets that a lone carriage return ends a line for the reader.
-        odd = any("\r" in str(cell) for cell in row)
-        (quoted if odd else plain).writerow(row)
-    return lines.getvalue()
+    for number, row in enumerate(shape.need(json.parsed(content, path), list, str(path)), 1):
+        yield number, shape.need(row, dict, f"{path}, row {number}")
 
 
 def two_columns(content: str) -> bool:
     """Has every whole line of a text, but for empty ones, two cells with a tab between them?"""
-    found = [line for _, line in strict.lines(content[: content.rfind("\n") + 1] or content) if line.strip()]
+    found = [line for _, line in utf8.lines(content[: content.rfind("\n") + 1] or content) if line.strip()]
     return bool(found) and all(line.count("\t") == 1 for line in found)
 
 
@@ -91,31 +74,24 @@ def _cells(
     chosen = next((at for at, names in enumerate(headers) if wanted(names)), None)
     if chosen is None and not delimiter and two_columns(content):
         rows = [
-            (line, _named(["good", "bad"], row, f"{path}, line {line}"))
-            for line, row in strict.cells(content, path, "\t", quote)
+            (line, csv.named(["good", "bad"], row, f"{path}, line {line}"))
+            for line, row in csv.rows(content, path, "\t", quote)
         ]
         _refuse_a_header([tuple(row.values()) for _, row in rows], path)
         return ["good", "bad"], rows
     chosen = max(range(len(choices)), key=lambda at: len(headers[at])) if chosen is None else chosen
-    cells = strict.cells(content, path, choices[chosen], quote)
+    cells = csv.rows(content, path, choices[chosen], quote)
     names = next((row for _, row in cells), [])
-    _refuse_repeated(names, path)
-    return names, [(line, _named(names, row, f"{path}, line {line}")) for line, row in cells]
+    csv.refuse_repeated(names, path)
+    return names, [(line, csv.named(names, row, f"{path}, line {line}")) for line, row in cells]
 
 
 def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
     """The first row under a delimiter; empty if it makes no sense under this one."""
     try:
-        return next((row for _, row in strict.cells(content, path, delimiter, quote)), [])
+        return next((row for _, row in csv.rows(content, path, delimiter, quote)), [])
     except InputError:
         return []
-
-
-def _named(names: Sequence[str], row: Sequence[str], place: str) -> dict[str, str]:
-    if len(row) != len(names):
-        cure = "Put cells that hold the delimiter or a line break in quotation marks."
-        raise InputError(place, f"{len(row)} cells", f"{len(names)} as in the header", cure)
-    return dict(zip(names, row, strict=True))
 
 
 def _character(delimiter: str) -> str:
@@ -123,13 +99,6 @@ def _character(delimiter: str) -> str:
     if len(found) != 1 or found in '"\r\n':
         raise UsageError("delimiter", repr(delimiter), "one character, or one of " + ", ".join(DELIMITERS))
     return found
-
-
-def _refuse_repeated(names: Sequence[str], path: Path) -> None:
-    if len(set(names)) < len(names):
-        ((name, _),) = Counter(names).most_common(1)
-        shown = f"the column {name!r} twice" if name else "two columns without a name"
-        raise InputError(f"{path}, line 1", shown, "each name once", "Rename or delete one.")
 
 
 def _refuse_a_header(rows: Sequence[Sequence[str]], path: Path) -> None:
@@ -155,4 +124,4 @@ def _ends_a_sentence(cell: str) -> bool:
 
 def _texts(row: dict[str, object]) -> dict[str, str]:
     """Cells of JSON: texts as they are, null as missing, other values as JSON."""
-    return {key: strict.plain(value) for key, value in row.items() if value is not None}
+    return {key: shape.plain(value) for key, value in row.items() if value is not None}

@@ -16,9 +16,12 @@ from typing import Any
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import _pair, refining_tse
-from syntagm.io import strict
+from syntagm.io import atomic, shape, utf8
+from syntagm.io import json as strict_json
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".jsonl",)
+WRITES = (".jsonl",)
 IDS = ("pairID", "pair_id", "pair_ID", "id", "ID")
 NAMES = ("UID", "paradigm")
 _ONE, _TWO = _pair.FIELDS["one_prefix"], _pair.FIELDS["two_prefix"]
@@ -43,11 +46,11 @@ def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
         InputError: with the line: a field is missing or no text, or prefix and word don't begin the sentence.
         UsageError: a line has no field `suite`.
     """
-    content = strict.text(path)
+    content = utf8.read(path)
     rows = []
-    for line, row in strict.json_lines(path, content):
+    for line, row in strict_json.objects(content, path):
         rows.append((line, row))
-        strict.count(len(rows), path)
+        shape.count(len(rows), path)
     method = _method(rows[0][1]) if rows else None
     escaped = {"json:ascii": "true"} if content.isascii() and "\\u" in content else {}
     items = []
@@ -71,7 +74,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     for suite in suites:
         method = _pair.method(suite)
         found += [_line(suite, item, method) for item in suite.items]
-    path.write_text("".join(line + "\n" for line in found), encoding="utf-8", newline="\n")
+    atomic.write(path, "".join(line + "\n" for line in found).encode())
 
 
 def _method(row: dict[str, Any]) -> str | None:
@@ -85,12 +88,12 @@ def _name(row: dict[str, Any], option: str, path: Path, place: str) -> str:
         raise UsageError(place, f"no field {option!r}", "one of " + ", ".join(row))
     for key in (option,) if option else NAMES:
         if key in row:
-            return strict.plain(row[key])
+            return shape.plain(row[key])
     return path.stem
 
 
 def _item(row: dict[str, Any], index: int, method: str | None, place: str, escaped: dict[str, str]) -> Item:
-    texts = {key: strict.sentence(row[key], f"{place}, {key}") for key in _HELD if key in row}
+    texts = {key: shape.sentence(row[key], f"{place}, {key}") for key in _HELD if key in row}
     for key in ("sentence_good", "sentence_bad", *(_pair.FIELDS[method] if method else ())):
         if key not in texts:
             raise InputError(place, f"no {key!r}", "both sentences" if key in _HELD[:2] else f"all fields of {method}")
@@ -102,13 +105,13 @@ def _item(row: dict[str, Any], index: int, method: str | None, place: str, escap
     else:
         sentences = {"good": Sentence(good), "bad": Sentence(bad)}
     key = next((key for key in IDS if key in row), None)
-    tags = {name: strict.plain(value) for name, value in row.items() if name not in (*_HELD, key)}
+    tags = {name: shape.plain(value) for name, value in row.items() if name not in (*_HELD, key)}
     _refuse_reserved(tags, place)
     blanks = {f"json:{name}": text for name, text in texts.items() if name not in _HELD[:2] and text != text.strip()}
     fields = {
         "json:fields": json.dumps({name: "" if isinstance(value, str) else "json" for name, value in row.items()})
     }
-    return Item(strict.plain(row[key]) if key else str(index), sentences, tags | blanks | fields | escaped)
+    return Item(shape.plain(row[key]) if key else str(index), sentences, tags | blanks | fields | escaped)
 
 
 def _refuse_reserved(tags: dict[str, str], place: str) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from syntagm.errors import InputError
 from syntagm.formats import _pair
-from syntagm.io import strict
+from syntagm.io import shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".tsv", ".txt")
 _LABELS = ("True", "False")
 
 
@@ -23,18 +24,18 @@ def read(path: Path) -> Iterator[Suite]:
         InputError: with the line: a line out of turn, or without a sentence.
     """
     sentences: list[Sentence] = []
-    for number, line in strict.lines(strict.text(path)):
+    for number, line in utf8.lines(utf8.read(path)):
         label, _, text = line.partition("\t")
         expected = _LABELS[len(sentences) % 2]
         if label != expected or not text.strip():
             cure = "Good and bad sentences alternate, the good one first."
             raise InputError(f"{path}, line {number}", repr(line[:60]), f"{expected}, a tab and a sentence", cure)
-        sentences.append(Sentence(strict.sentence(text, f"{path}, line {number}")))
+        sentences.append(Sentence(shape.sentence(text, f"{path}, line {number}")))
     if len(sentences) % 2:
         raise InputError(
             str(path), f"{len(sentences)} lines", "an even number", "The last pair lacks its bad sentence."
         )
-    strict.count(len(sentences) // 2, path)
+    shape.count(len(sentences) // 2, path)
     pairs = zip(sentences[::2], sentences[1::2], strict=True)
     items = [(path.stem, Item(str(index), {"good": good, "bad": bad}, {})) for index, (good, bad) in enumerate(pairs)]
     yield from _pair.suites(items, None, str(path))

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from syntagm.errors import InputError
 from syntagm.formats import _pair
-from syntagm.io import strict
+from syntagm.io import csv, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".csv",)
 _HEADER = ["", "0", "1", "2", "3"]
 
 Row = tuple[int, list[str]]
@@ -27,13 +28,10 @@ def read(path: Path) -> Iterator[Suite]:
     Raises:
         InputError: with the line: other columns, or a row without its partner.
     """
-    cells = list(strict.cells(strict.text(path), path, ","))
-    if not cells or cells[0][1] != _HEADER:
-        raise InputError(f"{path}, line 1", "another header", ",".join(_HEADER))
-    rows = cells[1:]
+    rows = list(csv.under(_HEADER, utf8.read(path), path))
     if len(rows) % 2:
         raise InputError(str(path), f"{len(rows)} rows", "an even number", "One row lacks its partner.")
-    strict.count(len(rows) // 2, path)
+    shape.count(len(rows) // 2, path)
     items: list[tuple[str, Item]] = []
     numbers: dict[str, int] = {}
     for first, second in zip(rows[::2], rows[1::2], strict=True):
@@ -45,10 +43,7 @@ def read(path: Path) -> Iterator[Suite]:
 
 def _sentences(rows: Sequence[Row], path: Path) -> tuple[str, str, dict[str, Sentence]]:
     line = rows[0][0]
-    for at, row in rows:
-        if len(row) != len(_HEADER):
-            raise InputError(f"{path}, line {at}", f"{len(row)} cells", f"{len(_HEADER)} as in the header")
-    texts = {row[4].strip(): Sentence(strict.sentence(row[3], f"{path}, line {at}")) for at, row in rows}
+    texts = {row[4].strip(): Sentence(shape.sentence(row[3], f"{path}, line {at}")) for at, row in rows}
     names = {(row[1], row[2]) for _, row in rows}
     if set(texts) != {"0", "1"} or len(names) != 1:
         found = f"labels {' and '.join(row[4] for _, row in rows)} in {' and '.join(row[2] for _, row in rows)}"

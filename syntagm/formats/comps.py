@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from syntagm.formats import _pair
-from syntagm.io import json_shape, strict
+from syntagm.io import json, shape, utf8
 from syntagm.suite import Item, Suite
 
+ENDINGS = (".jsonl",)
 _FIELDS = ("prefix_acceptable", "prefix_unacceptable", "property_phrase")
 
 
@@ -26,12 +27,12 @@ def read(path: Path) -> Iterator[Suite]:
         InputError: with the line: a field is missing or empty.
     """
     items = []
-    for index, (line, row) in enumerate(strict.json_lines(path, strict.text(path))):
+    for index, (line, row) in enumerate(json.objects(utf8.read(path), path)):
         place = f"{path}, line {line}"
-        good, bad, word = (json_shape.field(row, name, str, place).strip() for name in _FIELDS)
-        texts = [strict.sentence(f"{prefix} {word}".strip(), place) for prefix in (good, bad)]
+        good, bad, word = (shape.field(row, name, str, place).strip() for name in _FIELDS)
+        texts = [shape.sentence(f"{prefix} {word}".strip(), place) for prefix in (good, bad)]
         sentences = _pair.regions(texts[0], texts[1], "two_prefix", (good, bad, word), place)
-        tags = {name: strict.plain(value) for name, value in row.items() if name not in (*_FIELDS, "id")}
-        items.append((path.stem, Item(strict.plain(row.get("id", index)), sentences, tags)))
-        strict.count(len(items), path)
+        tags = {name: shape.plain(value) for name, value in row.items() if name not in (*_FIELDS, "id")}
+        items.append((path.stem, Item(shape.plain(row.get("id", index)), sentences, tags)))
+        shape.count(len(items), path)
     yield from _pair.suites(items, "two_prefix", str(path))

@@ -16,9 +16,10 @@ from pathlib import Path
 from syntagm.errors import InputError
 from syntagm.formats import _table
 from syntagm.formula import parse
-from syntagm.io import strict
+from syntagm.io import shape, utf8
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
+ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
 _COLUMNS = ("Context1", "Context2", "Target1", "Target2")
 _PREDICTIONS = (
     Prediction("target1", parse("(target;%c1_t1%) < (target;%c2_t1%)")),
@@ -42,7 +43,7 @@ def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
     Raises:
         InputError: with the line: a context or target is missing or empty.
     """
-    table = _table.read(strict.text(path), path, _has_columns, delimiter)
+    table = _table.read(utf8.read(path), path, _has_columns, delimiter)
     suites: dict[str, list[Item]] = {}
     for index, (number, row) in enumerate(table.rows):
         item = _item(row, index, table.place(number))
@@ -71,5 +72,5 @@ def _item(row: dict[str, str], index: int, place: str) -> Item:
 
 
 def _sentence(context: str, target: str, place: str) -> Sentence:
-    text = strict.sentence(f"{context} {target}", place)
+    text = shape.sentence(f"{context} {target}", place)
     return Sentence(text, (Region("context", 0, len(context)), Region("target", len(context) + 1, len(text))))

@@ -19,6 +19,7 @@ from syntagm.suite import Item, Prediction, Sentence, Suite
 from syntagm.templates.draw import quotas
 from syntagm.templates.spelling import STYLES
 
+ENDINGS = (".pickle", ".pkl")
 AGREEMENT, REFLEXIVES, NPI = "subject-verb agreement", "reflexive anaphora", "negative polarity items"
 # File name without _anim or _inanim -> the row of the paper's Table 1 and its phenomenon.
 CONSTRUCTIONS = {

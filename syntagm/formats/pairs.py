@@ -19,9 +19,11 @@ from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import _pair, _table
-from syntagm.io import strict
+from syntagm.io import atomic, csv, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".tsv", ".csv", ".txt", ".jsonl", ".json")
+WRITES = (".tsv", ".csv")
 KNOWN = (
     ("good", "bad"),
     ("sentence_good", "sentence_bad"),
@@ -79,7 +81,7 @@ def read(
         raise UsageError("quote", repr(quote), "yes or none")
     if bool(good) != bool(bad):
         raise UsageError("good" if good else "bad", "alone", "both good= and bad=")
-    table = _table.read(strict.text(path), path, _names(good, bad), delimiter, quote == "yes")
+    table = _table.read(utf8.read(path), path, _names(good, bad), delimiter, quote == "yes")
     columns = table.columns
     pair = (good, bad) if good else _names("", "")(columns)
     for name in (*(pair or ()), *((id,) if id else ()), *((suite,) if suite else ())):
@@ -110,8 +112,8 @@ def write(suites: Sequence[Suite], path: Path) -> None:
             str(path), f"tags called like the columns of {found}", f"those of {method or 'no prefix method'}"
         )
     cells = [columns, *([row.get(name, "") for name in columns] for row in rows)]
-    text = _table.text(cells, "," if path.suffix == ".csv" else "\t")
-    path.write_text(text, encoding="utf-8", newline="")
+    text = csv.plain(cells, "," if path.suffix == ".csv" else "\t")
+    atomic.write(path, text.encode())
 
 
 def _names(good: str, bad: str) -> Callable[[Sequence[str]], tuple[str, str] | None]:
@@ -166,7 +168,7 @@ def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, 
 def _cell(row: dict[str, str], name: str, place: str) -> str:
     if not row.get(name, "").strip():
         raise InputError(f"{place}, {name}", "nothing", "a text", "Fill it in or delete the row.")
-    return strict.sentence(row[name], f"{place}, {name}")
+    return shape.sentence(row[name], f"{place}, {name}")
 
 
 def _row(suite: Suite, item: Item, method: str | None) -> dict[str, str]:

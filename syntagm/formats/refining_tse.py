@@ -14,9 +14,10 @@ from typing import Any
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import _pair
-from syntagm.io import strict
+from syntagm.io import json, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
+ENDINGS = (".jsonl",)
 NUMBERS = {-1: "sing", -2: "plur"}
 CONTEXTS = ("published", "as-is")
 _LABEL = re.compile(r'"label"\s*:\s*-[12]\s*[,}]')
@@ -69,16 +70,16 @@ def read(path: Path, *, context: str = "published") -> Iterator[Suite]:
     row = _ROWS.get(path.stem.removesuffix("_all"))
     tags = {"construction": row} if row else {}
     items: list[tuple[str, Item]] = []
-    for line, fields in strict.json_lines(path, strict.text(path)):
+    for line, fields in json.objects(utf8.read(path), path):
         place = f"{path}, line {line}"
         number = _number(fields, place)
-        good, bad = (strict.sentence(_field(fields, name, place), place) for name in ("sentence_good", "sentence_bad"))
+        good, bad = (shape.sentence(_field(fields, name, place), place) for name in ("sentence_good", "sentence_bad"))
         words = [_words(sentence) for sentence in (good, bad)]
         _refuse_other_differences(words, place)
         texts = [_published(one) for one in words] if context == "published" else [good, bad]
         sentences = {name: Sentence(text) for name, text in zip(("good", "bad"), texts, strict=True)}
         items.append((path.stem, Item(str(len(items)), sentences, tags | {"number": number})))
-        strict.count(len(items), path)
+        shape.count(len(items), path)
     yield from _pair.suites(items, None, str(path))
 
 

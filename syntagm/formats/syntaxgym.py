@@ -25,9 +25,12 @@ from syntagm.errors import FormulaError, InputError, UsageError
 from syntagm.formats import _skeleton
 from syntagm.formats._numbered import numbered
 from syntagm.formula import parse
-from syntagm.io import json_shape, strict
+from syntagm.io import atomic, shape, utf8
+from syntagm.io import json as strict_json
 from syntagm.suite import AGGREGATES, Aggregate, Item, Prediction, Region, Sentence, Suite
 
+ENDINGS = (".json",)
+WRITES = (".json",)
 JOINED = ("main", "hub")
 _KEYS = ('"meta"', '"region_meta"', '"predictions"', '"items"', '"condition_name"')
 _BEFORE_STOP = re.compile(r"\s+(?=[.,])")
@@ -52,15 +55,15 @@ def read(path: Path, *, joined: str = "") -> Iterator[Suite]:
     """
     if joined not in ("", *JOINED):
         raise UsageError("joined", repr(joined), " or ".join(JOINED))
-    content = strict.text(path)
-    top = json_shape.need(strict.json_text(content, path), dict, str(path))
-    meta, labels = (json_shape.field(top, key, dict, str(path)) for key in ("meta", "region_meta"))
-    predictions, listed = (json_shape.field(top, key, list, str(path)) for key in ("predictions", "items"))
-    strict.count(len(listed), path)
+    content = utf8.read(path)
+    top = shape.need(strict_json.parsed(content, path), dict, str(path))
+    meta, labels = (shape.field(top, key, dict, str(path)) for key in ("meta", "region_meta"))
+    predictions, listed = (shape.field(top, key, list, str(path)) for key in ("predictions", "items"))
+    shape.count(len(listed), path)
     joined = joined or ("hub" if meta.get("joined") == "hub" else "main")
     items = tuple(item_of(value, f"{path}, items[{index}]", joined) for index, value in enumerate(listed))
     tags = _skeleton.texts(meta, ("name", "metric")) | _labels(labels, f"{path}, region_meta")
-    name = json_shape.field(meta, "name", str, f"{path}, meta")
+    name = shape.field(meta, "name", str, f"{path}, meta")
     suite = Suite(name, items, tuple(_predictions(predictions, path)), tags, _aggregate(meta, f"{path}, meta"))
     skeleton = _skeleton.strip(top | {"items": []}, _frame(suite))
     yield replace(suite, tags=tags | _kept("json:suite", skeleton) | _escaped(content))
@@ -86,7 +89,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
         top = _skeleton.fill(json.loads(suite.tags["json:suite"]), top, f"suite {suite.name}")
     top["items"] = [item_json(item, f"suite {suite.name}, item {item.id}") for item in suite.items]
     ascii_only = suite.tags.get("json:ascii") == "true"
-    path.write_text(json.dumps(top, indent=4, ensure_ascii=ascii_only), encoding="utf-8", newline="\n")
+    atomic.write(path, json.dumps(top, indent=4, ensure_ascii=ascii_only).encode())
 
 
 def _attached(item: Item) -> bool:
@@ -136,16 +139,16 @@ def _as_hub(sentence: Sentence) -> Sentence:
 
 def item_of(value: Any, place: str, joined: str) -> Item:
     """The item that a JSON object describes; InputError if it describes none."""
-    item = json_shape.need(value, dict, place)
+    item = shape.need(value, dict, place)
     number = item.get("item_number")
     if isinstance(number, bool) or not isinstance(number, int | str):
-        found = "no item_number" if "item_number" not in item else f"item_number {strict.kind(number)}"
+        found = "no item_number" if "item_number" not in item else f"item_number {shape.shown(number)}"
         raise InputError(place, found, "an integer", "Number the items 1, 2, 3 ...")
     place = f"{place} (item {number})"
     sentences: dict[str, Sentence] = {}
-    for index, condition in enumerate(json_shape.field(item, "conditions", list, place)):
-        condition = json_shape.need(condition, dict, f"{place}, conditions[{index}]")
-        name = json_shape.field(condition, "condition_name", str, f"{place}, conditions[{index}]")
+    for index, condition in enumerate(shape.field(item, "conditions", list, place)):
+        condition = shape.need(condition, dict, f"{place}, conditions[{index}]")
+        name = shape.field(condition, "condition_name", str, f"{place}, conditions[{index}]")
         if name in sentences:
             raise InputError(place, f"the condition {name!r} twice", "each condition once", "Rename or delete one.")
         sentences[name] = _sentence(condition, f"{place}, condition {name}", joined)
@@ -156,25 +159,25 @@ def item_of(value: Any, place: str, joined: str) -> Item:
 
 def _sentence(condition: dict[str, Any], place: str, joined: str) -> Sentence:
     parts = []
-    for index, region in enumerate(json_shape.field(condition, "regions", list, place), 1):
-        region = json_shape.need(region, dict, f"{place}, region {index}")
-        number = json_shape.field(region, "region_number", int, f"{place}, region {index}")
+    for index, region in enumerate(shape.field(condition, "regions", list, place), 1):
+        region = shape.need(region, dict, f"{place}, region {index}")
+        number = shape.field(region, "region_number", int, f"{place}, region {index}")
         if number != index:
             cure = "Number the regions 1, 2, 3 ... in the order of the sentence."
             raise InputError(f"{place}, region {index}", f"region_number {number}", str(index), cure)
-        parts.append(json_shape.field(region, "content", str, f"{place}, region {index}"))
-    strict.sentence(" ".join(parts), place)
+        parts.append(shape.field(region, "content", str, f"{place}, region {index}"))
+    shape.sentence(" ".join(parts), place)
     return assemble(parts, joined)
 
 
 def _predictions(listed: list[Any], path: Path) -> Iterator[Prediction]:
     for index, value in enumerate(listed):
         place = f"{path}, prediction {index}"
-        prediction = json_shape.need(value, dict, place)
-        if (kind := json_shape.field(prediction, "type", str, place)) != "formula":
+        prediction = shape.need(value, dict, place)
+        if (kind := shape.field(prediction, "type", str, place)) != "formula":
             raise InputError(place, f"type {kind!r}", '"formula"')
         try:
-            formula = parse(json_shape.field(prediction, "formula", str, place))
+            formula = parse(shape.field(prediction, "formula", str, place))
         except FormulaError as error:
             raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
         yield Prediction(str(index), formula)
@@ -184,12 +187,12 @@ def _labels(labels: dict[str, Any], place: str) -> dict[str, str]:
     for key in labels:
         if not re.fullmatch("[1-9][0-9]*", key):
             raise InputError(place, f"the key {key!r}", 'a region number such as "1"')
-        json_shape.field(labels, key, str, place)
+        shape.field(labels, key, str, place)
     return {f"region.{key}": label for key, label in labels.items()}
 
 
 def _aggregate(meta: dict[str, Any], place: str) -> Aggregate:
-    metric = json_shape.field(meta, "metric", str, place)
+    metric = shape.field(meta, "metric", str, place)
     for aggregate in AGGREGATES:
         if metric == aggregate:
             return aggregate

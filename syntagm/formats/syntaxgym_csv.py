@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError
-from syntagm.formats import _skeleton, _table, syntaxgym
-from syntagm.io import strict
+from syntagm.formats import _skeleton, syntaxgym
+from syntagm.io import atomic, csv, shape, utf8
 from syntagm.suite import Item, Suite
 
+ENDINGS = (".csv",)
+WRITES = (".csv",)
+HOLDS_PREDICTIONS = False
 COLUMNS = ["item_number", "condition_name", "region_number", "region_name", "content"]
 
 Row = tuple[int, list[str]]
@@ -36,14 +39,11 @@ def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
     Raises:
         InputError: with the line: other columns, or regions that are not numbered 1, 2, 3 ...
     """
-    cells = strict.cells(strict.text(path), path, ",")
-    if (header := next((row for _, row in cells), [])) != COLUMNS:
-        raise InputError(f"{path}, line 1", ",".join(header), ",".join(COLUMNS))
-    rows = [_checked(row, line, path) for line, row in cells]
+    rows = [_checked(row, line, path) for line, row in csv.under(COLUMNS, utf8.read(path), path)]
     items = []
     for _, group in groupby(rows, key=lambda row: row[1][0]):
         items.append(_item(list(group), path, joined))
-        strict.count(len(items), path)
+        shape.count(len(items), path)
     yield Suite(path.stem, tuple(items), (), _labels(rows, path))
 
 
@@ -64,12 +64,10 @@ def write(suites: Sequence[Suite], path: Path) -> None:
                 number = region["region_number"]
                 label = suite.tags.get(f"region.{number}", "")
                 rows.append([item.id, condition["condition_name"], number, label, region["content"]])
-    path.write_text(_table.text(rows, ","), encoding="utf-8", newline="")
+    atomic.write(path, csv.plain(rows, ",").encode())
 
 
 def _checked(row: list[str], line: int, path: Path) -> Row:
-    if len(row) != len(COLUMNS):
-        raise InputError(f"{path}, line {line}", f"{len(row)} cells", f"{len(COLUMNS)} as in the header")
     if not (row[2].isdecimal() and row[2].isascii() and len(row[2]) < 10):
         raise InputError(f"{path}, line {line}", f"region_number {row[2]!r}", "an integer")
     return line, row

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
-from syntagm.io import strict
+from syntagm.io import utf8
 from syntagm.io.toml import MAX_CHARACTERS, shown
 from syntagm.suite import Suite
 from syntagm.templates import make, template
 from syntagm.templates.lexicon import LexicalClass
 from syntagm.templates.spelling import STYLES, Style
 
+ENDINGS = (".toml",)
 LEXICONS = Path(__file__).resolve().parent.parent / "materials" / "lexicon"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SECTIONS = re.compile(
@@ -31,7 +32,7 @@ def claims(path: Path, head: str) -> bool:
 
 
 def _whole(path: Path) -> str:
-    return strict.beginning(path, MAX_CHARACTERS).decode("utf-8", errors="replace")
+    return utf8.beginning(path, MAX_CHARACTERS).decode("utf-8", errors="replace")
 
 
 def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", suite: str = "") -> Iterator[Suite]:
@@ -61,7 +62,7 @@ def templates(path: Path) -> list[template.Template]:
     def classes_of(name: str) -> Mapping[str, LexicalClass]:
         return _lexicon(path, name)
 
-    return template.read(strict.text(path), str(path), path.stem, classes_of)
+    return template.read(utf8.read(path), str(path), path.stem, classes_of)
 
 
 def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
@@ -70,7 +71,7 @@ def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
         raise InputError(f"{path}, lexicon", shown(name), "a name of letters, digits, _ and -, without .toml")
     for place in (path.parent, LEXICONS):
         if (file := place / f"{name}.toml").is_file():
-            return template.classes(strict.text(file), str(file))
+            return template.classes(utf8.read(file), str(file))
     known = ", ".join(sorted(file.stem for file in LEXICONS.glob("*.toml"))) or "none"
     found = f"no {name}.toml beside the template and no bundled lexicon of this name"
     raise InputError(f"{path}, lexicon", found, f"a file, or one of the bundled: {known}")

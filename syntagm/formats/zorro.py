@@ -8,8 +8,10 @@ from pathlib import Path
 
 from syntagm.errors import InputError
 from syntagm.formats import _pair
-from syntagm.io import strict
+from syntagm.io import shape, utf8
 from syntagm.suite import Item, Sentence, Suite
+
+ENDINGS = (".txt",)
 
 
 def claims(path: Path, head: str) -> bool:
@@ -27,15 +29,15 @@ def read(path: Path) -> Iterator[Suite]:
         InputError: an empty line, or an odd number of lines.
     """
     sentences = []
-    for number, line in strict.lines(strict.text(path)):
+    for number, line in utf8.lines(utf8.read(path)):
         if not line.strip():
             raise InputError(f"{path}, line {number}", "an empty line", "a sentence")
-        sentences.append(Sentence(strict.sentence(line, f"{path}, line {number}")))
+        sentences.append(Sentence(shape.sentence(line, f"{path}, line {number}")))
     if len(sentences) % 2:
         raise InputError(
             str(path), f"{len(sentences)} lines", "an even number", "Each bad sentence has its good one below."
         )
-    strict.count(len(sentences) // 2, path)
+    shape.count(len(sentences) // 2, path)
     phenomenon, hyphen, _ = path.stem.partition("-")
     tags = {"phenomenon": phenomenon} if hyphen else {}
     pairs = zip(sentences[::2], sentences[1::2], strict=True)

@@ -2,13 +2,12 @@
 
 import contextlib
 import errno
-import fcntl
 import os
-import socket
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from syntagm.errors import RunError
+from syntagm.errors import RunError, SyntagmError
 
 
 def write(path: Path, content: bytes) -> None:
@@ -73,40 +72,32 @@ def append(path: Path, line: str) -> None:
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold a folder, made if it does not exist, against other processes; its file `lock` says who holds it.
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a path of the same name in a folder of its own beside `path`; the file written there is put in place at the end.
 
     Raises:
-        RunError: it can't be made or written, or another process holds it.
+        RunError: as `write`; what is raised within goes on, and what stood at `path` before still does.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+            written = Path(folder) / path.name
+            try:
+                yield written
+            except SyntagmError as error:
+                # Who reads the message knows nothing of the folder.
+                error.place = error.place.replace(str(written), str(path))
+                raise
+            put(written, path)
     except OSError as error:
-        raise refusal(folder, error, 0) from error
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(lock, 200).decode().strip() or "another process"
-            cure = "Wait for it, or choose another."
-            raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
-        except OSError as error:  # some network file systems have no locks
-            raise refusal(folder / "lock", error, 0) from error
-        _sign(folder / "lock", lock)
-        yield
-        os.ftruncate(lock, 0)
-    finally:
-        os.close(lock)
+        raise refusal(path, error, 0) from error
 
 
-def _sign(path: Path, lock: int) -> None:
-    name = f"process {os.getpid()} on {socket.gethostname()}\n".encode()
-    try:
-        os.ftruncate(lock, 0)
-        os.write(lock, name)
-    except OSError as error:
-        raise refusal(path, error, len(name)) from error
+def put(written: Path, path: Path) -> None:
+    """Put a finished file in its place, to last: fsync, rename, fsync of the folder. May raise OSError."""
+    with written.open("rb") as file:
+        os.fsync(file.fileno())
+    os.replace(written, path)
+    sync_folder(path.parent)
 
 
 def refusal(path: Path, error: OSError, needed: int) -> RunError:

@@ -1,8 +1,16 @@
-"""CSV as a contract: UTF-8, LF, a header, shortest round-trip numbers, `nan` spelled so, flags as 0 and 1."""
+"""CSV as a contract: UTF-8, LF, a header, shortest round-trip numbers, `nan` spelled so, flags as 0 and 1; and strict reading."""
 
+import csv
+import io
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
 
+from syntagm.errors import InputError
+
+MAX_CELLS = 10_000_000
 _SUSPECT = tuple("=+-@\t\r")
 
 
@@ -36,3 +44,102 @@ def lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[
     yield ",".join(map(cell, columns)) + "\n"
     for row in rows:
         yield ",".join(map(cell, row)) + "\n"
+
+
+def plain(rows: Iterable[Sequence[object]], delimiter: str) -> str:
+    """Write rows as published datasets have them: quotation marks only where a cell can't do without."""
+    made = io.StringIO()
+    sparing = csv.writer(made, delimiter=delimiter, lineterminator="\n")
+    quoted = csv.writer(made, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        # The writer forgets that a lone carriage return ends a line for the reader.
+        odd = any("\r" in str(cell) for cell in row)
+        (quoted if odd else sparing).writerow(row)
+    return made.getvalue()
+
+
+def rows(
+    content: str, path: Path, delimiter: str = ",", quote: bool = True, limit: int | None = MAX_CELLS
+) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows of a table (RFC 4180), each with the line where it begins, from 1. Empty lines are passed over.
+
+    Arguments:
+        content: the text of the table.
+        path: the file it comes from, for messages.
+        delimiter: what stands between cells, one character.
+        quote: do quotation marks enclose cells? If not they are ordinary characters.
+        limit: how many cells there may be; None if any number is right.
+
+    Raises:
+        InputError: quotation marks that don't match, a cell of more than 131,072 characters, or too many cells.
+    """
+    if limit is not None and content.count(delimiter) > limit:
+        raise InputError(str(path), f"more than {limit:,} cells", "fewer", "Split it into several files.")
+    source = io.StringIO(content, newline="")
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
+    table = csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)
+    begin = 1
+    try:
+        for row in table:
+            if row:
+                yield begin, row
+            begin = table.line_num + 1
+    except csv.Error as error:
+        cure = "Double a quotation mark inside a quoted cell, or add ?quote=none if marks are ordinary characters."
+        raise InputError(f"{path}, line {begin}", f"a row that can't be read: {error}", "a table", cure) from None
+
+
+def under(header: Sequence[str], content: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows that stand under exactly this header; InputError if it is another, or as `rows` and `named`."""
+    found = rows(content, path)
+    line, names = next(found, (1, []))
+    if names != list(header):
+        raise InputError(f"{path}, line {line}", ",".join(names)[:200] or "no header", ",".join(header))
+    for line, row in found:
+        _refuse_length(row, header, f"{path}, line {line}")
+        yield line, row
+
+
+def records(
+    content: str, path: Path, needed: Sequence[str] = (), limit: int | None = MAX_CELLS
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Read the rows as mappings from column to cell, each with the line where it begins.
+
+    Arguments:
+        content: the text of the table.
+        path: the file it comes from, for messages.
+        needed: columns that must be there; there may be others.
+        limit: how many cells there may be; None if any number is right.
+
+    Raises:
+        InputError: a column is missing or stands there twice; a row of another length than the header; or as `rows`.
+    """
+    found = rows(content, path, limit=limit)
+    line, names = next(found, (1, []))
+    refuse_repeated(names, path)
+    if missing := [name for name in needed if name not in names]:
+        there = ", ".join(map(repr, names))[:200] or "none"
+        absent = f"no column {missing[0]!r} (there are {there})"
+        raise InputError(f"{path}, line {line}", absent, "the columns " + ", ".join(needed))
+    for line, row in found:
+        yield line, named(names, row, f"{path}, line {line}")
+
+
+def named(names: Sequence[str], row: Sequence[str], place: str) -> dict[str, str]:
+    """The cells of a row under the names of their columns; InputError if there are more or fewer."""
+    _refuse_length(row, names, place)
+    return dict(zip(names, row, strict=True))
+
+
+def refuse_repeated(names: Sequence[str], path: Path) -> None:
+    """Refuse a header in which a name stands twice with InputError."""
+    if len(set(names)) < len(names):
+        ((name, _),) = Counter(names).most_common(1)
+        shown = f"the column {name!r} twice" if name else "two columns without a name"
+        raise InputError(f"{path}, line 1", shown, "each name once", "Rename or delete one.")
+
+
+def _refuse_length(row: Sequence[str], names: Sequence[str], place: str) -> None:
+    if len(row) != len(names):
+        cure = "Put cells that hold the delimiter or a line break in quotation marks."
+        raise InputError(place, f"{len(row)} cells", f"{len(names)} as in the header", cure)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from syntagm.errors import InputError
+from syntagm.io import utf8
 
 MAX_LINE = 1_000_000
 # Deflate can't shrink anything more than 1,032-fold; prose shrinks 2- to 4-fold.
@@ -66,21 +67,20 @@ def _text(content: bytes, path: Path, number: int) -> str:
     here = f"{path}, line {number}"
     if number == 1:
         content = content.removeprefix(b"\xef\xbb\xbf")
-        if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise InputError(str(path), "a UTF-16 file", "UTF-8", "Save it again with the encoding UTF-8.")
+        if content[:2] in utf8.BYTE_ORDER_MARKS_16:
+            raise utf8.utf16(path)
         if b"\n" not in content and b"\r" in content.rstrip(b"\r") and len(content) <= 4 * MAX_LINE:
             found = "lines that end with carriage returns alone"
             raise InputError(str(path), found, "line feeds", "Save it again with the line ends of Unix or Windows.")
     if b"\0" in content:
-        raise InputError(here, "a NUL character", "text", "This is probably not a text file.")
+        raise utf8.nul(here)
     # Before decoding: a line that was cut may end inside a character.
     if len(content) > 4 * MAX_LINE:
         raise _long(here)
     try:
         line = content.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        found = f"byte 0x{content[error.start]:02x}, which is not UTF-8"
-        raise InputError(here, found, "UTF-8", "Save it again with the encoding UTF-8.") from None
+        raise utf8.not_utf8(here, content[error.start]) from None
     if len(line) > MAX_LINE:
         raise _long(here)
     return line

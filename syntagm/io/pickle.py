@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from syntagm.errors import InputError
-from syntagm.io import strict
+from syntagm.io import shape, utf8
 
 MAX_INSTRUCTIONS = 2_000_000
 _CURE = "Don't load this file by other means unless you trust whoever made it: a pickle can run any code."
@@ -46,9 +46,7 @@ def load(path: Path) -> dict[str, list[tuple[str, ...]]]:
         InputError: the file can't be read, is bigger than 64 MB, damaged, or holds anything but a dictionary of lists of
             tuples or lists of texts; what is refused is called by its name.
     """
-    content = strict.beginning(path, strict.MAX_BYTES + 1)
-    if len(content) > strict.MAX_BYTES:
-        raise InputError(str(path), "more than 64 MB", "at most 64 MB", "Split it into several files.")
+    content = utf8.whole(path)
     pairs = _follow(content, path)
     try:
         found: dict[str, list[Any]] = _Plain(io.BytesIO(content)).load()
@@ -67,8 +65,8 @@ def _counted(found: dict[str, list[Any]], path: Path) -> Iterator[tuple[str, lis
             rows += 1
             # The number of texts counts too: a million empty ones, a million times, have no characters.
             size += len(row) + sum(map(len, row))
-            if rows > strict.MAX_ITEMS or size > strict.MAX_BYTES:
-                expected = f"{strict.MAX_ITEMS:,} rows and {strict.MAX_BYTES:,} characters at most"
+            if rows > shape.MAX_ITEMS or size > utf8.MAX_BYTES:
+                expected = f"{shape.MAX_ITEMS:,} rows and {utf8.MAX_BYTES:,} characters at most"
                 raise _refusal(path, f"{rows:,} rows or {size:,} characters, or more", expected)
         yield key, listed
 
@@ -83,10 +81,10 @@ def _rows(place: str, listed: list[Any]) -> list[tuple[str, ...]]:
 def _text(value: Any, place: str) -> str:
     if not isinstance(value, str):
         raise InputError(place, f"a {type(value).__name__} in a row", "texts")
-    text = strict.sentence(value, place)
-    if "\0" in text or any("\ud800" <= one <= "\udfff" for one in ("" if text.isascii() else text)):
+    cell = shape.sentence(value, place)
+    if "\0" in cell or any("\ud800" <= one <= "\udfff" for one in ("" if cell.isascii() else cell)):
         raise InputError(place, "a NUL or half a surrogate pair", "text")
-    return text
+    return cell
 
 
 def _follow(content: bytes, path: Path) -> int:

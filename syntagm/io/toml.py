@@ -29,7 +29,7 @@ def read(text: str, place: str) -> dict[str, Any]:
         InputError: no TOML; more than 4 million characters; a key of more than 16 parts; nested too deep; an integer of
             more than 18 digits; a control character, also one written as an escape.
     """
-    expected = "a TOML file, as docs/templates.md describes"
+    expected = "a TOML file"
     if len(text) > MAX_CHARACTERS:
         cure = "Split it into several files, or give its items as pairs or JSON."
         raise InputError(place, f"{len(text):,} characters", f"at most {MAX_CHARACTERS:,}", cure)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from syntagm.materials.reading import expand, read
+from syntagm.materials.finding import expand
+from syntagm.materials.reading import read
 from syntagm.suite import Suite
 
 

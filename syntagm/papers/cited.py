@@ -1,11 +1,12 @@
 """Figures transcribed from a publication, to stand beside our own."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from syntagm.io import toml, utf8
 
 _FOLDER = Path(__file__).resolve().parent.parent / "materials" / "cited"
 
@@ -17,4 +18,5 @@ def cited(name: str) -> Mapping[str, Any]:
     >>> cited("marvin2018")["transcribed"]
     True
     """
-    return MappingProxyType(tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8")))
+    path = _FOLDER / f"{name}.toml"
+    return MappingProxyType(toml.read(utf8.read(path), str(path)))

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import polars as pl
 from markupsafe import Markup, escape
 
-from syntagm.export import tables
+from syntagm.export.scores import COLUMNS, score_row
 from syntagm.io import csv
 from syntagm.report.numbers import Column, Line, Subject
 from syntagm.report.versus import Versus
@@ -37,8 +37,8 @@ def scores(columns: Sequence[Column], lines: Iterable[Line]) -> Markup:
     over = list(lines)
     for place, column in enumerate(columns):
         found = [*column.accuracies.values(), *(one for line in over if (one := line.cells[place]))]
-        rows += [(column.name, *tables.score_row(column.run, one)[1:]) for one in found]
-    return link("scores.csv", tables.SCORE_COLUMNS, rows, "all scores as CSV")
+        rows += [(column.name, *score_row(column.run, one)[1:]) for one in found]
+    return link("scores.csv", COLUMNS, rows, "all scores as CSV")
 
 
 def compared(pairs: Sequence[Versus]) -> Markup:

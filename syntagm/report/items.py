@@ -1,6 +1,5 @@
 """The items of a suite that a report shows with every token: a few, chosen so that they teach most."""
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +10,14 @@ import numpy as np
 import polars as pl
 
 from syntagm.answers import Surprisals
+from syntagm.io.json import finite
 from syntagm.report.numbers import Subject
+from syntagm.stats import matching
 from syntagm.suite import Region, Sentence
-from syntagm.tasks.predictions.align import align
+from syntagm.tasks.align import align
 
 LIMIT, SEED = 50, 1
 SHARES = {"flip": 15, "undefined": 5, "tie": 10, "extreme": 10}
-# An item's id may occur twice in a suite; the occurrences are told apart by their order.
 Key = tuple[str, int]
 _KEY = ("item", "occurrence")
 _VERDICT = ("measure", "value", "margin")
@@ -131,11 +131,11 @@ def _tokens(row: Mapping[str, Any], regions: list[str]) -> tuple[list[int], list
 
 
 def _keyed(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(occurrence=pl.int_range(pl.len()).over("item", "measure"))
+    return matching.numbered(table, "measure")
 
 
 def _sentences(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(occurrence=pl.int_range(pl.len()).over("item", "condition"))
+    return matching.numbered(table, "condition")
 
 
 def _order(sentences: Sequence[pl.DataFrame]) -> list[Key]:
@@ -149,4 +149,5 @@ def _chosen(table: pl.DataFrame, keys: Mapping[Key, str]) -> pl.DataFrame:
 
 
 def _number(value: float) -> float | None:
-    return round(value, 3) if math.isfinite(value) else None
+    number: float | None = finite(round(value, 3))
+    return number

@@ -6,7 +6,6 @@ The best weights so far stand in a file of their own, which the state names; it 
 
 import contextlib
 import json
-import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -20,8 +19,7 @@ from torch import Tensor
 
 from syntagm.errors import RunError
 from syntagm.io import atomic
-
-FILE = "state.safetensors"
+from syntagm.training.record import STATE_FILE
 
 
 @dataclass(slots=True)
@@ -45,7 +43,7 @@ class Place:
 
 def save(folder: Path, place: Place, tensors: Mapping[str, Tensor]) -> None:
     """Write the state; RunError if the disk is full, and then the old one still stands."""
-    _save(folder / FILE, tensors, {"place": json.dumps(asdict(place))})
+    _save(folder / STATE_FILE, tensors, {"place": json.dumps(asdict(place))})
     for old in folder.glob("best-*.safetensors"):
         if old.name != place.best_file:
             old.unlink(missing_ok=True)
@@ -64,7 +62,7 @@ def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
     Raises:
         RunError: the file is damaged.
     """
-    path = folder / FILE
+    path = folder / STATE_FILE
     if not path.exists():
         return None
     try:
@@ -141,15 +139,6 @@ def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def remove(folder: Path) -> None:
-    """Delete a state that is no longer needed, if it is there."""
-    # The model is written: a file that stays, as a lock that is held does on network file systems, must not spoil that.
-    with contextlib.suppress(OSError):
-        for path in folder.iterdir():
-            path.unlink()
-        folder.rmdir()
-
-
 def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, it is no dict
@@ -174,10 +163,7 @@ def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -
     size = sum(tensor.numel() * tensor.element_size() for tensor in plain.values())
     try:
         save_file(plain, temporary, metadata | {"checksum": _checksum(plain)})
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        atomic.sync_folder(path.parent)
+        atomic.put(temporary, path)
     except (OSError, SafetensorError) as error:
         with contextlib.suppress(OSError):
             temporary.unlink()

@@ -6,6 +6,7 @@ from math import isnan, nan
 import polars as pl
 
 from syntagm.drawing.chart import INK, Figure, Spec, finish, shown
+from syntagm.drawing.table import or_none
 from syntagm.errors import UsageError
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -72,7 +73,7 @@ def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool)
 
 def _value(r: float, low: float, high: float) -> dict[str, object]:
     said = "–" if isnan(r) else f"{r:.2f}"
-    return {"r": None if isnan(r) else r, "said": said, "interval": "" if isnan(low) else f"{low:.2f} to {high:.2f}"}
+    return {"r": or_none(r), "said": said, "interval": "" if isnan(low) else f"{low:.2f} to {high:.2f}"}
 
 
 def _layers(names: Sequence[str], labels: bool) -> list[Spec]:

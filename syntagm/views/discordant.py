@@ -6,7 +6,7 @@ import polars as pl
 
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
-from syntagm.models.names import whole
+from syntagm.io.number import whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import paired

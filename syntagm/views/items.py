@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import chosen_suite, named
 from syntagm.runs.store import Run
-from syntagm.stats import score
+from syntagm.stats import matching, score
 from syntagm.stats.paired import kind_of
 from syntagm.views.scores import compute as estimates
 
@@ -51,9 +51,7 @@ def make_table(runs: Sequence[Run], suite: str = "", measure: str = "first") -> 
 def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     results = run.results(suite)
     found = score.verdicts(results, {suite: estimates.predictions(run, measure)[suite]}, measure)
-    # An item's id may occur twice in a suite; the occurrences are told apart by their order.
-    occurrence = pl.int_range(pl.len()).over("item")
-    return found.select("item", "value", "margin", occurrence=occurrence)
+    return matching.numbered(found).select("item", "value", "margin", "occurrence")
 
 
 def _told(models: Sequence[str], judged: bool, measure: str) -> tuple[tuple[str, ...], str]:
@@ -72,7 +70,7 @@ def _row(row: dict[str, float | str | None], models: int, judged: bool) -> tuple
     values = [row[f"value_{k}"] for k in range(models)]
     margins = [row[f"margin_{k}"] for k in range(models)]
     defined = [one for one in values if isinstance(one, float) and not math.isnan(one)]
-    shown = [one if isinstance(one, float) and not math.isnan(one) else None for one in (margins if judged else values)]
+    shown = [or_none(one) for one in (margins if judged else values)]
     item = str(row["item"])
     mean = sum(defined) / len(defined) if defined else None
     hardness = 2.0 if mean is None else mean  # those that no model could judge come last

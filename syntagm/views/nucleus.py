@@ -6,6 +6,7 @@ from math import ceil, isnan
 import polars as pl
 
 from syntagm.drawing.chart import Figure, Spec, colours, finish, legend, shapes, shown
+from syntagm.drawing.table import or_none
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, MeasureName
 from syntagm.runs.gap_run import FillRun
@@ -171,7 +172,7 @@ def _power(share: float) -> bool:
 
 
 def _value(row: Mapping[str, object]) -> dict[str, object]:
-    low, high = (None if isnan(float(str(row[key]))) else row[key] for key in ("low", "high"))
+    low, high = (or_none(row[key]) for key in ("low", "high"))
     where = "nothing cut off" if row["whole"] else f"{row['end']} {float(str(row['share'])):g}"
     spread = "" if low is None else f" [{low:.3f}, {high:.3f}]"
     said = f"{row['model']}, {row['group']}, {where}: {row['value']:.3f}{spread}, n={row['n']}"

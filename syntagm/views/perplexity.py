@@ -1,12 +1,12 @@
 """Score against perplexity: a point a trained model; models whose perplexity isn't known as horizontal lines."""
 
 from collections.abc import Sequence
-from math import isnan
 from typing import Any
 
 import polars as pl
 
 from syntagm.drawing.chart import INK, Figure, Spec, colours, finish, legend, shapes, shown
+from syntagm.drawing.table import or_none
 
 POINT = {
     "model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64, "score": pl.Float64,
@@ -89,7 +89,7 @@ def _logarithmic(values: Sequence[float]) -> Spec:
 def _point(row: dict[str, Any]) -> dict[str, Any]:
     names = {name: shown(str(row[name])) for name in ("model", "corpus")}
     said = f"{names['model']}, {names['corpus']}: score {row['score']:.3f}, perplexity {row['perplexity']:.1f}"
-    ends = {name: None if isnan(row[name]) else row[name] for name in ("score", "low", "high")}
+    ends = {name: or_none(row[name]) for name in ("score", "low", "high")}
     return {**names, "perplexity": row["perplexity"], **ends, "said": said}
 
 

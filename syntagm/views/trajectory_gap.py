@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
@@ -56,5 +56,5 @@ def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
     found, between = compared(a, b, linear)
     span = (None if math.isnan(at) else whole(at) for at in (between.low, between.high))
     numbers = (between.area, found.difference.value, found.difference.low, found.difference.high)
-    known = (None if math.isnan(one) else one for one in numbers)
+    known = (or_none(one) for one in numbers)
     return (a.series, b.series, a.group, a.suites, found.n, *span, *known)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
 from syntagm.io import atomic
+from syntagm.io.json import record
 from syntagm.models.ngram.ngrams import START, Ngrams
-from syntagm.models.words import vocabulary as _vocabulary
+from syntagm.models.words import vocabulary
 from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.models.words.words import KINDS
 
@@ -91,13 +92,13 @@ def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
     """
     place = f"ngram:{folder}"
     head = check(folder)
-    vocabulary = _vocabulary.read(folder / "vocabulary.txt")
-    ngrams = _ngrams(folder / "model.safetensors", head["order"], vocabulary)
+    known = vocabulary.read(folder / "vocabulary.txt")
+    ngrams = _ngrams(folder / "model.safetensors", head["order"], known)
     if wrong := _fault(ngrams):
         raise ModelError(
             place, f"{wrong} in model.safetensors", "sorted n-grams and their logarithms", "Train it again."
         )
-    return ngrams, vocabulary, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
+    return ngrams, known, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
 
 
 def check(folder: Path) -> dict[str, Any]:
@@ -120,14 +121,13 @@ def check(folder: Path) -> dict[str, Any]:
 def _head(folder: Path) -> dict[str, Any]:
     """What model.json says."""
     place = f"ngram:{folder}"
+    wrong = "a folder made by training", "Was the training finished?"
+    head = record(folder / "model.json", ModelError, *wrong)
     try:
-        head = dict(json.loads((folder / "model.json").read_bytes()))
         fits = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in KINDS
         fits = fits and type(head["order"]) is int and all(isinstance(head["sha256"][name], str) for name in FILES)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelError(
-            place, f"model.json can't be read ({error!r})", "a folder made by training", "Was the training finished?"
-        ) from error
+    except (KeyError, TypeError) as error:
+        raise ModelError(place, f"model.json lacks a part ({error!r})", *wrong) from error
     if not fits:
         found = f"family {head['family']!r}, format {head['format']!r}"
         raise ModelError(place, found, f"an n-gram model of format {FORMAT}")

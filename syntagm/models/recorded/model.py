@@ -4,15 +4,11 @@
 `token`, `bits`, and (optional) `known`, `model`, `suite`, `item`, `condition`; rows of one sentence stand together and
 `index` begins anew at 0. The tokens of a sentence, joined, are its text.
 
-Options: `bos=no` if the first token of a sentence was not scored (its bits are `nan` and count 0 in sums); `model=NAME`
-if the file holds several models. `sides=both` if the model saw both sides of a token, as masked ones do: then predictions about
-parts of sentences are left out, unless `regions=yes`. Where the column `model` names a masked model of this package, both are
-known from there.
+Where the column `model` names a model of a family that sees both sides of a token, the options `sides` and `regions` are known
+from there.
 """
 
-import csv
 import hashlib
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,9 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from syntagm.answers import Surprisals
-from syntagm.errors import ModelError
+from syntagm.errors import InputError, ModelError
+from syntagm.io import csv, utf8
+from syntagm.models import families
 from syntagm.models.contract import LanguageModel
-from syntagm.models.names import canonical, choose, refuse_others
+from syntagm.models.recorded.family import FAMILY
 
 _NEEDED = ("index", "start", "token", "bits")
 
@@ -37,8 +35,9 @@ class Recorded(LanguageModel):
     ) -> None:
         self._answers, self.name, self.fingerprint = answers, name, fingerprint
         self.start = "as recorded" if bos else None
-        self.policies = {"bos": "yes" if bos else "no", **seen}
-        self.left_to_right = not seen
+        sides, regions = seen.get("sides"), seen.get("regions")
+        self.policies = FAMILY.policies({"bos": "yes" if bos else "no"}, sides=sides, regions=regions)
+        self.sees = "both" if seen else "left"
         self.record = {"sentences": len(answers)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -63,13 +62,15 @@ def load(path: str, **options: str) -> Recorded:
     Raises:
         ModelError: the file can't be read, or says two things of one text.
     """
-    refuse_others("recorded", options, ["bos", "model", "sides", "regions"])
-    bos = choose(options, "bos", ["yes", "no"], "yes") == "yes"
+    chosen = FAMILY.choose(options)
+    bos = chosen["bos"] == "yes"
     try:
-        content = Path(path).read_bytes()
-        answers = _answers(path, _rows(path, content.decode("utf-8"), options.get("model")))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ModelError(f"recorded:{path}", f"can't be read ({error})", "a CSV of tokens, UTF-8") from error
+        content = utf8.whole(Path(path), limit=None)
+        text = utf8.decoded(content, Path(path))
+        answers = _answers(path, _rows(path, text, options.get("model")))
+        seen = _seen(options, _model(path, text, options))
+    except InputError as error:
+        raise ModelError(f"recorded:{error.place}", error.found, error.expected, error.cure) from error
     unscored = sum(len(answer.bits) > 0 and math.isnan(answer.bits[0]) for answer in answers.values())
     if bos and answers and unscored == len(answers):
         raise ModelError(
@@ -77,26 +78,26 @@ def load(path: str, **options: str) -> Recorded:
             "If nothing stood before them, say so: add ?bos=no to the name.",
         )  # fmt: skip
     digest = hashlib.sha256(content).hexdigest()
-    seen = _seen(options, _model(content.decode("utf-8"), options))
     options = {**options, **seen}
-    name = canonical("recorded", f"{Path(path).name}@{digest[:8]}", options)
+    name = FAMILY.canonical(f"{Path(path).name}@{digest[:8]}", options)
     return Recorded(
         answers, name, hashlib.sha256(f"recorded 1|{sorted(options.items())}|{digest}".encode()).hexdigest(), bos, seen
     )
 
 
-def _model(text: str, options: Mapping[str, str]) -> str:
+def _model(path: str, text: str, options: Mapping[str, str]) -> str:
     """The name of the recorded model, "" if the file doesn't say."""
-    return options.get("model") or next(csv.DictReader(io.StringIO(text, newline="")), {}).get("model") or ""
+    return options.get("model") or next((row for _, row in csv.records(text, Path(path), limit=None)), {}).get(
+        "model", ""
+    )
 
 
 def _seen(options: Mapping[str, str], model: str) -> dict[str, str]:
     """Policies of a model that saw both sides of a token, by the options or by its name; none of any other model."""
-    address, _, query = model.partition("?")
-    said = query.split("&")
-    masked = address.startswith("masked:") or "sides=both" in said
-    sides = choose(options, "sides", ["left", "both"], "both" if masked else "left")
-    regions = choose(options, "regions", ["no", "yes"], "yes" if "regions=yes" in said else "no")
+    family, said = families.of_model(model), model.partition("?")[2].split("&")
+    both = (family is not None and family.sees == "both") or "sides=both" in said
+    sides = options.get("sides", "both" if both else "left")
+    regions = options.get("regions", "yes" if "regions=yes" in said else "no")
     return {"sides": sides, "regions": regions} if sides == "both" else {}
 
 
@@ -119,20 +120,11 @@ def _same(one: Surprisals, other: Surprisals) -> bool:
 
 
 def _rows(path: str, text: str, model: str | None) -> Iterator[tuple[int, dict[str, str]]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    if missing := [column for column in _NEEDED if column not in (reader.fieldnames or [])]:
-        raise ModelError(f"recorded:{path}, line 1", f"no column {missing[0]!r}", "columns " + ", ".join(_NEEDED))
     models = set()
-    for row in reader:
-        if None in row or None in row.values():
-            raise ModelError(
-                f"recorded:{path}, line {reader.line_num}",
-                "a row of another length than the header",
-                "one cell a column",
-            )
+    for line, row in csv.records(text, Path(path), _NEEDED, limit=None):
         if model is None or row.get("model") == model:
             models.add(row.get("model"))
-            yield reader.line_num, row
+            yield line, row
     if len(models) > 1:
         raise ModelError(f"recorded:{path}", f"{len(models)} models", "one", "Say which: add ?model=NAME to the name.")
     if not models:

@@ -108,6 +108,7 @@ def formulas() -> dict[str, Formula]:
 @cache
 def bundled() -> dict[str, Suite]:
     """Our own suites of these names: the paper's predictions on items of ours."""
-    from syntagm.materials.reading import expand, read
+    from syntagm.materials.finding import expand
+    from syntagm.materials.reading import read
 
     return {suite.name: suite for file in expand(["hu2020"]) for suite in read(file)}

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from syntagm.errors import InputError
+from syntagm.io import csv, utf8
 from syntagm.views.classes.suite_scores import INSTANCE
 
 RESULTS = ("model", "suite", "item", "correct")
@@ -160,21 +161,14 @@ def _perplexities(file: Path) -> pl.DataFrame:
 
 
 def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """A table of text cells with these columns, others left out."""
-    try:
-        text = file.read_bytes().decode("utf-8")
-        table = pl.read_csv(text.encode(), infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(str(file), f"can't be read ({reason})", "a table with commas and a header") from error
-    if missing := [name for name in columns if name not in table.columns]:
-        found = f"no column {missing[0]} (there are {', '.join(table.columns)})"
-        raise InputError(str(file), found, ", ".join(columns))
-    if table.is_empty():
+    """A table of text cells with these columns, others left out; an empty cell is null."""
+    rows = [row for _, row in csv.records(utf8.read(file), file, columns)]
+    if not rows:
         raise InputError(
             str(file), "a header and no rows", "a row an answer or model", "Get the file anew, or remove it."
         )
-    return table.select(columns)
+    cells = {name: [row[name] or None for row in rows] for name in columns}
+    return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))
 
 
 _INSTANCES = {"id": pl.String, "name": pl.String, "corpus": pl.String, "seed": pl.Int64}

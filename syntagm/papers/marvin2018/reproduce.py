@@ -13,14 +13,13 @@ unigram model is given, the scores normalised after Pauls & Klein 2012 that the 
 """
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
 from syntagm.result import Estimate
@@ -196,7 +195,7 @@ def _chance(run: Run, suites: Sequence[str], measure: str) -> Cell:
     """What independent draws score in each of the suites; None if it isn't known, or not the same in all."""
     found = {estimates.chance_of_suite(run.suite(suite), measure).value for suite in suites}
     value = found.pop()
-    return None if found or math.isnan(value) else value
+    return None if found else or_none(value)
 
 
 def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
@@ -204,7 +203,7 @@ def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
     suite = run.suites[0]
     signature = run.signature(suite.name, MEASURE)
     if len(run.suites) > 1:
-        signature = signature.replace(f"{suite.name}@{suite.hash[:8]}", f"{len(run.suites)} suites")
+        signature = signature.over(len(run.suites))
     method = next((one.method for one in found.values()), "")
     drawn = any("seed" in suite.tags for suite in run.suites)
     return (

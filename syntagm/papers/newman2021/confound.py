@@ -60,7 +60,7 @@ def confound(runs: Runs) -> Table | None:
             table, note = lemmas(run, label)
             notes += [] if label or not note else [f"{name}: {note}"]
             for measure in lemma_groups.MEASURES:
-                sees = "left" if run.record["model"]["left_to_right"] else "both sides"
+                sees = "left" if run.record["model"]["sees"] == "left" else "both sides"
                 lines += [
                     (name, sees, label or EACH, measure, *cells) for cells in _groups(table, measure, f"{name}/{label}")
                 ]
@@ -110,7 +110,7 @@ def right_contexts(runs: Runs) -> Table | None:
     `The cat [..] tall.` is a context in which hardly any verb fits, and EW counts it like any other.
     """
     lines: list[tuple[Cell, ...]] = []
-    seeing = [(name, run) for name, run in runs if not run.record["model"]["left_to_right"]]
+    seeing = [(name, run) for name, run in runs if run.record["model"]["sees"] == "both"]
     for name, run in seeing:
         table = contexts(run, [suite for suites in rows(run).values() for suite in suites])
         counts = table.group_by("right", maintain_order=True).len().sort("len", descending=True, maintain_order=True)

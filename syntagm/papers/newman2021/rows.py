@@ -72,9 +72,7 @@ def signatures(runs: Sequence[tuple[str, FillRun]], measure: str = "equal_weight
     for name, run in runs:
         suite = run.suites[0]
         text = run.signature(suite.name, measure)
-        if len(run.suites) > 1:
-            text = text.replace(f"{suite.name}@{suite.hash[:8]}", f"{len(run.suites)} suites")
-        found.append(f"Signature of {name}: {text}")
+        found.append(f"Signature of {name}: {text.over(len(run.suites)) if len(run.suites) > 1 else text}")
         if not run.done:
             found.append(f"The run of {name} is not finished: contexts without an answer are left out.")
     return found

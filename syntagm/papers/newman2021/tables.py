@@ -1,11 +1,10 @@
 """The tables of Newman et al. 2021: MW, EW and TSE by construction, and which lemmas they rest on."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import PAIRED, published, rows, signatures
 from syntagm.result import Estimate
@@ -66,7 +65,7 @@ def _numbers(found: Mapping[str, Estimate | None]) -> Iterator[Cell]:
 
 def _three(one: Estimate | None) -> tuple[Cell, ...]:
     values = (one.value, one.low, one.high) if one else (float("nan"),) * 3
-    return tuple(None if isnan(value) else value for value in values)
+    return tuple(or_none(value) for value in values)
 
 
 def _eligible(run: FillRun, suites: Sequence[str]) -> str:
@@ -111,7 +110,7 @@ def eligible(runs: Runs) -> Table:
                 reasons[reason] = reasons.get(reason, 0) + count
         why = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
         lines.append((
-            model, "left" if run.record["model"]["left_to_right"] else "both sides", run.words.name, len(run.words.rows),
+            model, "left" if run.record["model"]["sees"] == "left" else "both sides", run.words.name, len(run.words.rows),
             *counts, contexts["context"].n_unique(), sum(one["items"] for one in told), left_out,
             sum(one["conflicts"] for one in told), why,
         ))  # fmt: skip

@@ -7,7 +7,7 @@ from math import nan
 from types import MappingProxyType
 
 from syntagm.papers.cited import cited
-from syntagm.runs.store import SuiteRecord
+from syntagm.tasks.task import SuiteRecord
 
 _ADJACENT = (
     ("determiner_noun_agreement_1", "determiner_noun_agreement_with_adjective_1"),

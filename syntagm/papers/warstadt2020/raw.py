@@ -1,12 +1,11 @@
 """What the authors of BLiMP published beside it: accuracies of four models by paradigm, and single judgements of people."""
 
-import csv
-import json
 from pathlib import Path
 
 import numpy as np
 
 from syntagm.errors import InputError
+from syntagm.io import csv, json, utf8
 from syntagm.papers.warstadt2020.paradigms import published
 from syntagm.stats import suite_means
 from syntagm.stats.suite_means import Key, Redrawn
@@ -28,9 +27,8 @@ def models(path: Path) -> dict[Key, Redrawn]:
         InputError: the file is not what was published.
     """
     found: dict[Key, Redrawn] = {}
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, row in json.objects(_text(path), path):
         try:
-            row = json.loads(line)
             counts = {name: row[key] * PAIRS for key, name in MODELS.items()}
             suite = str(row["UID"])
         except (ValueError, KeyError, TypeError) as error:
@@ -61,7 +59,7 @@ def judgements(path: Path) -> Judgements:
     """
     found: Judgements = {}
     assignments: set[str] = set()
-    for row in csv.DictReader(_text(path).splitlines(keepends=True)):
+    for _, row in csv.records(_text(path), path):
         if (assignment := row.get("AssignmentId", "")) in assignments:
             raise InputError(str(path), f"assignment {assignment} once more", "each once", "Get the file anew.")
         assignments |= {assignment} - {""}
@@ -121,15 +119,17 @@ def summary(path: Path) -> dict[str, tuple[int, float, int]]:
         InputError: the file is not what was published.
     """
     try:
-        rows = csv.DictReader(_text(path).splitlines())
-        return {row["Condition"]: (int(row["accepted"]), float(row["total_mean"]), int(row["count"])) for row in rows}
-    except (KeyError, ValueError, TypeError) as error:
+        rows = csv.records(_text(path), path)
+        return {
+            row["Condition"]: (int(row["accepted"]), float(row["total_mean"]), int(row["count"])) for _, row in rows
+        }
+    except (KeyError, ValueError) as error:
         raise InputError(str(path), f"{type(error).__name__}: {error}", "the summary of the judgements") from None
 
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return utf8.read(path)
+    except InputError as error:
         cure = "Give the folder with models_summary.jsonl, human_responses.csv and human_validation_summary.csv."
-        raise InputError(str(path), f"can't be read ({error})", "a file of the repository of BLiMP", cure) from error
+        raise InputError(error.place, error.found, "a file of the repository of BLiMP", cure) from error

@@ -257,9 +257,7 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
     for name, run in named(runs):
         suites = [one for one in run.suites if MEASURE in one.predictions]
         line = run.signature(suites[0].name, MEASURE)
-        if len(suites) > 1:
-            line = line.replace(f"{suites[0].name}@{suites[0].hash[:8]}", f"{len(suites)} suites")
-        signatures.append(f"Signature of {name}: {line}")
+        signatures.append(f"Signature of {name}: {line.over(len(suites)) if len(suites) > 1 else line}")
     other = sorted({title for title in titles(runs).values() if " @" in title})
     return (
         *signatures,

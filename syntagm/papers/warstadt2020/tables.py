@@ -7,7 +7,7 @@ from math import isinf, isnan, nan
 import numpy as np
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, complete
 from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_paper
@@ -81,7 +81,7 @@ def table3(
         # Suites of other names are no part of the paper's, whatever their category is called.
         shared, of_paper = sum(suite in theirs for suite in suites), complete(name)
         line = printed.get(name, {}) if held == shared == of_paper else {}
-        beside = (_known(humans[model, name]), *(_share(line.get(model)) for model in PRINTED))
+        beside = (or_none(humans[model, name]), *(_share(line.get(model)) for model in PRINTED))
         counted = f"{held} of {of_paper}" if held == shared else f"{held}, {shared} of the paper's {of_paper}"
         counted = counted if shared else str(held)
         rows.append((over, name, counted, model, *numbers(one), *(beside if published else ())))
@@ -96,7 +96,7 @@ def by_paradigm(drawn: Drawn, known: Known, notes: Sequence[str], published: boo
     order = {suite: place for place, suite in enumerate(sorted(known, key=lambda one: (known[one].phenomenon, one)))}
     rows: list[tuple[Cell, ...]] = []
     for suite, one in sorted(found, key=lambda pair: order[pair[0]]):
-        quoted = (_known(known[suite].human),) if published else ()
+        quoted = (or_none(known[suite].human),) if published else ()
         rows.append((known[suite].phenomenon, suite, one.group.model, *numbers(one), *quoted))
     columns = ("category", "paradigm", "model", *NUMBERS, *(("people",) if published else ()))
     quoted_columns = ("people",) if published else ()
@@ -176,7 +176,7 @@ def shallow_table(table: pl.DataFrame, said: Mapping[str, str]) -> Table:
     )
     title = "What is shallow about the pairs that a model gets right"
     return Table(
-        title, tuple(table.columns), tuple(tuple(_cell(one) for one in row) for row in table.iter_rows()), (), notes
+        title, tuple(table.columns), tuple(tuple(or_none(one) for one in row) for row in table.iter_rows()), (), notes
     )
 
 
@@ -210,7 +210,7 @@ def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
         reached = one.words_at(humans[name]) if name in humans else nan
         text = "" if isnan(reached) else "never" if isinf(reached) else f"{reached:.1e}"
         beside = (quoted.get(name, {}).get("LSTM"), quoted.get(name, {}).get("TXL"))
-        cells = [_cell(row[key]) for key in ("slope", "se", "low", "high", "n", "sizes")]
+        cells = [or_none(row[key]) for key in ("slope", "se", "low", "high", "n", "sizes")]
         rows.append((name, row["family"], *cells, text, *beside))
     columns = ("category", "family", "slope", "se", "low", "high", "n", "sizes", "words_at_people", "LSTM", "TXL")
     notes = (
@@ -241,14 +241,6 @@ def methods(found: Sequence[Estimate]) -> list[str]:
     ways = dict.fromkeys(_OVER.sub("", one.method) for one in found)
     shown = list(ways)[:4]
     return [f"Intervals: 95 %, {way}." for way in shown] + (["Ties count as wrong."] if found else [])
-
-
-def _cell(value: str | float) -> Cell:
-    return None if isinstance(value, float) and isnan(value) else value
-
-
-def _known(value: float) -> float | None:
-    return None if isnan(value) else value
 
 
 def _share(percent: float | None) -> float | None:

@@ -1,6 +1,5 @@
 """What trainings of Hugging Face models share: a tokenizer that stays the same, and a checkpoint written whole."""
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +12,7 @@ from tokenizers import Tokenizer
 
 from syntagm.errors import RunError
 from syntagm.io import atomic
-from syntagm.training.record import finished
-from syntagm.training.state import FILE as STATE
+from syntagm.training.record import begun, finished
 
 
 def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
@@ -25,7 +23,7 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
     """
     path = folder / "tokenizer.json"
     # One without a state is of a training that was killed before its first: of which text, nothing says.
-    if path.exists() and ((folder / "state" / STATE).exists() or finished(folder) is not None):
+    if path.exists() and (begun(folder) or finished(folder) is not None):
         return path
     if (folder / "model.safetensors").exists():
         raise RunError(str(folder), "a model that was not trained here", "a new folder")
@@ -89,9 +87,6 @@ def _put(written: Path, folder: Path) -> None:
     for path in sorted(path for path in written.rglob("*") if path.is_file()):
         # The library writes weights for the eyes of their owner alone.
         path.chmod(mode)
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
         target = folder / path.relative_to(written)
         target.parent.mkdir(exist_ok=True)
-        os.replace(path, target)
-    atomic.sync_folder(folder)
+        atomic.put(path, target)

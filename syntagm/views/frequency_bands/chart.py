@@ -1,11 +1,11 @@
 """Frequency bands: how often the right form of a lemma wins, by how frequent the lemma is, and by the label of the context."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isnan
 
 import polars as pl
 
 from syntagm.drawing.chart import INK, Figure, Spec, colours, finish, legend, shapes, shown
+from syntagm.drawing.table import or_none
 from syntagm.errors import RunError, UsageError
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.several import named
@@ -134,7 +134,7 @@ def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequenc
 
 
 def _value(row: Mapping[str, object]) -> dict[str, object]:
-    low, high = (None if isnan(float(str(row[key]))) else row[key] for key in ("low", "high"))
+    low, high = (or_none(row[key]) for key in ("low", "high"))
     spread = "" if low is None else f" [{low:.3f}, {high:.3f}]"
     said = f"{row['model']}, {row['label']}, band {row['band']}: {row['value']:.3f}{spread}, n={row['n']}"
     return {

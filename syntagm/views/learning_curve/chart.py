@@ -7,8 +7,9 @@ from math import isnan, log2, nan
 import polars as pl
 
 from syntagm.drawing.chart import INK, Figure, Spec, colours, finish, legend, shapes, shown
+from syntagm.drawing.table import or_none
 from syntagm.errors import UsageError
-from syntagm.models.names import LARGEST, whole
+from syntagm.io.number import LARGEST, whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.views.learning_curve import compute as learning
@@ -164,7 +165,7 @@ _UPRIGHT: Spec = {
 
 
 def _value(row: Mapping[str, object]) -> dict[str, object]:
-    numbers = {key: None if isnan(float(str(row[key]))) else row[key] for key in ("value", "low", "high")}
+    numbers = {key: or_none(row[key]) for key in ("value", "low", "high")}
     said = "undefined" if numbers["value"] is None else f"{row['value']:.3f}, n={row['n']}"
     said = f"{row['model']}, {row['words']:,} words: {said}"
     return {"family": shown(str(row["family"])), "words": row["words"], **numbers, "said": shown(said)}

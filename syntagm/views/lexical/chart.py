@@ -11,6 +11,7 @@ import polars as pl
 from syntagm.drawing import dots
 from syntagm.drawing.chart import INK, Figure, Spec, colours, distinct, finish, legend, shapes, shown
 from syntagm.drawing.dots import proportion
+from syntagm.drawing.table import or_none
 from syntagm.runs.store import Run
 from syntagm.views.lexical.table import Words, of_words, said
 
@@ -84,7 +85,7 @@ def _values(one: Words, model: str) -> list[dict[str, object]]:
     made: list[dict[str, object]] = []
     for word, estimate in one.accuracies.items():
         if word in one.frequencies and not isnan(estimate.value):
-            ends = [None if isnan(end) else end for end in (estimate.low, estimate.high)]
+            ends = [or_none(end) for end in (estimate.low, estimate.high)]
             text = f"{word}, {model}: {estimate.value:.3f}, n={estimate.n}, frequency {one.frequencies[word]:,.0f}"
             made.append({
                 "model": model, "word": shown(word), "frequency": one.frequencies[word], "value": estimate.value,

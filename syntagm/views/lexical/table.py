@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import UsageError
 from syntagm.result import Estimate
 from syntagm.runs.several import named, titles
@@ -101,7 +101,7 @@ def _of_run(
 
 
 def _numbers(one: Estimate) -> tuple[Cell, ...]:
-    ends = (None if math.isnan(value) else value for value in (one.value, one.low, one.high))
+    ends = (or_none(value) for value in (one.value, one.low, one.high))
     return (*ends, one.n, one.ties, one.undefined)
 
 

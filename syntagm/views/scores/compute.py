@@ -7,10 +7,11 @@ import polars as pl
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
 from syntagm.stats.chance.chance import Chance
+from syntagm.tasks.task import SuiteRecord
 
 TAGS = ("circuit", "phenomenon", "field")
 
@@ -53,7 +54,7 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
 
 def conjoins(run: Run) -> bool:
     """Are the measures of a run predictions of the same items, so that all of an item's can hold together?"""
-    return bool(run.record.get("kind", "score") == "score")
+    return run.task.conjoins
 
 
 def refuse_conjunction(run: Run, rule: str) -> None:

@@ -1,12 +1,12 @@
 """Accuracy against what is shallow about pairs (length, surprisal, confidence): a panel a property, a line a model."""
 
 from collections.abc import Mapping, Sequence
-from math import isnan
 
 import polars as pl
 
 from syntagm.drawing.chart import Figure, Spec, colours, finish, legend, only, shapes, shown
 from syntagm.drawing.dots import GREY
+from syntagm.drawing.table import or_none
 from syntagm.errors import UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
@@ -91,7 +91,7 @@ def _shifts(rows: pl.DataFrame) -> list[float]:
 
 
 def _value(row: Mapping[str, object], shift: float) -> dict[str, object]:
-    numbers = {key: None if isnan(float(str(row[key]))) else row[key] for key in ("value", "low", "high")}
+    numbers = {key: or_none(row[key]) for key in ("value", "low", "high")}
     model = shown(str(row["model"]))
     said = f"{model}: {row['value']:.3f} of {row['n']:,} pairs between {row['start']:.4g} and {row['end']:.4g}"
     return {"model": model, "middle": float(str(row["middle"])) + shift, **numbers, "said": said}

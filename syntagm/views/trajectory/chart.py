@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.drawing.chart import INK, Figure, Spec, colours, distinct, finish, legend, shapes, shown
+from syntagm.drawing.table import or_none
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
 from syntagm.views.trajectory.compute import DRAWS, Curve
@@ -148,7 +149,7 @@ def _values(one: Curve, name: str) -> list[dict[str, object]]:
                 + ("" if isnan(low) else f" [{low:.3f}, {high:.3f}]")
                 + f", n={one.n[k]}"
             )
-            ends = {"low": None if isnan(low) else low, "high": None if isnan(high) else high}
+            ends = {"low": or_none(low), "high": or_none(high)}
             made.append({"series": name, "at": at, "value": value, **ends, "said": shown(said)})
     return made
 

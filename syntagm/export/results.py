@@ -1,0 +1,14 @@
+"""A row an item and measure: model,suite,item,measure,value,margin."""
+
+from collections.abc import Iterator
+
+from syntagm.export._csv import Csv, Row
+from syntagm.runs.ledger import RESULT_COLUMNS
+from syntagm.runs.store import Run
+
+
+def _rows(run: Run) -> Iterator[Row]:
+    return (row for suite in run.suites for row in run.results(suite.name).select(RESULT_COLUMNS).iter_rows())
+
+
+KIND = Csv(RESULT_COLUMNS, _rows)

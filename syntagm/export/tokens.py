@@ -1,0 +1,16 @@
+"""A row a token: model,suite,item,condition,index,start,token,bits,known. `recorded:FILE` reads it back as a model."""
+
+from collections.abc import Iterator
+
+from syntagm.export._csv import Csv, Row
+from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import TOKEN_COLUMNS, Run
+
+
+def _rows(run: Run) -> Iterator[Row]:
+    if isinstance(run, FillRun):
+        run.refuse("tokens")
+    return (row for suite in run.suites for row in run.tokens(suite.name).select(TOKEN_COLUMNS).iter_rows())
+
+
+KIND = Csv(TOKEN_COLUMNS, _rows)

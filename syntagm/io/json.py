@@ -1,0 +1,203 @@
+"""Strict reading of JSON and JSON lines: what is odd, hostile or too big is refused with its place.
+
+The standard library accepts repeated keys, NaN, lone surrogates and integers of any length in JSON, and recurses as deep
+as a file is nested. Each of these is refused here, the depth and the number of values before anything is parsed.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from syntagm.errors import InputError, SyntagmError
+from syntagm.io import utf8
+from syntagm.io.shape import shown
+
+MAX_DEPTH = 64
+MAX_VALUES = 2_000_000
+MAX_DIGITS = 18
+
+_BRACKET = re.compile(r'(?:"(?:[^"\\]++|\\.)*+"?|[^"\[\]{}]++)*+([\[\]{}])', re.DOTALL)
+_TOKEN = re.compile(r'(?P<text>"(?:[^"\\]++|\\.)*+")(?P<key>\s*+:)?|[\[\]{}]|(?P<bare>[^\s"\[\]{}:,]++)', re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_HARMLESS = re.compile(
+    r"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F]|0000)|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})*+",
+    re.DOTALL,
+)
+
+
+def parsed(content: str, path: Path, line: int | None = None) -> Any:
+    """Parse a JSON text.
+
+    Arguments:
+        content: the text.
+        path: the file it comes from, for messages.
+        line: its line there, if the text is one line of a file.
+
+    Raises:
+        InputError: not JSON; nested deeper than 64; more than 2 million values; a repeated key, NaN, an infinite number,
+            an integer of more than 18 digits, a lone surrogate or a NUL.
+    """
+    try:
+        _refuse_bombs(content)
+        if "\\u" in content:
+            _refuse_escapes(content)
+        return _DECODER.decode(content)
+    except json.JSONDecodeError as error:
+        problem = _Problem(f"not JSON here: {error.msg[:1].lower()}{error.msg[1:]}", "JSON", "", error.pos)
+    except _Problem as found:
+        problem = found
+    raise InputError(_place(content, path, line, problem), problem.found, problem.expected, problem.cure) from None
+
+
+def read(path: Path) -> Any:
+    """Read the value of a JSON file; errors as for `parsed` and `text.read`."""
+    return parsed(utf8.read(path), path)
+
+
+def objects(content: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Go through the objects of a text in JSON lines with their line numbers, from 1. Blank lines are passed over.
+
+    Raises:
+        InputError: as for `parsed`; a line is no object.
+    """
+    for number, line in utf8.lines(content):
+        if line.strip():
+            row = parsed(line, path, number)
+            if not isinstance(row, dict):
+                raise InputError(f"{path}, line {number}", shown(row), "an object in braces")
+            yield number, row
+
+
+def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = "") -> dict[str, Any]:
+    """Read the object in a JSON file of our own: run.json, model.json, training.json. It may hold `NaN` and long integers.
+
+    Arguments:
+        path: the file.
+        refuse: the error to raise; its place is the file.
+        expected: what should stand there, for the message.
+        cure: what to do about it.
+    """
+    try:
+        content = utf8.read(path)
+        _refuse_bombs(content)
+        made = json.loads(content, object_pairs_hook=_object)
+    except (InputError, ValueError, _Problem) as error:
+        found = error.found if isinstance(error, InputError | _Problem) else f"no JSON ({error})"
+        raise refuse(str(path), found, expected, cure) from error
+    if not isinstance(made, dict):
+        raise refuse(str(path), shown(made), expected, cure)
+    return made
+
+
+def finite(value: Any) -> Any:
+    """The value with null for numbers that JSON does not have: nan and the infinite ones, however deep they stand.
+
+    >>> finite({"a": [1.0, math.nan]})
+    {'a': [1.0, None]}
+    """
+    match value:
+        case dict():
+            return {key: finite(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [finite(inner) for inner in value]
+        case float() if not math.isfinite(value):
+            return None
+    return value
+
+
+class _Problem(Exception):
+    """What is wrong in a JSON text, before its place is put into words."""
+
+    def __init__(self, found: str, expected: str, cure: str = "", at: int | None = None) -> None:
+        super().__init__(found)
+        self.found, self.expected, self.cure, self.at = found, expected, cure, at
+
+
+def _place(content: str, path: Path, line: int | None, problem: _Problem) -> str:
+    at = _culprit(content) if problem.at is None else problem.at
+    before = content.count("\n", 0, at)
+    return f"{path}, line {(line or 1) + before}, column {at - content.rfind(chr(10), 0, at)}"
+
+
+def _culprit(content: str) -> int:
+    """Where the first value stands that the decoder's hooks refuse. Slow, and only needed for the message."""
+    keys: list[set[str]] = []
+    for token in _TOKEN.finditer(content):
+        if token[0] in "[{":
+            keys.append(set())
+        elif token[0] in "]}":
+            keys.pop()
+        elif token["key"]:
+            key = json.loads(token["text"])
+            if key in keys[-1]:
+                return token.start()
+            keys[-1].add(key)
+        elif token["bare"] and not _allowed(token["bare"]):
+            return token.start()
+    return 0
+
+
+def _allowed(bare: str) -> bool:
+    try:
+        _DECODER.decode(bare)
+    except _Problem:
+        return False
+    return True
+
+
+def _refuse_bombs(content: str) -> None:
+    openings = content.count("[") + content.count("{")
+    if openings + content.count(",") > MAX_VALUES:
+        raise _Problem(f"more than {MAX_VALUES:,} values", "fewer", "Split it into several files.", 0)
+    if openings <= MAX_DEPTH:
+        return
+    depth = 0
+    for found in _BRACKET.finditer(content):
+        depth += 1 if found[1] in "[{" else -1
+        if depth > MAX_DEPTH:
+            raise _Problem(f"brackets more than {MAX_DEPTH} deep", "fewer", "", 0)
+
+
+def _refuse_escapes(content: str) -> None:
+    if not _SURROGATE.search(content) and "\\u0000" not in content:
+        return
+    found = _HARMLESS.match(content)
+    at = found.end() if found else 0
+    if content.startswith("\\u0000", at):
+        raise _Problem("a NUL character", "text", "Take it out.", at)
+    if content.startswith("\\u", at):
+        raise _Problem("half a surrogate pair", "a whole character", "Write the character itself.", at)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise _Problem(f"the key {shown(key)} twice in one object", "each key once", "Rename or delete one.")
+    return made
+
+
+def _integer(digits: str) -> int:
+    if len(digits.lstrip("-")) > MAX_DIGITS:
+        raise _Problem(f"an integer of {len(digits)} digits", f"at most {MAX_DIGITS}", "Put it in quotation marks.")
+    return int(digits)
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _Problem(f"the number {digits[:40]}", "a finite number")
+    return number
+
+
+def _constant(name: str) -> NoReturn:
+    raise _Problem(name, "a number, a text, true, false or null", "JSON has no such value.")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+)

@@ -1,0 +1,48 @@
+"""A folder held against other processes, with a lock that ends with the process."""
+
+import contextlib
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from syntagm.errors import RunError
+from syntagm.io import atomic
+
+
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder, made if it does not exist, against other processes; its file `lock` says who holds it.
+
+    Raises:
+        RunError: it can't be made or written, or another process holds it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise atomic.refusal(folder, error, 0) from error
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(lock, 200).decode().strip() or "another process"
+            cure = "Wait for it, or choose another."
+            raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
+        except OSError as error:  # some network file systems have no locks
+            raise atomic.refusal(folder / "lock", error, 0) from error
+        _sign(folder / "lock", lock)
+        yield
+        os.ftruncate(lock, 0)
+    finally:
+        os.close(lock)
+
+
+def _sign(path: Path, lock: int) -> None:
+    name = f"process {os.getpid()} on {socket.gethostname()}\n".encode()
+    try:
+        os.ftruncate(lock, 0)
+        os.write(lock, name)
+    except OSError as error:
+        raise atomic.refusal(path, error, len(name)) from error

@@ -1,0 +1,68 @@
+"""Take a JSON value apart: each function gives the value if it has the right kind, or says what stands there instead."""
+
+import json
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+from syntagm.errors import InputError
+
+MAX_ITEMS = 1_000_000
+MAX_SENTENCE = 10_000
+
+T = TypeVar("T")
+_WORDS: dict[type, str] = {dict: "an object in braces", list: "a list", str: "a text", int: "an integer"}
+
+
+def need(value: Any, kind: type[T], place: str) -> T:
+    """The value itself, if it is of that kind; InputError if not. `true` is no integer."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise InputError(place, shown(value), _WORDS[kind])
+    return value
+
+
+def field(value: dict[str, Any], key: str, kind: type[T], place: str) -> T:
+    """The value of a key, if it is there and of that kind; InputError if not."""
+    if key in value:
+        return need(value[key], kind, f"{place}, {key}")
+    near = get_close_matches(key, value, 1)
+    cure = (
+        f"Is {near[0]!r} meant?"
+        if near
+        else f"Add it, empty if there are none: {key!r}."
+        if kind in (list, dict)
+        else ""
+    )
+    raise InputError(place, f"no {key!r}", f"the key {key!r}", cure)
+
+
+def sentence(value: Any, place: str) -> str:
+    """The value itself, if it is a text of at most 10,000 characters; InputError if not."""
+    if not isinstance(value, str):
+        raise InputError(place, shown(value), "a text", "Put it in quotation marks.")
+    if len(value) > MAX_SENTENCE:
+        raise InputError(place, f"{len(value)} characters", f"at most {MAX_SENTENCE}", "Is it one sentence?")
+    return value
+
+
+def count(number: int, path: Path) -> None:
+    """Refuse the item after the millionth with InputError."""
+    if number > MAX_ITEMS:
+        raise InputError(str(path), f"more than {MAX_ITEMS:,} items", "fewer", "Split it into several files.")
+
+
+def shown(value: Any) -> str:
+    """What a JSON value is, in words for a message."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    shown = json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def plain(value: Any) -> str:
+    """A JSON value as a tag: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
