@@ -19,6 +19,7 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError
+from syntagm.papers.paper import Paper
 from syntagm.papers.warstadt2020 import tables
 from syntagm.papers.warstadt2020.paradigms import Paradigm, paradigms, published
 from syntagm.papers.warstadt2020.printed import differing, people_table, printed
@@ -267,3 +268,6 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
         "with all their paradigms.",
         "Chance is 1/2 for independent draws.",
     )  # fmt: skip
+
+
+PAPER = Paper(SUITES, of_runs, from_raw)
