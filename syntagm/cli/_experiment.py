@@ -1,6 +1,7 @@
 """The controlled experiment of a paper on a command line: its options, its plan, its progress."""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli._lines import Lines
@@ -10,6 +11,7 @@ from syntagm.papers.experiment import hyperparameters
 
 if TYPE_CHECKING:
     from syntagm.papers.experiment.design import Design
+    from syntagm.papers.paper import Experiment
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,26 +61,26 @@ def refuse(options: argparse.Namespace, way: str) -> None:
         )
 
 
-def run(options: argparse.Namespace, paper: Any) -> int:
+def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> int:
     """Show the plan, carry the experiment out, write its figures and tables, print its results."""
     import torch
 
     if options.threads < 1:
         raise UsageError("--threads", str(options.threads), "at least 1")
     torch.set_num_threads(options.threads)
-    design = _design(options, paper)
+    design = _design(options, experiment, suites)
     _show_plan(options.paper, design)
     if options.plan:
         return 0
-    paper.experiment(design, Lines())
+    experiment.carry_out(design, Lines())
     # The folder is ours: experiment.json says so.
-    write(paper.of_experiment(design.folder), design.folder, force=True)
+    write(experiment.made(design.folder), design.folder, force=True)
     print((design.folder / "results.md").read_text(encoding="utf-8"))
     print(f"results: {design.folder / 'results.csv'}")
     return 0
 
 
-def _design(options: argparse.Namespace, paper: Any) -> "Design":
+def _design(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> "Design":
     from syntagm.models.device import device
     from syntagm.papers.experiment.design import Design
 
@@ -87,16 +89,18 @@ def _design(options: argparse.Namespace, paper: Any) -> "Design":
             raise UsageError(f"--{name}", "nothing", "a text file", "The text must be none that is trained on.")
     families = _list(options.families, hyperparameters.default(), "--families")
     changes = dict(pair("--set", text) for text in options.set)
-    sizes = {name: _number("--sizes", size) for name, size in _pairs(options.sizes)} if options.sizes else paper.SIZES
+    sizes = (
+        {name: _number("--sizes", size) for name, size in _pairs(options.sizes)} if options.sizes else experiment.sizes
+    )
     return Design(
         options.output,
         options.corpus,
         options.valid,
         options.test,
         sizes,
-        [_number("--seeds", seed) for seed in _list(options.seeds, map(str, paper.SEEDS), "--seeds")],
+        [_number("--seeds", seed) for seed in _list(options.seeds, map(str, experiment.seeds), "--seeds")],
         hyperparameters.options(options.scale, families, changes),
-        options.suite or paper.SUITES,
+        options.suite or suites,
         options.draw,
         str(device(options.device)),
     )

@@ -41,7 +41,18 @@ def redrawn_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = S
     array = np.sort(np.asarray(values, np.float64), axis=None)
     if len(array) < 2 or not np.isfinite(array).all():
         return np.full(draws, np.nan)
-    return resampled_means(array, generator(key, seed), draws)
+    distinct, counts = np.unique(array, return_counts=True)
+    if len(distinct) <= _FEW:
+        return _of_few(tuple(distinct.tolist()), tuple(counts.tolist()), key, draws, seed)
+    return _by_items(array, generator(key, seed), draws)
+
+
+# The verdicts of a suite stand behind many numbers: its accuracy, means over suites of several kinds, each pair of models.
+@lru_cache(maxsize=512)
+def _of_few(distinct: tuple[float, ...], counts: tuple[int, ...], key: str, draws: int, seed: int) -> Draws:
+    means = _by_counts(np.array(distinct), np.array(counts), generator(key, seed), draws)
+    means.setflags(write=False)
+    return means
 
 
 def resampled_means(values: Draws, source: np.random.Generator, draws: int) -> Draws:

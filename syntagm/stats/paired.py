@@ -18,7 +18,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import bootstrap
 from syntagm.stats.adjust import benjamini_hochberg, holm
-from syntagm.stats.occurrence import occurrence
+from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.significance import mcnemar
 
 _KEYS = ("suite", "item", "measure")
@@ -132,12 +132,12 @@ def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
 
     An item that only one table has is undefined (nan) in the other.
     """
-    sides = []
+    sides: dict[str, pl.DataFrame] = {}
     for table, name in ((a, "a"), (b, "b")):
         numbers = (pl.col("value").alias(f"value_{name}"), pl.col("margin").alias(f"margin_{name}"))
-        sides.append(table.select(*_KEYS, occurrence(*_KEYS), *numbers))
-    joined = sides[0].join(sides[1], on=[*_KEYS, "occurrence"], how="full", coalesce=True, maintain_order="left_right")
-    return joined.with_columns(pl.col("^(value|margin)_[ab]$").fill_null(np.nan)).select(PAIR_COLUMNS)
+        sides[name] = numbered(table.select(*_KEYS, *numbers), "suite", "measure")
+    both = joined(sides["a"], sides["b"], [*_KEYS, OCCURRENCE])
+    return both.with_columns(pl.col("^(value|margin)_[ab]$").fill_null(np.nan)).select(PAIR_COLUMNS)
 
 
 def discordant(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -218,7 +218,7 @@ def _both(pairs: pl.DataFrame) -> list[_Both]:
     table = pairs.group_by("suite", maintain_order=True).agg(
         *(pl.col(name).filter(both) for name in _NUMBERS), left_out=(~both).sum()
     )
-    arrays = [[np.array(one, np.float64) for one in table[name]] for name in _NUMBERS]
+    arrays = [[one.to_numpy().astype(np.float64) for one in table[name]] for name in _NUMBERS]
     return [_Both(*row) for row in zip(table["suite"], *arrays, table["left_out"], strict=True)]
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
-from syntagm.stats.occurrence import occurrence
+from syntagm.stats.matching import OCCURRENCE, numbered
 
 Predictions = Mapping[str, Sequence[str]]
 _ITEM = ("model", "suite", "item")
@@ -122,10 +122,10 @@ def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFram
     pairs = [(suite, name) for suite, names in predictions.items() for name in names]
     named = pl.DataFrame(pairs, schema=_strings("suite", "measure"), orient="row")
     chosen = results.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
-    chosen = chosen.with_columns(occurrence(*_ITEM, "measure"))
+    chosen = numbered(chosen, "model", "suite", "measure")
     undefined = pl.col("value").is_nan().any()
     least = [pl.when(undefined).then(np.nan).otherwise(pl.col(name).min()).alias(name) for name in ("value", "margin")]
-    joined = chosen.group_by(*_ITEM, "occurrence", maintain_order=True).agg(*least)
+    joined = chosen.group_by(*_ITEM, OCCURRENCE, maintain_order=True).agg(*least)
     return joined.select(*_ITEM, pl.lit("all").alias("measure"), "value", "margin")
 
 
@@ -139,9 +139,8 @@ def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[Group, Sa
         (tied & defined).sum().alias("ties"),
         (~defined).sum().alias("undefined"),
     )
-    for row in table.iter_rows(named=True):
-        values = np.array(row["value"], np.float64)
-        yield Group(*(row[key] for key in keys)), Sample(row["suite"], values, row["ties"], row["undefined"])
+    for model, suite, measure, values, ties, undefined in zip(*table.get_columns(), strict=True):
+        yield Group(model, suite, measure), Sample(suite, values.to_numpy().astype(np.float64), ties, undefined)
 
 
 def _over_suites(group: Group, samples: Sequence[Sample]) -> Estimate:

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
-from syntagm.stats.occurrence import occurrence
+from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.score import Sample, samples
 
 Key = tuple[str, str]
-_ITEM = ("model", "suite", "item", "occurrence")
+_ITEM = ("model", "suite", "item", OCCURRENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,15 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
     under either.
     """
     sides = [
-        results.filter(pl.col("measure") == measure)
-        .with_columns(occurrence("model", "suite", "item"))
-        .select(*_ITEM, pl.col("value"), (pl.col("margin").abs() <= tolerance).alias("tied"))
-        for measure in (first, second)
+        numbered(results.filter(pl.col("measure") == measure), "model", "suite").select(
+            *_ITEM, pl.col("value").alias(f"value{side}"), (pl.col("margin").abs() <= tolerance).alias(f"tied{side}")
+        )
+        for measure, side in ((first, ""), (second, "_second"))
     ]
-    joined = sides[0].join(sides[1], on=_ITEM, how="full", coalesce=True, suffix="_second", maintain_order="left_right")
-    both = joined.with_columns(pl.col("value", "value_second").fill_null(np.nan)).with_columns(
-        difference=pl.col("value") - pl.col("value_second"), tied=pl.col("tied") | pl.col("tied_second")
+    both = (
+        joined(sides[0], sides[1], _ITEM)
+        .with_columns(pl.col("value", "value_second").fill_null(np.nan))
+        .with_columns(difference=pl.col("value") - pl.col("value_second"), tied=pl.col("tied") | pl.col("tied_second"))
     )
     defined = pl.col("difference").is_not_nan()
     table = both.group_by("model", "suite", maintain_order=True).agg(
@@ -86,9 +87,9 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
     )
     pairs = set(sides[0].select("model", "suite").iter_rows()) & set(sides[1].select("model", "suite").iter_rows())
     return {
-        (row["model"], row["suite"]): of_values(row["suite"], row["difference"], row["ties"], row["undefined"])
-        for row in table.iter_rows(named=True)
-        if (row["model"], row["suite"]) in pairs
+        (model, suite): of_values(suite, values.to_numpy(), ties, undefined)
+        for model, suite, values, ties, undefined in zip(*table.get_columns(), strict=True)
+        if (model, suite) in pairs
     }
 
 

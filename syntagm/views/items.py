@@ -10,8 +10,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import chosen_suite, named
 from syntagm.runs.store import Run
-from syntagm.stats import score
-from syntagm.stats.occurrence import occurrence
+from syntagm.stats import matching, score
 from syntagm.stats.paired import kind_of
 from syntagm.views.scores import compute as estimates
 
@@ -52,7 +51,7 @@ def make_table(runs: Sequence[Run], suite: str = "", measure: str = "first") -> 
 def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     results = run.results(suite)
     found = score.verdicts(results, {suite: estimates.predictions(run, measure)[suite]}, measure)
-    return found.select("item", "value", "margin", occurrence("item"))
+    return matching.numbered(found).select("item", "value", "margin", "occurrence")
 
 
 def _told(models: Sequence[str], judged: bool, measure: str) -> tuple[tuple[str, ...], str]:

@@ -48,7 +48,7 @@ class Findings:
     study: Study
 
     @cached_property
-    def printed(self) -> dict[str, Any]:
+    def printed(self) -> Mapping[str, Any]:
         """The cited numbers."""
         return cited("hu2020")
 

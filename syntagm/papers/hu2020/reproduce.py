@@ -24,6 +24,7 @@ from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.hu2020 import figures, published, regressions, tables
 from syntagm.papers.hu2020 import study as _study
+from syntagm.papers.paper import Experiment, Paper
 from syntagm.progress import Progress
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
@@ -163,3 +164,6 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
         "Intervals: 95 %, items drawn anew within each suite; they are not about other seeds. Ties count as wrong.",
         *of_models,
     )
+
+
+PAPER = Paper(SUITES, of_runs, from_raw, experiment=Experiment(SIZES, SEEDS, experiment, of_experiment))

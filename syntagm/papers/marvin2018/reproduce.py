@@ -22,6 +22,7 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
+from syntagm.papers.paper import Paper
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats import score
@@ -214,3 +215,6 @@ def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
         *([] if run.done else ["The run is not finished: items without results are left out."]),
         f"RNN, Multitask, n-gram, Humans: transcribed from {cited('marvin2018')['source']}",
     )
+
+
+PAPER = Paper(SUITES, of_runs)

@@ -19,6 +19,7 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError
+from syntagm.papers.paper import Paper
 from syntagm.papers.warstadt2020 import tables
 from syntagm.papers.warstadt2020.paradigms import Paradigm, paradigms, published
 from syntagm.papers.warstadt2020.printed import differing, people_table, printed
@@ -75,7 +76,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Made:
     found_means = tables.means(drawn, known)
     humans = _humans(found_means, tables.people(drawn, known, found_means))
     made: Made = {
-        "table3": tables.table3(drawn, known, notes),
+        "table3": tables.table3(drawn, known, found_means, notes),
         "table_paradigms": tables.by_paradigm(drawn, known, notes[-2:]),
         **_accuracy(found_means, humans),
         **_correlations(_told_apart(tables.accuracies(drawn), runs) | _published_people(known), notes[-2:-1]),
@@ -109,7 +110,7 @@ def from_raw(folder: Path) -> Made:
         + ", ".join(odd) + ".",
     )  # fmt: skip
     return {
-        "table3": tables.table3(drawn, known, notes, published=False),
+        "table3": tables.table3(drawn, known, means, notes, published=False),
         "table_paradigms": tables.by_paradigm(drawn, known, notes, published=False),
         "table_printed": printed(means, correlated, made_contrasts, found),
         "table_people": people_table(drawn, found),
@@ -267,3 +268,6 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
         "with all their paradigms.",
         "Chance is 1/2 for independent draws.",
     )  # fmt: skip
+
+
+PAPER = Paper(SUITES, of_runs, from_raw)

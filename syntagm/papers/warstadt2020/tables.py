@@ -61,13 +61,15 @@ def people(drawn: Drawn, known: Known, found: Sequence[Estimate]) -> dict[tuple[
     return made
 
 
-def table3(drawn: Drawn, known: Known, notes: Sequence[str], published: bool = True) -> Table:
+def table3(
+    drawn: Drawn, known: Known, found: Sequence[Estimate], notes: Sequence[str], published: bool = True
+) -> Table:
     """Accuracy over all paradigms, by field and by category, a row a model.
 
     Arguments:
+        found: as `means` gives them.
         published: whether people and the paper's models stand beside, where paradigms are those of the paper.
     """
-    found = means(drawn, known)
     humans = people(drawn, known, found)
     printed = {row["phenomenon"]: row for row in cited("warstadt2020")["table3"]}
     theirs = paradigms_of_paper()

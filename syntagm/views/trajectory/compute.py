@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from syntagm.errors import RunError, UsageError
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, score
+from syntagm.stats import bootstrap, matching, score
 from syntagm.stats.bootstrap import SEED
-from syntagm.stats.occurrence import occurrence
 from syntagm.views.scores import compute as estimates
 
 # Curves need fewer draws than a number in a table: the ends move by about a hundredth of the width.
@@ -137,7 +136,7 @@ def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> d
             name: one for name, one in estimates.predictions(point.run, measure).items() if name in suites
         }
         found = score.verdicts(point.run.results(), named, measure)
-        tables.append(found.select("suite", "item", "value", occurrence("suite", "item")))
+        tables.append(matching.numbered(found.select("suite", "item", "value"), "suite"))
     made = {}
     for suite in suites:
         sides = [
