@@ -8,6 +8,7 @@ import polars as pl
 
 from syntagm.report.numbers import Column, Subject
 from syntagm.result import Estimate
+from syntagm.runs.store import Run
 from syntagm.stats import paired, score, significance
 from syntagm.stats.significance import LEVEL, Separation
 
@@ -25,10 +26,10 @@ class Versus:
     """
 
     number: int
-    a: Column
-    b: Column
+    a: Column[Run]
+    b: Column[Run]
     mean: Estimate
-    suites: tuple[tuple[Subject, Separation], ...]
+    suites: tuple[tuple[Subject[Run], Separation], ...]
 
     @property
     def better(self) -> tuple[int, int]:
@@ -43,7 +44,7 @@ class Versus:
         return sum(one.only_a for _, one in self.suites), sum(one.only_b for _, one in self.suites)
 
 
-def versus(columns: Sequence[Column], subjects: Sequence[Subject]) -> list[Versus]:
+def versus(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) -> list[Versus]:
     """Every pair of columns that share a suite; with more than `MOST` columns, each with the first."""
     if len(columns) < 2:
         return []
@@ -59,7 +60,7 @@ def versus(columns: Sequence[Column], subjects: Sequence[Subject]) -> list[Versu
     return found
 
 
-def _first(column: Column, subjects: Sequence[Subject]) -> dict[str, Sequence[str]]:
+def _first(column: Column[Run], subjects: Sequence[Subject[Run]]) -> dict[str, Sequence[str]]:
     """The first prediction of each suite, where the model was asked it: another would be another comparison."""
     return {
         subject.name: (subject.first,)
@@ -68,7 +69,7 @@ def _first(column: Column, subjects: Sequence[Subject]) -> dict[str, Sequence[st
     }
 
 
-def _shared(a: Column, b: Column, subjects: Sequence[Subject]) -> dict[str, Subject]:
+def _shared(a: Column[Run], b: Column[Run], subjects: Sequence[Subject[Run]]) -> dict[str, Subject[Run]]:
     return {
         subject.name: subject
         for subject in subjects
@@ -77,7 +78,9 @@ def _shared(a: Column, b: Column, subjects: Sequence[Subject]) -> dict[str, Subj
     }
 
 
-def _versus(number: int, a: Column, b: Column, shared: dict[str, Subject], pairs: pl.DataFrame) -> Versus:
+def _versus(
+    number: int, a: Column[Run], b: Column[Run], shared: dict[str, Subject[Run]], pairs: pl.DataFrame
+) -> Versus:
     found = [(shared[one.suite], one) for one in significance.by_suite(pairs)]
     # Those that can't be compared come last.
     found.sort(key=lambda pair: -abs(pair[1].difference.value) if pair[1].difference.n else 1.0)
