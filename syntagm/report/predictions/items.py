@@ -12,6 +12,7 @@ import polars as pl
 from syntagm.answers import Surprisals
 from syntagm.io.json import finite
 from syntagm.report.numbers import Subject
+from syntagm.runs.store import Run
 from syntagm.stats import matching
 from syntagm.suite import Region, Sentence
 from syntagm.tasks.align import align
@@ -87,7 +88,7 @@ def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
     return {reason: list(dict.fromkeys((str(item), int(at)) for item, at in rows)) for reason, rows in found.items()}
 
 
-def shown(subject: Subject, limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
+def shown(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
     """At most `limit` items of a suite with the verdicts and every token of each model.
 
     Arguments:
