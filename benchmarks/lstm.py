@@ -60,11 +60,12 @@ def _training(rounds: int, steps: int) -> list[str]:
 
 
 def _task(steps: int) -> dict[str, Any]:
-    from syntagm.training.lstm import train as family
-    from syntagm.training.settings import Settings
+    from syntagm.training.lstm.settings import LstmSettings, Size, Steps
+    from syntagm.training.lstm.train import Lstm
+    from syntagm.training.words import Words
 
-    text, corpus = family.Text(tokens="blanks", **BATCH), [str(CORPUS)]
-    learner = family.Lstm(corpus, corpus, family.Size(1, 1, 1), text, Settings(1, "sgd", 20.0))
+    corpus = [str(CORPUS)]
+    learner = Lstm(corpus, corpus, LstmSettings(Size(1, 1, 1), Words("blanks"), Steps(**BATCH)))
     shown = {"ids": learner.stream.tolist(), "words": len(learner.vocabulary), "corpus": corpus, "steps": steps}
     return shown | SIZE | BATCH
 

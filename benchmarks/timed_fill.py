@@ -41,7 +41,7 @@ def main() -> None:
 def _single(model: LanguageModel, verbs: word_list.WordList) -> Candidates:
     """The rows whose forms are all single tokens: what is not asked for costs nothing."""
     every = candidates(verbs)
-    if model.left_to_right:
+    if model.sees == "left":
         alone = model.single(every.words)
     else:
         [answer] = model.fill([Blank("The dog ", ".", every.words)])

@@ -7,18 +7,20 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 from timed_lstm_baseline import CLIP, RATE, SEED, WARM_UP
 
 from syntagm.errors import Interrupted
-from syntagm.training.lstm import train as lstm
+from syntagm.progress import Progress
+from syntagm.training.lstm.settings import LstmSettings, Size, Steps
+from syntagm.training.lstm.train import train
 from syntagm.training.settings import Settings
+from syntagm.training.words import Words
 
 
-class Timed:
+class Timed(Progress):
     """Takes the time from one step to another, and then stops the training."""
 
     def __init__(self, steps: int) -> None:
@@ -34,20 +36,18 @@ class Timed:
             self.wall, self.cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
             raise Interrupted
 
-    def evaluated(self, row: Mapping[str, float]) -> None: ...
-
 
 def main() -> None:
     torch.set_num_threads(1)
     with open(sys.argv[1], encoding="utf-8") as file:
         asked = json.load(file)
-    settings = Settings(epochs=1, optimiser="sgd", rate=RATE, clip=CLIP, seed=SEED, dtype=asked["dtype"])
-    size = lstm.Size(*(asked[name] for name in ("embedding", "hidden", "layers", "dropout")))
-    text = lstm.Text(tokens="blanks", batch=asked["batch"], window=asked["window"])
+    loop = Settings(epochs=1, optimiser="sgd", rate=RATE, clip=CLIP, seed=SEED, dtype=asked["dtype"])
+    size = Size(*(asked[name] for name in ("embedding", "hidden", "layers", "dropout")))
+    settings = LstmSettings(size, Words("blanks"), Steps(asked["batch"], asked["window"]), loop)
     timed = Timed(asked["steps"])
     with tempfile.TemporaryDirectory() as folder:
         try:
-            lstm.train(asked["corpus"], asked["corpus"], Path(folder), size, text, settings, timed)
+            train(asked["corpus"], asked["corpus"], Path(folder), settings, timed)
         except Interrupted:
             tokens = (asked["steps"] - WARM_UP) * asked["batch"] * asked["window"]
             print(json.dumps({"cpu": timed.cpu, "wall": timed.wall, "tokens": tokens, "losses": timed.losses}))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from syntagm.models.contract import LanguageModel
     from syntagm.models.names import load as load_model
     from syntagm.report.page import report as write_report
-    from syntagm.result import Estimate, Result
-    from syntagm.runs.engine import run as run_suites
+    from syntagm.result import Estimate, Group, Result
+    from syntagm.runs.evaluate import run as run_suites
     from syntagm.runs.store import Run, open_run
     from syntagm.suite import Item, Prediction, Region, Sentence, Suite
     from syntagm.views.scores.compute import estimates as estimate
@@ -36,6 +36,7 @@ _HOMES = {
     "Estimate": "result:Estimate",
     "Formula": "formula:Formula",
     "FormulaError": "errors:FormulaError",
+    "Group": "result:Group",
     "InputError": "errors:InputError",
     "Item": "suite:Item",
     "LanguageModel": "models.contract:LanguageModel",
@@ -56,7 +57,7 @@ _HOMES = {
     "open_run": "runs.store:open_run",
     "parse_formula": "formula:parse",
     "read_suites": "materials.suite_files:read_all",
-    "run_suites": "runs.engine:run",
+    "run_suites": "runs.evaluate:run",
     "write_report": "report.page:report",
 }
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "Estimate",
     "Formula",
     "FormulaError",
+    "Group",
     "InputError",
     "Item",
     "LanguageModel",

@@ -90,3 +90,12 @@ class Suite:
     def __post_init__(self) -> None:
         if self.aggregate not in AGGREGATES:
             raise InputError(f"suite {self.name}", f"aggregate {self.aggregate!r}", "one of " + ", ".join(AGGREGATES))
+
+
+def public_tags(tags: Mapping[str, str]) -> dict[str, str]:
+    """Return the tags that say something, without those that only serve a format's round trip.
+
+    >>> public_tags({"circuit": "Agreement", "json:meta": "{}"})
+    {'circuit': 'Agreement'}
+    """
+    return {key: value for key, value in tags.items() if not key.startswith("json:")}

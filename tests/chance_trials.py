@@ -15,9 +15,9 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.random.model import DEVIATION, MEAN, Random
 from syntagm.stats.chance import event as _event
 from syntagm.stats.chance import share
-from syntagm.stats.chance.event import Comparison, Event
+from syntagm.stats.chance.event import Event, Inequality
 from syntagm.suite import Item, Sentence
-from syntagm.tasks.predictions.align import align
+from syntagm.tasks.align import align
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 Draws = Mapping[str, int]
@@ -44,7 +44,7 @@ def probability(found: Event) -> float:
 
     A comparison of different numbers of words must stand alone.
     """
-    if isinstance(found, Comparison):
+    if isinstance(found, Inequality):
         mean = MEAN * sum(times for _, times in found.terms)
         return 1 - NormalDist(mean, DEVIATION * (found @ found) ** 0.5).cdf(0)
     assert not any(sum(times for _, times in one.terms) for one in _event.within(found)), "different numbers of words"
@@ -81,7 +81,7 @@ def _regions(sentence: Sentence, model: Random) -> dict[str, Draws]:
 def _in_draws(found: Event, values: Mapping[Reference, Draws]) -> Event:
     if isinstance(found, bool):
         return found
-    if not isinstance(found, Comparison):
+    if not isinstance(found, Inequality):
         return _event.join(found.every, [_in_draws(part, values) for part in found.parts])
     total: Counter[str] = Counter()
     for reference, times in found.terms:
@@ -89,7 +89,7 @@ def _in_draws(found: Event, values: Mapping[Reference, Draws]) -> Event:
             total[draw] += times * count
     terms = {Reference(draw, ""): times for draw, times in total.items() if times}
     # 0 > 0, a tie, does not hold.
-    return bool(terms) and Comparison(
+    return bool(terms) and Inequality(
         tuple(sorted(((k, v // math.gcd(*terms.values())) for k, v in terms.items()), key=str))
     )
 

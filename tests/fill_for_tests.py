@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from syntagm.answers import Blank, Fill, Surprisals
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, Sees
 
 Distribution = Mapping[str, float]
 
@@ -23,11 +23,11 @@ class Drawn(LanguageModel):
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching: ClassVar[bool] = False
 
-    def __init__(self, vocabulary: Sequence[str], left_to_right: bool = True, levels: int = 0) -> None:
-        self.vocabulary, self.left_to_right, self._levels = tuple(vocabulary), left_to_right, levels
+    def __init__(self, vocabulary: Sequence[str], sees: Sees = "left", levels: int = 0) -> None:
+        self.vocabulary, self.sees, self._levels = tuple(vocabulary), sees, levels
         self._places = {word: place for place, word in enumerate(self.vocabulary)}
         self.name = f"drawn:{len(self.vocabulary)}"
-        self.fingerprint = hashlib.sha256(repr((self.vocabulary, left_to_right, levels)).encode()).hexdigest()
+        self.fingerprint = hashlib.sha256(repr((self.vocabulary, sees == "left", levels)).encode()).hexdigest()
         self.start, self.policies, self.record = "<s>", {}, {}
         self.asked: list[tuple[str, str]] = []
         self.words: list[tuple[str, ...]] = []
@@ -38,7 +38,7 @@ class Drawn(LanguageModel):
         return dict(zip(self.vocabulary, probabilities.tolist(), strict=True))
 
     def _probabilities(self, left: str, right: str) -> np.ndarray:
-        key = left if self.left_to_right else f"{left}\0{right}"
+        key = left if self.sees == "left" else f"{left}\0{right}"
         generator = np.random.default_rng(list(hashlib.sha256(key.encode()).digest()[:8]))
         weights = generator.gamma(0.3, size=len(self.vocabulary)) + 1e-9
         weights = generator.integers(1, self._levels + 1, len(weights)).astype(float) if self._levels else weights

@@ -19,7 +19,9 @@ from syntagm.models.ngram import arpa
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.model import load
 from syntagm.models.words.vocabulary import build
+from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.ngram.train import train
+from syntagm.training.options import changed
 
 TEXT = """\
 The old gardener watered the roses before the rain came.
@@ -159,7 +161,8 @@ def ngram(**options: str) -> LanguageModel:
     """A trigram model of `TEXT`; words that stand there once are unknown."""
     with TemporaryDirectory() as folder:
         (corpus := Path(folder, "corpus.txt")).write_text(TEXT, encoding="utf-8")
-        train([str(corpus)], [], Path(folder, "tiny"), 3, options.pop("tokens", "blanks"), fallback=True)
+        chosen = {"order": 3, "tokens": options.pop("tokens", "blanks"), "fallback": True}
+        train([str(corpus)], [], Path(folder, "tiny"), changed(NgramSettings(), chosen))
         if options.pop("file", "folder") == "folder":
             return load(str(Path(folder, "tiny")), **options)
         arpa.write(_ngram_folder.read(Path(folder, "tiny"))[0], Path(folder, "tiny.arpa.gz"))

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from syntagm.models.ngram import model as ngram
 from syntagm.models.ngram.back_off import BackOff
+from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.ngram.train import train
+from syntagm.training.options import changed
 
 # Estimated with KenLM's lmplz, whose numbers the tests hold; the 15th line is empty.
 TOY = """\
@@ -37,8 +39,8 @@ def trained(folder: Path, text: str = TOY, order: int = 3, eos: str = "yes", **o
     """A model of `text`, every word kept unless told otherwise."""
     corpus = folder / "corpus.txt"
     corpus.write_text(text, encoding="utf-8")
-    chosen = {"tokens": "blanks", "classes": "none", "fallback": order > 4, **options}
-    train([str(corpus)], [], folder / "model", order, **{"tokens": "blanks"} | chosen)  # type: ignore[arg-type]
+    chosen = {"order": order, "tokens": "blanks", "classes": "none", "fallback": order > 4, **options}
+    train([str(corpus)], [], folder / "model", changed(NgramSettings(), chosen))
     model = ngram.load(str(folder / "model"), eos=eos)
     assert isinstance(model, BackOff)
     return model

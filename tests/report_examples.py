@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 from syntagm.formula import parse
 from syntagm.models.names import load
-from syntagm.runs.engine import run
+from syntagm.runs.evaluate import run
 from syntagm.runs.store import Run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
@@ -69,5 +69,5 @@ def hostile(folder: Path) -> Run:
     toy = load("toy")
     toy.name = ATTACKS[1]
     # `run` would refuse such names; but a run directory may come from anyone.
-    with patch("syntagm.runs.ledger.check", lambda suites: []):
+    with patch("syntagm.runs.engine.check", lambda suites: []):
         return run(toy, [*suites, Suite("pairs", items, names, {"field": ATTACKS[0]})], folder)

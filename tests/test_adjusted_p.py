@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagm.stats import paired, significance
-from syntagm.stats.adjust import holm
-from syntagm.stats.benjamini_hochberg import benjamini_hochberg
+from syntagm.stats import paired
+from syntagm.stats.adjust import benjamini_hochberg, holm
 
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -57,48 +56,45 @@ def test_adjusted_p_are_ordered_and_between_p_and_holm(p: list[float]) -> None:
 
 def pairs(**suites: list[tuple[float, float]]) -> pl.DataFrame:
     rows = [(suite, str(k), "first", a, b, a, b) for suite, values in suites.items() for k, (a, b) in enumerate(values)]
-    return pl.DataFrame(rows, schema=paired.FLIP_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=paired.PAIR_COLUMNS, orient="row")
 
 
-def test_separations_equal_the_comparison_and_adjust_over_the_tested_suites() -> None:
+def test_p_is_adjusted_over_the_tested_suites() -> None:
     nan = math.nan
     table = pairs(
         apart=[(0.0, 1.0)] * 8 + [(1.0, 1.0)] * 2,  # p = 2 / 2**8 = 0.0078125
         alike=[(0.0, 1.0), (1.0, 0.0), (1.0, 1.0)],  # one flip each way: p = 1
         empty=[(nan, 1.0), (0.0, nan)],  # no item has both: no test
     )
-    apart, alike, empty = significance.by_suite(table)
+    apart, alike, empty = paired.by_suite(table, (0.0, 0.0))
     assert (apart.p, apart.holm, apart.benjamini_hochberg) == (0.0078125, 0.015625, 0.015625)
     assert (alike.p, alike.holm, alike.benjamini_hochberg) == (1.0, 1.0, 1.0)
     assert math.isnan(empty.p)
     assert math.isnan(empty.holm)
     assert (empty.difference.n, empty.difference.undefined) == (0, 2)
-    full = paired.compare(table, (0.0, 0.0))
-    for one, other in zip([apart, alike], full[:2], strict=True):
-        mine = (one.a.value, one.b.value, one.only_a, one.only_b, one.p)
-        assert mine == (other.a, other.b, other.only_a, other.only_b, other.p)
-        assert (one.difference.value, one.difference.low, one.difference.high) == (
-            other.difference.value, other.difference.low, other.difference.high,
-        )  # fmt: skip
+    assert math.isnan(paired.over_suites(table, (0.0, 0.0)).holm)
 
 
 def test_each_score_has_its_own_interval() -> None:
     table = pairs(one=[(0.0, 1.0), (1.0, 1.0)] * 10, two=[(1.0, 0.0)] * 4)
-    one, two = significance.by_suite(table)
+    one, two = paired.by_suite(table, (0.0, 0.0))
     # Ten of twenty: the standard error is sqrt(.25 / 20) = .112; .5 - 1.96 * .112 = .28, and one item is .05.
     assert (one.a.value, one.a.n) == (0.5, 20)
     assert one.a.low == pytest.approx(0.28, abs=0.05)
     assert one.a.high == pytest.approx(0.72, abs=0.05)
     assert (one.b.value, one.b.low, one.b.high) == (1.0, 1.0, 1.0)
     assert (two.a.value, two.b.value, two.b.n) == (1.0, 0.0, 4)
-    a, b = significance.scores(table)
+    overall = paired.over_suites(table, (0.0, 0.0))
+    a, b = overall.a, overall.b
     assert (a.value, b.value, a.n) == ((0.5 + 1) / 2, (1 + 0) / 2, 24)
     # The second suite has no spread, so the interval is half as wide as that of the first, from .5 + 1 over 2 downwards.
     assert a.low == pytest.approx((one.a.low + 1) / 2)
-    assert b.value - a.value == significance.over_suites(table).value
+    assert b.value - a.value == overall.difference.value
 
 
 def test_the_mean_over_suites_is_undefined_if_a_suite_has_no_item() -> None:
     table = pairs(one=[(0.0, 1.0), (1.0, 1.0)], two=[(0.0, 0.0), (1.0, 0.0)])
-    assert significance.over_suites(table).value == (0.5 - 0.5) / 2
-    assert math.isnan(significance.over_suites(pairs(one=[(0.0, 1.0)] * 3, two=[(math.nan, 1.0)])).value)
+    assert paired.over_suites(table, (0.0, 0.0)).difference.value == (0.5 - 0.5) / 2
+    assert math.isnan(
+        paired.over_suites(pairs(one=[(0.0, 1.0)] * 3, two=[(math.nan, 1.0)]), (0.0, 0.0)).difference.value
+    )

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from syntagm.answers import Surprisals
 from syntagm.errors import AlignmentError
 from syntagm.suite import Region, Sentence
-from syntagm.tasks.predictions.align import Rule, align
-from syntagm.tasks.predictions.prediction import Reading
+from syntagm.tasks.align import Rule, align
+from syntagm.tasks.reading import Reading
 
 # Letters, punctuation, white space of many kinds, marks that combine, characters without width, right-to-left, emoji.
 CHARACTERS = (

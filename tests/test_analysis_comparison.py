@@ -6,10 +6,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.stats.paired import compare, flips, mcnemar, over_suites, pair
+from syntagm.result import Group
+from syntagm.stats import paired
+from syntagm.stats.paired import Comparison, discordant, over_suites, pair
+from syntagm.stats.significance import mcnemar
 
 NAN = float("nan")
 TOLERANCES = (1e-4, 1e-4)
+
+
+def compare(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> list[Comparison]:
+    return paired.by_suite(pairs, tolerances, margins=True)
+
+
+def counts(found: Comparison) -> tuple[int, ...]:
+    one = found.verdicts
+    return one.both, one.only_a, one.only_b, one.neither
 
 
 def results(**suites):
@@ -29,22 +41,22 @@ B = results(s=[3.0, -1.0, 1.0, -5.0, 2.0, 1.0])
 
 def test_two_models_on_six_items():
     [found] = compare(pair(A, B), TOLERANCES)
-    assert found.group == {"suite": "s", "measure": "0"}
+    assert found.group == Group(suite="s", measure="0")
     # Item 6 is undefined under A. Both hold: 1; A alone: 2; B alone: 3 and 5; neither: 4.
-    assert (found.both, found.only_a, found.only_b, found.neither) == (1, 1, 2, 1)
-    assert (found.n, found.flipped, found.difference.undefined) == (5, 3, 1)
-    assert (found.a, found.b) == (2 / 5, 3 / 5)
+    assert counts(found) == (1, 1, 2, 1)
+    assert (found.n, found.verdicts.discordant, found.difference.undefined) == (5, 3, 1)
+    assert (found.a.value, found.b.value) == (2 / 5, 3 / 5)
     assert found.difference.value == pytest.approx(3 / 5 - 2 / 5)
     # Margins, B - A: 2, -3, 2, -3, 2.
     assert found.margin.value == 0.0
-    assert (found.ties_a, found.ties_b) == (1, 0)
+    assert (found.verdicts.ties_a, found.verdicts.ties_b) == (1, 0)
     # Of 3 flips at most 1 on one side: 2 * (1 + 3) / 8 = 1.
     assert found.p == 1.0
     assert found.difference.method == "bootstrap(items, 10000, seed 1), paired"
 
 
 def test_flips_show_both_margins():
-    assert flips(pair(A, B)).rows() == [
+    assert discordant(pair(A, B)).rows() == [
         ("s", "2", "0", 1.0, 0.0, 2.0, -1.0),
         ("s", "3", "0", 0.0, 1.0, -1.0, 1.0),
         ("s", "5", "0", 0.0, 1.0, 0.0, 2.0),
@@ -63,10 +75,10 @@ def test_over_suites_each_suite_counts_alike():
     a = results(s=[1.0, -1.0, -1.0, -1.0], t=[-1.0, -1.0])
     b = results(s=[1.0, 1.0, 1.0, -1.0], t=[-1.0, 1.0])
     found = over_suites(pair(a, b), TOLERANCES)
-    assert found.group == {"measure": "0"}
-    assert (found.a, found.b) == ((1 / 4 + 0) / 2, (3 / 4 + 1 / 2) / 2)
+    assert found.group == Group(measure="0")
+    assert (found.a.value, found.b.value) == ((1 / 4 + 0) / 2, (3 / 4 + 1 / 2) / 2)
     assert found.difference.value == (2 / 4 + 1 / 2) / 2
-    assert (found.n, found.only_a, found.only_b) == (6, 0, 3)
+    assert (found.n, found.verdicts.only_a, found.verdicts.only_b) == (6, 0, 3)
     # Three flips to one side: 2 / 2**3.
     assert found.p == 1 / 4
     # Redrawn within suites, differences 0, 1, 1, 0 and 0, 1: variance (1/4 / 4 + 1/4 / 2) / 4 = 0.0469, deviation 0.2165.
@@ -77,7 +89,11 @@ def test_over_suites_each_suite_counts_alike():
 def test_the_other_way_round_the_signs_change():
     [there], [back] = compare(pair(A, B), TOLERANCES), compare(pair(B, A), TOLERANCES)
     assert back.difference.value == -there.difference.value
-    assert (back.only_a, back.only_b, back.p) == (there.only_b, there.only_a, there.p)
+    assert (back.verdicts.only_a, back.verdicts.only_b, back.p) == (
+        there.verdicts.only_b,
+        there.verdicts.only_a,
+        there.p,
+    )
     assert back.difference.low == pytest.approx(-there.difference.high, abs=0.21)
 
 
@@ -88,28 +104,32 @@ def test_items_that_one_model_lacks_are_left_out_and_counted():
 
 def test_nothing_in_common_is_undefined():
     [found] = compare(pair(results(s=[NAN, 1.0]), results(s=[1.0, NAN])), TOLERANCES)
-    assert np.isnan([found.a, found.b, found.difference.value, found.difference.low, found.margin.high]).all()
-    assert (found.n, found.difference.undefined, found.p) == (0, 2, 1.0)
+    assert np.isnan(
+        [found.a.value, found.b.value, found.difference.value, found.difference.low, found.margin.high]
+    ).all()
+    assert (found.n, found.difference.undefined, found.verdicts.p) == (0, 2, 1.0)
+    assert np.isnan([found.p, found.holm, found.benjamini_hochberg]).all()
+    assert not found.tested
     assert found.margin.method.endswith("no interval: fewer than two items in s")
 
 
 def test_items_of_one_name_stay_apart():
     twice = [results(s=margins).with_columns(item=pl.lit("same")) for margins in ([1.0, -1.0], [1.0, 1.0])]
     [found] = compare(pair(*twice), TOLERANCES)
-    assert (found.n, found.both, found.only_b) == (2, 1, 1)
+    assert (found.n, found.verdicts.both, found.verdicts.only_b) == (2, 1, 1)
 
 
 def test_infinite_margins_count_as_verdicts_and_leave_the_mean_margin_undefined():
     inf = float("inf")
     [found] = compare(pair(results(s=[inf, -inf, 1.0]), results(s=[-inf, inf, 1.0])), TOLERANCES)
-    assert (found.both, found.only_a, found.only_b) == (1, 1, 1)
+    assert counts(found)[:3] == (1, 1, 1)
     assert found.difference.value == 0.0
     assert np.isnan([found.margin.value, found.margin.low, found.margin.high]).all()
 
 
 def test_each_side_has_its_own_tolerance():
     [found] = compare(pair(results(s=[0.5, 0.5]), results(s=[0.5, 0.5])), (1e-4, 1.0))
-    assert (found.ties_a, found.ties_b) == (0, 2)
+    assert (found.verdicts.ties_a, found.verdicts.ties_b) == (0, 2)
 
 
 @settings(max_examples=50, deadline=None)
@@ -129,4 +149,4 @@ def test_the_order_of_the_items_makes_no_difference(margins, random):
     assert found.difference == shuffled.difference
     assert found.margin.value == pytest.approx(shuffled.margin.value)
     assert (found.margin.low, found.margin.high) == (shuffled.margin.low, shuffled.margin.high)
-    assert found.both + found.only_a + found.only_b + found.neither == found.n == len(margins)
+    assert sum(counts(found)) == found.n == len(margins)

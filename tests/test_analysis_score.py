@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
+from syntagm.result import Group
 from syntagm.stats.score import accuracy, score, verdicts
 from syntagm.views.scores import compute as estimates
 
@@ -19,8 +20,8 @@ def table(*rows):
 def test_accuracy_of_three_items_is_one_third(tmp_path):
     run = toy_run(tmp_path, agreement())
     verb, full = estimates.accuracies(run)
-    assert verb.group == {"model": "toy:12-sentences", "suite": "agreement", "measure": "verb"}
-    assert full.group["measure"] == "full_sentence"
+    assert verb.group == Group("toy:12-sentences", "agreement", "verb")
+    assert full.group.measure == "full_sentence"
     assert verb.value == 1 / 3
     assert (verb.n, verb.ties, verb.undefined) == (3, 1, 0)
     # Three draws of 0, 0, 1: no one in 8 of 27 cases, three ones in 1 of 27 = 3.7 %, so both ends are reached.
@@ -76,7 +77,7 @@ def test_all_is_the_conjunction_and_undefined_if_a_part_is():
     assert np.isnan([found["value"][3], found["margin"][3]]).all()
     [estimate] = accuracy(found, 1e-4)
     assert (estimate.value, estimate.n, estimate.undefined) == (1 / 3, 3, 1)
-    assert estimate.group["measure"] == "all"
+    assert estimate.group.measure == "all"
 
 
 def test_all_does_not_depend_on_the_order_of_the_rows():
@@ -100,7 +101,7 @@ NAMES = {"a": ["0"], "b": ["0"]}
 def test_the_score_is_the_unweighted_mean_over_suites():
     [estimate] = score(SUITES, NAMES, 1e-4)
     assert estimate.value == (3 / 4 + 1 / 2) / 2
-    assert estimate.group == {"model": "m", "rule": "first"}
+    assert estimate.group == Group("m", rule="first")
     assert (estimate.n, estimate.ties) == (6, 1)
     assert estimate.method == "mean of 2 suites; bootstrap(items within suites, 10000, seed 1)"
     # Items are redrawn within suites: the variance of the mean is (3/4 * 1/4 / 4 + 1/2 * 1/2 / 2) / 4.
@@ -116,7 +117,7 @@ def test_another_suite_does_not_move_the_interval_of_a_suite():
 def test_scores_of_groups():
     labels = {"a": "Agreement", "b": "Licensing"}
     first, second = score(SUITES, NAMES, 1e-4, tag="circuit", labels=labels)
-    assert first.group == {"model": "m", "rule": "first", "circuit": "Agreement"}
+    assert first.group == Group("m", rule="first", labels=(("circuit", "Agreement"),))
     assert (first.value, second.value) == (3 / 4, 1 / 2)
     assert [one.group["circuit"] for one in score(SUITES, NAMES, 1e-4, tag="circuit", labels={"b": "x"})] == ["x"]
 
@@ -136,14 +137,20 @@ def test_a_measure_is_a_rule_for_the_suites_that_have_it():
 def test_models_are_scored_apart():
     both = pl.concat([SUITES, SUITES.with_columns(model=pl.lit("other"), value=1.0 - pl.col("value"))])
     first, second = score(both, NAMES, 1e-4)
-    assert (first.group["model"], second.group["model"]) == ("m", "other")
+    assert (first.group.model, second.group.model) == ("m", "other")
     assert second.value == 1 - first.value
+
+
+def about(group: Group) -> tuple[str, ...]:
+    """What an estimate of one run is about, without the model."""
+    names = (group.suite, group.measure, group.rule, *(label for _, label in group.labels))
+    return tuple(name for name in names if name)
 
 
 def test_the_estimates_of_a_run(tmp_path):
     tags = {"UID": "p", "phenomenon": "agreement", "field": "syntax"}
     run = toy_run(tmp_path, agreement(), pairs("p", ("the dog barks", "the dog bark"), ("a dog", "a dog"), tags=tags))
-    found = {tuple(one.group.values())[1:]: one.value for one in estimates.estimates(run)}
+    found = {about(one.group): one.value for one in estimates.estimates(run)}
     assert found == {
         ("agreement", "verb"): 1 / 3,
         ("agreement", "full_sentence"): 1 / 3,
@@ -153,8 +160,8 @@ def test_the_estimates_of_a_run(tmp_path):
         ("first", "agreement"): 1 / 2,
         ("first", "syntax"): 1 / 2,
     }
-    keys = [tuple(one.group) for one in estimates.estimates(run)][3:]
-    assert keys == [("model", "rule"), *(("model", "rule", tag) for tag in ("circuit", "phenomenon", "field"))]
+    tags = [[tag for tag, _ in one.group.labels] for one in estimates.estimates(run)][3:]
+    assert tags == [[], ["circuit"], ["phenomenon"], ["field"]]
     [by_uid] = estimates.scores(run, tag="UID")
     assert (by_uid.group["UID"], by_uid.value) == ("p", 1 / 2)
     assert [one.value for one in estimates.scores(run, "full_sentence")] == [(1 / 3 + 1 / 2) / 2]

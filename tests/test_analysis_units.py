@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from syntagm.stats import bootstrap, units
+from syntagm.stats import bootstrap, clustered
 from syntagm.stats.association import Association, association
 from syntagm.views.classes.compute import score_deltas, suite_means
 from syntagm.views.classes.suite_scores import ITEM, by_circuit, by_mean, by_vote, over_suites, suite_scores
@@ -26,7 +26,7 @@ def items(*rows: tuple[str, str, int, str, str, float]) -> pl.DataFrame:
 
 def test_units_are_redrawn_before_rows() -> None:
     # Two units whose rows don't vary: a mean is 0, 1/2 or 1 as unit b is drawn 0, 1 or 2 times: 1/4, 1/2, 1/4 of the draws.
-    found = units.redrawn_means([0, 0, 0, 1, 1, 1], ["a"] * 3 + ["b"] * 3, "toy")
+    found = clustered.redrawn_means([0, 0, 0, 1, 1, 1], ["a"] * 3 + ["b"] * 3, "toy")
     shares = [(found == value).mean() for value in (0, 0.5, 1)]
     assert sum(shares) == 1
     assert shares == pytest.approx([0.25, 0.5, 0.25], abs=0.02)
@@ -34,7 +34,7 @@ def test_units_are_redrawn_before_rows() -> None:
 
 def test_units_of_different_size_weigh_by_their_rows() -> None:
     # a: one row of 0, b: three of 1. Drawn together: 3/4; and 1/4 + 1/2 * 3/4 + ... = P(bb) + P(ab) * 3/4 = 0.25 + 0.375.
-    found = units.redrawn_means([0, 1, 1, 1], ["a", "b", "b", "b"], "toy")
+    found = clustered.redrawn_means([0, 1, 1, 1], ["a", "b", "b", "b"], "toy")
     assert set(np.unique(found)) == {0, 0.75, 1}
     assert found.mean() == pytest.approx(0.625, abs=0.01)
 
@@ -48,7 +48,7 @@ def test_rows_within_a_unit_are_redrawn_for_each_time_it_is_drawn() -> None:
     for _ in range(20_000):
         drawn = [groups[index] for index in source.integers(0, 2, 2)]
         slow.append(np.concatenate([source.choice(group, len(group)) for group in drawn]).mean())
-    fast = units.redrawn_means(values, labels, "toy")
+    fast = clustered.redrawn_means(values, labels, "toy")
     assert fast.mean() == pytest.approx(np.mean(slow), abs=0.02)
     assert np.percentile(fast, (2.5, 50, 97.5)) == pytest.approx(np.percentile(slow, (2.5, 50, 97.5)), abs=0.04)
 
@@ -66,7 +66,7 @@ def test_the_random_numbers_are_those_of_drawing_unit_by_unit(count: int) -> Non
         means = bootstrap.resampled_means(group, generator, int(times.sum())) * len(group)
         sums += np.bincount(np.repeat(np.arange(1000), times), means, 1000)
         rows += times * len(group)
-    assert units.redrawn_means(values, labels, "toy", 1000, 5).tobytes() == (sums / rows).tobytes()
+    assert clustered.redrawn_means(values, labels, "toy", 1000, 5).tobytes() == (sums / rows).tobytes()
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_many_units_take_little_memory() -> None:
     """A pair's id is a unit too: there are thousands."""
     count, draws = 4000, 500
     tracemalloc.start()
-    units.redrawn_means(np.arange(2.0 * count) % 2, [str(n % count) for n in range(2 * count)], "toy", draws)
+    clustered.redrawn_means(np.arange(2.0 * count) % 2, [str(n % count) for n in range(2 * count)], "toy", draws)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # A byte a unit and draw, twice where the parts are put together, and a few parts of 2 ** 17 numbers of eight bytes.
@@ -83,18 +83,18 @@ def test_many_units_take_little_memory() -> None:
 
 def test_means_of_groups_say_how_they_were_made() -> None:
     table = pl.DataFrame({"g": ["x", "x", "x", "y"], "corpus": ["a", "a", "b", "a"], "score": [0.0, 1.0, 1.0, 0.5]})
-    found = units.means(table, ["g"], "score", "corpus").rows(named=True)
+    found = clustered.means(table, ["g"], "score", "corpus").rows(named=True)
     assert [(row["g"], row["value"], row["n"], row["units"]) for row in found] == [("x", 2 / 3, 3, 2), ("y", 0.5, 1, 1)]
     assert found[0]["method"] == "bootstrap(corpus, then rows, 10000, seed 1)"
     assert found[1]["method"] == "no interval: one row"
     assert math.isnan(found[1]["low"])
-    plain = units.means(table, ["g"], "score").rows(named=True)[0]
+    plain = clustered.means(table, ["g"], "score").rows(named=True)[0]
     assert plain["method"] == "bootstrap(rows, 10000, seed 1)"
     assert (plain["low"], plain["high"]) == (0, 1)
 
 
 def test_an_undefined_value_leaves_no_interval() -> None:
-    assert np.isnan(units.redrawn_means([0, NAN, 1], ["a", "a", "b"], "toy")).all()
+    assert np.isnan(clustered.redrawn_means([0, NAN, 1], ["a", "a", "b"], "toy")).all()
 
 
 def test_scores_of_suites_and_of_instances() -> None:

@@ -29,9 +29,9 @@ TEXTS = [
 
 def reference(model: Causal, text: str) -> NDArray[np.float64]:
     """Bits of each token by one plain forward pass of the same model in float64."""
-    body, tokenizer = model._forward.model, model._tokenizer
+    body, tokenizer = model.forward.model, model.tokenizer
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    whole = [*([] if model.start is None else [model._start]), *ids, *([] if model.end is None else [model._end])]
+    whole = [*([] if model.start is None else [model.bos]), *ids, *([] if model.end is None else [model.eos])]
     if len(whole) == 1:
         return np.array([math.nan])
     was = body.dtype
@@ -45,14 +45,14 @@ def reference(model: Causal, text: str) -> NDArray[np.float64]:
 @pytest.mark.parametrize("family", CAUSAL)
 @pytest.mark.parametrize("options", [{}, {"bos": "no"}, {"eos": "yes"}, {"sharing": "no"}, {"batch": "7"}], ids=str)
 def test_bits_are_those_of_one_sentence_at_a_time_in_float64(family: str, options: dict[str, str]) -> None:
-    tokenizer = CAUSAL[family]()._tokenizer
+    tokenizer = CAUSAL[family]().tokenizer
     model = wrap(transformer(family, tokenizer), tokenizer, family, **options)
     for text, answer in zip(TEXTS, model.score(TEXTS), strict=True):
         np.testing.assert_allclose(answer.bits, reference(model, text), rtol=0, atol=1e-4)
 
 
 def test_what_the_probe_finds_out() -> None:
-    found = {name: (model._forward.tree, model._forward.direct_head) for name in CAUSAL for model in [causal(name)]}
+    found = {name: (model.forward.tree, model.forward.direct_head) for name in CAUSAL for model in [causal(name)]}
     # Are prefixes shared, and is the head applied outside? ALiBi and recurrence can't share; capping needs the model's own pass.
     assert found == {
         "gpt2": (True, True),
@@ -69,7 +69,7 @@ def test_sharing_computes_fewer_tokens_and_no_other_numbers() -> None:
     shared, apart = causal("gpt2"), causal("gpt2", sharing="no")
     for one, other in zip(shared.score(TEXTS), apart.score(TEXTS), strict=True):
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-4)
-    assert shared._forward.evaluated < apart._forward.evaluated
+    assert shared.forward.evaluated < apart.forward.evaluated
     assert shared.name == apart.name
     assert shared.fingerprint == apart.fingerprint
 
@@ -77,9 +77,9 @@ def test_sharing_computes_fewer_tokens_and_no_other_numbers() -> None:
 @pytest.mark.parametrize("family", CAUSAL)
 def test_probabilities_of_the_next_token_sum_to_one(family: str) -> None:
     model = CAUSAL[family]()
-    context = model._tokenizer("The old", add_special_tokens=False)["input_ids"]
-    everything = range(model._forward.head.vocabulary)
-    rows = model._forward.surprisals([[model._start, *context, token] for token in everything], lambda _: None)
+    context = model.tokenizer("The old", add_special_tokens=False)["input_ids"]
+    everything = range(model.forward.head.vocabulary)
+    rows = model.forward.surprisals([[model.bos, *context, token] for token in everything], lambda _: None)
     assert sum(2.0 ** -row.bits[-1] for row in rows) == pytest.approx(1, abs=1e-5)
 
 
@@ -94,7 +94,7 @@ def test_a_model_that_looks_ahead_is_refused(dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_capped_logits_are_seen_in_any_type(dtype: torch.dtype, sharpen: float) -> None:
     model = wrap(transformer("gemma2", byte_level(), sharpen).to(dtype), byte_level(), "capped")
-    assert not model._forward.direct_head
+    assert not model.forward.direct_head
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -111,8 +111,8 @@ def test_layers_that_ignore_the_tree_mask_are_seen_in_any_type(dtype: torch.dtyp
             if weights.dim() > 1:
                 weights.mul_(sharpen)
     model = wrap(convolutional.to(dtype), byte_level(), "convolutional")
-    assert not model._forward.tree
-    assert causal("gpt2")._forward.tree
+    assert not model.forward.tree
+    assert causal("gpt2").forward.tree
 
 
 class TestOutOfMemory:
@@ -122,7 +122,7 @@ class TestOutOfMemory:
     def limited(self, monkeypatch: pytest.MonkeyPatch) -> tuple[Causal, dict[str, int]]:
         model = causal("gpt2", batch="64")
         room = {"tokens": 20, "refused": 0, "calls": 0}
-        forward = type(model._forward.model).base_model.fget(model._forward.model).forward
+        forward = type(model.forward.model).base_model.fget(model.forward.model).forward
 
         def scarce(*arguments: Any, **inputs: Any) -> Any:
             room["calls"] += 1
@@ -131,7 +131,7 @@ class TestOutOfMemory:
                 raise torch.OutOfMemoryError("not so much")
             return forward(*arguments, **inputs)
 
-        monkeypatch.setattr(model._forward.model.base_model, "forward", scarce)
+        monkeypatch.setattr(model.forward.model.base_model, "forward", scarce)
         return model, room
 
     def test_batches_are_halved_and_the_numbers_stay(self, limited: tuple[Causal, dict[str, int]]) -> None:
@@ -141,7 +141,7 @@ class TestOutOfMemory:
             np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-4)
         # 64 -> 32 -> 16: two refusals, one more at most where a batch was smaller than the budget.
         assert 1 <= room["refused"] <= 3
-        assert model._forward.budget.tokens <= 20
+        assert model.forward.budget.tokens <= 20
 
     def test_it_remembers(self, limited: tuple[Causal, dict[str, int]]) -> None:
         model, room = limited
@@ -172,7 +172,7 @@ class TestOutOfMemory:
         def broken(*_: object, **__: object) -> None:
             raise RuntimeError("a bug")
 
-        monkeypatch.setattr(model._forward.model.base_model, "forward", broken)
+        monkeypatch.setattr(model.forward.model.base_model, "forward", broken)
         with pytest.raises(RuntimeError, match="a bug"):
             list(model.score(TEXTS))
 
@@ -210,7 +210,7 @@ def test_hardly_any_positions(positions: int) -> None:
 
 
 def reference_of_beginning(model: Causal, text: str, tokens: int) -> NDArray[np.float64]:
-    starts = model._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    starts = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     return reference(model, text[: starts[tokens - 1][1]])
 
 
@@ -244,7 +244,7 @@ def test_sequences_beyond_a_sliding_window_are_padded_not_packed() -> None:
         )
     ).eval()
     model = wrap(made, tokenizer, "windowed")
-    assert model._forward.tree
+    assert model.forward.tree
     long = " ".join(TEXTS)
     assert len(tokenizer(long)["input_ids"]) > 50
     for text, answer in zip([long, *TEXTS], model.score([long, *TEXTS]), strict=True):
@@ -264,7 +264,7 @@ def test_types(dtype: str, close: float) -> None:
 
 def test_rows_beyond_the_tokenizer_take_part_in_the_softmax() -> None:
     wide = wrap(transformer("gpt2", byte_level(), rows=len(byte_level()) + 50), byte_level(), "wide")
-    assert wide._forward.head.vocabulary == len(byte_level()) + 50
+    assert wide.forward.head.vocabulary == len(byte_level()) + 50
     for text, answer in zip(TEXTS, wide.score(TEXTS), strict=True):
         np.testing.assert_allclose(answer.bits, reference(wide, text), rtol=0, atol=1e-4)
 
@@ -350,5 +350,5 @@ def test_the_start_symbol() -> None:
 
 
 def test_the_probe_leaves_no_trace() -> None:
-    assert isinstance(causal("gpt2")._forward, Forward)
-    assert causal("gpt2")._forward.evaluated == 0
+    assert isinstance(causal("gpt2").forward, Forward)
+    assert causal("gpt2").forward.evaluated == 0

@@ -48,7 +48,7 @@ def build(mark: str, kind: str = "gpt2", **options: str) -> Causal:
 
 def ending(model: Causal, mark: str) -> list[int]:
     """The tokens before which a word has ended, by their spelling."""
-    tokenizer = model._tokenizer
+    tokenizer = model.tokenizer
     bytes_of_marks = {f"<0x{ord(character):02X}>" for character in string.punctuation + " \n\r\t"}
     found = []
     for number, piece in enumerate(tokenizer.convert_ids_to_tokens(range(len(tokenizer)))):
@@ -65,7 +65,7 @@ def ending(model: Causal, mark: str) -> list[int]:
 
 def by_definition(model: Causal, mark: str, left: str, word: str) -> float:
     """-log2 of prod P(t) B(c w) / B(c), one forward pass in float64 over the filled text tokenised as a whole."""
-    tokenizer = model._tokenizer
+    tokenizer = model.tokenizer
     encoded = tokenizer(left + word, add_special_tokens=False, return_offsets_mapping=True)
     ids = encoded["input_ids"]
     ends = [end for _, end in encoded["offset_mapping"]]
@@ -127,13 +127,13 @@ def test_words_with_their_ends_sum_to_at_most_one_and_tokens_to_more(mark: str) 
 def test_ranks_by_adding_up(mark: str) -> None:
     model = build(mark)
     [fill] = model.fill([Blank("The old ", "", WORDS)])
-    ids = model._tokenizer("The old", add_special_tokens=False)["input_ids"]
+    ids = model.tokenizer("The old", add_special_tokens=False)["input_ids"]
     with torch.no_grad():
-        logits = model.live(input_ids=torch.tensor([[model._tokenizer.bos_token_id, *ids]])).logits[0, -1].double()
+        logits = model.live(input_ids=torch.tensor([[model.tokenizer.bos_token_id, *ids]])).logits[0, -1].double()
     shares = logits.softmax(-1).numpy()
     ranked = 0
     for place, word in enumerate(WORDS):
-        tokens = model._tokenizer(f"The old {word}", add_special_tokens=False)["input_ids"][len(ids) :]
+        tokens = model.tokenizer(f"The old {word}", add_special_tokens=False)["input_ids"][len(ids) :]
         assert np.isnan(fill.above[place]) == (len(tokens) > 1)
         if len(tokens) == 1:
             own = shares[tokens[0]]
@@ -203,15 +203,15 @@ def test_which_tokenizers_divide_at_blanks() -> None:
 def test_contexts_and_shared_beginnings_are_computed_once() -> None:
     model = build("Ġ", fill="token")
     single = tuple(
-        word for word in (piece[1:] for piece in model._tokenizer.get_vocab() if piece[0] == "Ġ") if word.isalpha()
+        word for word in (piece[1:] for piece in model.tokenizer.get_vocab() if piece[0] == "Ġ") if word.isalpha()
     )
     single = tuple(word for word, alone in zip(single, model.single(single), strict=True) if alone)
     assert len(single) > 20
-    before = model._forward.evaluated
+    before = model.forward.evaluated
     list(model.fill([Blank(left, "", single) for left in ("The old ", "The old ", "The old gardener ")]))
     # <s> The old gardener: each input once, though two contexts and three blanks end there.
-    ids = model._tokenizer("The old gardener", add_special_tokens=False)["input_ids"]
-    assert model._forward.evaluated - before == 1 + len(ids)
+    ids = model.tokenizer("The old gardener", add_special_tokens=False)["input_ids"]
+    assert model.forward.evaluated - before == 1 + len(ids)
 
 
 def test_many_packs_and_no_tree_give_the_same_numbers() -> None:
@@ -286,7 +286,7 @@ def _unmarked() -> Tokenizer:
 def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     model, blanks = build("Ġ"), [Blank(left, "", WORDS) for left in LEFTS]
     expected = list(model.fill(blanks))
-    inner = model._forward._inputs
+    inner = model.forward._inputs
     widths: list[int] = []
 
     def scarce(batch: Any, tree: bool) -> Any:
@@ -295,7 +295,7 @@ def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None
         widths.append(len(batch))
         return inner(batch, tree)
 
-    monkeypatch.setattr(model._forward, "_inputs", scarce)
+    monkeypatch.setattr(model.forward, "_inputs", scarce)
     for one, other in zip(model.fill(blanks), expected, strict=True):
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-4)
     assert widths
@@ -303,7 +303,7 @@ def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None
     def none(batch: Any, tree: bool) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(model._forward, "_inputs", none)
+    monkeypatch.setattr(model.forward, "_inputs", none)
     with pytest.raises(ModelError, match="out of memory"):
         list(model.fill(blanks))
 
@@ -315,7 +315,7 @@ def test_a_special_symbol_in_a_blank_is_refused() -> None:
 
 def test_half_precision_comes_to_about_the_same() -> None:
     full = build("Ġ")
-    half = wrap(copy.deepcopy(full.live).to(torch.bfloat16), full._tokenizer, "half")
+    half = wrap(copy.deepcopy(full.live).to(torch.bfloat16), full.tokenizer, "half")
     for one, other in zip(*(model.fill([Blank(LEFTS[1], "", WORDS)]) for model in (full, half)), strict=True):
         assert np.abs(one.bits - other.bits).mean() < 1.0
         assert (half.policies["dtype"], np.isfinite(other.above).any()) == ("bf16", True)

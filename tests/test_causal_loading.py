@@ -18,8 +18,9 @@ from safetensors.torch import load_file, save_file
 from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import wrap
+from syntagm.models.families import bundled
 from syntagm.models.hugging_face.weights import hash_folder
-from syntagm.models.names import BUNDLED, Name
+from syntagm.models.names import Name
 
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]
 
@@ -225,8 +226,8 @@ def test_a_model_that_is_not_on_the_hub_here() -> None:
         ("gpt2", Name("causal", "gpt2", {})),
         ("org/name@main?bos=no", Name("causal", "org/name@main", {"bos": "no"})),
         ("causal:./a folder?bos=no&dtype=bf16", Name("causal", "./a folder", {"bos": "no", "dtype": "bf16"})),
-        ("demo", Name(*BUNDLED["demo"], {})),
-        ("causal:demo?eos=yes", Name(*BUNDLED["demo"], {"eos": "yes"})),
+        ("demo", Name(*bundled()["demo"], {})),
+        ("causal:demo?eos=yes", Name(*bundled()["demo"], {"eos": "yes"})),
         ("toy", Name("toy", "", {})),
         ("toy:lines.txt", Name("toy", "lines.txt", {})),
         ("recorded:a:b.csv", Name("recorded", "a:b.csv", {})),

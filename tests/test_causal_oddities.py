@@ -57,7 +57,7 @@ def local(attention: list[str], window: int, positions: int) -> Any:
 def test_packs_are_no_wider_than_what_layers_reach(attention: list[str], window: int, positions: int) -> None:
     made = local(attention, window, positions)
     shared, apart = (wrap(made, byte_level(), "local", sharing=choice) for choice in ("auto", "no"))
-    assert shared._forward.tree
+    assert shared.forward.tree
     assert furthest(list(shared.score(TEXTS)), list(apart.score(TEXTS))) < 1e-3
 
 
@@ -103,12 +103,12 @@ def test_an_interrupt_leaves_no_hook_on_the_model(monkeypatch: pytest.MonkeyPatc
         raise KeyboardInterrupt
 
     model = causal("gemma2")
-    assert not model._forward.direct_head
+    assert not model.forward.direct_head
     monkeypatch.setattr(Head, "read", read)
     # The exception is held on to, as an interactive session does: what it refers to is not cleared away.
     with pytest.raises(KeyboardInterrupt) as _held:
         list(model.score(TEXTS))
-    assert not model._forward.head.layer._forward_pre_hooks
+    assert not model.forward.head.layer._forward_pre_hooks
 
 
 def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,7 @@ def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: p
     model = causal("gemma2", sharing="no")
     calls, batches = [], []
     model.live.register_forward_hook(lambda *_: calls.append(1))
-    batch = model._forward.batch
+    batch = model.forward.batch
     monkeypatch.setattr(forward.Forward, "batch", lambda _, *given: (batches.append(1), batch(*given))[1])
     assert list(model.score(TEXTS))
     assert len(calls) == len(batches) > 1

@@ -72,7 +72,7 @@ def check_coverage(text: str, found: Encoded, spelled: list[bytes], spelling: st
 
 def check_texts(count: int, seed: int) -> None:
     kinds: list[tuple[Any, Callable[[Any, list[int]], list[bytes]], Callable[[str], str]]] = [
-        (names.load("demo")._tokenizer, spelled_in_bytes, str),  # type: ignore[attr-defined]  # the demo is causal
+        (names.load("demo").tokenizer, spelled_in_bytes, str),  # type: ignore[attr-defined]  # the demo is causal
         (byte_level(), spelled_in_bytes, str),
         (sentencepiece_like(), spelled_in_pieces, lambda text: text.replace(" ", "▁")),
     ]
@@ -197,8 +197,8 @@ def test_exactly_one_start_and_end_symbol(
     made = tokenizer()
     model = wrap(transformer("llama", made), made, "counted", bos=bos, eos=eos)
     seen: list[list[int]] = []
-    surprisals = model._forward.surprisals
-    model._forward.surprisals = lambda sequences, done: (  # type: ignore[method-assign]  # to look at what goes in
+    surprisals = model.forward.surprisals
+    model.forward.surprisals = lambda sequences, done: (  # type: ignore[method-assign]  # to look at what goes in
         seen.extend(map(list, sequences)) or surprisals(sequences, done)  # type: ignore[func-returns-value]
     )
     [answer] = model.score(["The old gardener"])

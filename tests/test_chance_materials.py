@@ -17,16 +17,17 @@ from pathlib import Path
 
 import pytest
 from chance_trials import Counted, event, independent, probability
+from evaluation import evaluate
 from scipy.stats import binomtest
 from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.models.contract import LanguageModel
 from syntagm.models.random.model import load
+from syntagm.runs.ledger import tolerance
 from syntagm.stats.adjust import holm
 from syntagm.stats.chance.chance import chance
 from syntagm.suite import Item, Prediction, Suite
-from syntagm.tasks.predictions.evaluate import evaluate, predictions, tolerance
 
 SEEDS = range(1, 21)
 MOST = 100
@@ -64,7 +65,7 @@ def asked(collection: str) -> Iterator[tuple[Suite, Prediction, float]]:
 
 def held(suite: Suite, model: LanguageModel) -> dict[str, list[float]]:
     """Prediction -> the verdict on each item."""
-    found = evaluate(suite.items, suite, model, predictions(suite, model, "strict", tolerance(model)))
+    found = evaluate(suite, model, "strict", tolerance(model))
     return {one.name: [row.value for row in found.results if row.measure == one.name] for one in suite.predictions}
 
 

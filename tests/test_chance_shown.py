@@ -29,7 +29,11 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_of_suites_and_of_scores(run: Run) -> None:
-    found = {tuple(one.group.values())[1:]: estimates.chance_of(run, one) for one in estimates.estimates(run)}
+    groups = {one.group: estimates.chance_of(run, one) for one in estimates.estimates(run)}
+    found = {
+        tuple(filter(None, (group.suite, group.measure, group.rule, *dict(group.labels).values()))): one
+        for group, one in groups.items()
+    }
     assert {key: str(one) for key, one in found.items()} == {
         ("pairs", "full_sentence"): "1/2",
         ("odd", "0"): "1/2",
@@ -103,6 +107,6 @@ def test_in_the_export_of_scores(run: Run, tmp_path: Path, capsys: pytest.Captur
         ("suite", "odd", "all", "nan"),
         ("all suites", "", "all", "nan"),
     ]
-    assert rows[0]["signature"] == run.signature("pairs", "full_sentence")
+    assert rows[0]["signature"] == str(run.signature("pairs", "full_sentence"))
     assert rows[0]["chance_method"] == "any continuous distribution"
     assert rows[3]["signature"] == ""

@@ -13,8 +13,7 @@ from syntagm.materials.finding import expand
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.report import methods, references
-from syntagm.runs.engine import run
-from syntagm.runs.gap_recording import fill
+from syntagm.runs.evaluate import fill, run
 from syntagm.word_list import WordList, WordRow
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
@@ -95,12 +94,14 @@ def test_comparisons_are_cited_where_models_share_a_suite(tmp_path: Path) -> Non
 def test_masked_models_and_word_borders_have_their_own_sources(tmp_path: Path) -> None:
     opened = toy_run(tmp_path, PLAIN)
     model = opened.record["model"]
+    opened.model = "masked:some?masking=word"
     model["policies"] = {"masking": "word", "bos": "yes"}
     model["record"] = {"architecture": "bert", "transformers": "5.0"}
     found = methods.keys([opened])
     assert {"salazar-etal-2020-masked", "kauf-ivanova-2023-better", "devlin-etal-2019-bert"} <= set(found)
     assert "levy-2008-expectation" not in found
     assert "pseudo-log-likelihood, masking a token and the rest of its word" in " ".join(methods.paragraphs([opened]))
+    opened.model = "causal:some?boundary=word"
     model["policies"] = {"boundary": "word", "bos": "yes"}
     assert {"pimentel-meister-2024-compute", "oh-schuler-2024-leading", "levy-2008-expectation"} <= set(
         methods.keys([opened])

@@ -8,13 +8,16 @@ from models_for_tests import TEXT
 from syntagm.cli import main
 from syntagm.models.names import load
 from syntagm.training.ngram import train as ngram
+from syntagm.training.ngram.settings import NgramSettings
+from syntagm.training.options import changed
 
 ASKED = ["The dog barks.", "Nobody knows the zzyxes , or 1999 Xyzlings .", "barks"]
 
 
 def trained(folder: Path, classes: str) -> Path:
     (folder / "text.txt").write_text(TEXT * 4, encoding="utf-8")
-    ngram.train([str(folder / "text.txt")], [], folder / "model", order=3, classes=classes, fallback=True)
+    settings = changed(NgramSettings(), {"order": 3, "classes": classes, "fallback": True})
+    ngram.train([str(folder / "text.txt")], [], folder / "model", settings)
     return folder / "model"
 
 

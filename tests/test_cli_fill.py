@@ -7,8 +7,7 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.cli.fill import show
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.store import open_run
+from syntagm.runs.store import Run, open_run
 
 LIST = "lemma,form:singular,form:plural\nbark,barks,bark\nsleep,sleeps,sleep\nhum,hums,hum\n"
 PAIRS = (
@@ -67,7 +66,7 @@ def test_estimates_under_several_masks_are_called_so(
     record = tmp_path / "run" / "run.json"
     record.write_text(record.read_text().replace('"policies": {', '"policies": {"masks": "several", '))
     run = open_run(tmp_path / "run")
-    assert isinstance(run, FillRun)
+    assert isinstance(run, Run)
     show(run)
     assert "model_weight and covered mix what can't be compared" in capsys.readouterr().err
 
@@ -111,4 +110,4 @@ def test_other_commands_on_a_fill_run(line: list[str], tmp_path: Path, capsys: p
         assert main(["export", run, "--as", kind, "-o", "-"]) == 2
         shown = capsys.readouterr()
         # Not even a header stands on the standard output.
-        assert (shown.out, f"a fill run has no {kind}" in shown.err) == ("", True)
+        assert (shown.out, f"a run of the task gaps has no {kind}" in shown.err) == ("", True)

@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 from argparse import Namespace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import syntagm.models
 import syntagm.papers
 from recipes.demo import clauses
 from syntagm.cli import _parser
-from syntagm.cli.train import _settings
-from syntagm.training.transformers import gpt2
+from syntagm.cli.train import chosen
+from syntagm.training import families
 from syntagm.views.scores.compute import chance_of, scores
 
 DEMO = Path(syntagm.models.__file__).with_name("_demo")
@@ -25,10 +26,10 @@ RECIPE = Path(__file__).resolve().parents[1] / "recipes" / "demo" / "train.sh"
 
 def said(made: dict[str, Any], arguments: Namespace) -> None:
     """Does the record of a training say what the command did?"""
-    settings = _settings(arguments)
-    assert made["settings"] == {name: getattr(settings, name) for name in settings.__slots__ if name != "device"}
-    assert made["size"] == {name: getattr(arguments, name) for name in gpt2.Size.__slots__}
-    assert made["store"] == arguments.store
+    settings = chosen(families.find("gpt2"), arguments)
+    assert made["settings"] == {name: value for name, value in asdict(settings.loop).items() if name != "device"}
+    assert made["size"] == asdict(settings.size)
+    assert made["store"] == settings.store
     paths = (*arguments.corpus, *arguments.valid, *arguments.cloze)
     parts = (*made["corpus"], *made["held_out"], *(made.get("cloze") or ()))
     assert [part["name"] for part in parts] == [Path(path).name for path in paths]
@@ -46,7 +47,7 @@ def test_the_recipe_is_the_commands_that_made_it() -> None:
     text_of_first = made["start"]["training"]["text"]
     assert text_of_first == {name: getattr(first, name) for name in text_of_first}
     vocabulary = {"vocabulary": text_of_first["vocabulary"]}
-    assert made["text"] == {name: getattr(second, name) for name in gpt2.Text.__slots__} | vocabulary
+    assert made["text"] == asdict(chosen(families.find("gpt2"), second).text) | vocabulary
 
 
 @pytest.mark.slow

@@ -17,7 +17,8 @@ from toy_runs import agreement, pairs, sentence, toy_run
 from syntagm.errors import RunError
 from syntagm.io import atomic
 from syntagm.models.names import load
-from syntagm.runs import engine as recording
+from syntagm.runs import ledger
+from syntagm.runs.evaluate import run
 from syntagm.runs.store import open_run
 from syntagm.suite import Item, Suite
 
@@ -29,7 +30,9 @@ import sys, time
 sys.path.insert(0, {tests!r})
 from test_faults import many_suites
 from syntagm.models.names import load
-from syntagm.runs.engine import run
+from syntagm.runs import ledger
+from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run
 model = load("toy")
 score = model.score
 def slowly(texts, done=None):
@@ -74,13 +77,13 @@ def kill_and_go_on(folder: Path, kills: int, seed: int) -> None:
         time.sleep(draw.uniform(0, 0.3))
         process.kill()
         process.communicate()
-    recording.run(load("toy"), many_suites(), folder)
+    run(load("toy"), many_suites(), folder)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("undisturbed")
-    recording.run(load("toy"), many_suites(), folder)
+    run(load("toy"), many_suites(), folder)
     return content(folder)
 
 
@@ -124,7 +127,7 @@ def test_every_write_may_fail_once(
         folder = tmp_path / str(n)
         left = n
         try:
-            recording.run(load("toy"), suites, folder)
+            run(load("toy"), suites, folder)
         except RunError as error:
             assert "no space" in str(error)
             assert "same command again" in str(error)
@@ -134,7 +137,7 @@ def test_every_write_may_fail_once(
             break
         assert not list(folder.rglob("*.tmp"))
         left = 0
-        recording.run(load("toy"), suites, folder)
+        run(load("toy"), suites, folder)
         assert open_run(folder).results().height == 3 * 5 * 2
     assert expected is not None, "200 writes and no end"
     assert n > 20
@@ -146,7 +149,7 @@ def test_a_full_disk_is_one_error_and_loses_nothing(tmp_path: Path, undisturbed:
     """A real limit of the system on the size of files, raised until the run succeeds."""
     script = (
         f"import sys, resource; sys.path.insert(0, {str(Path(__file__).parent)!r}); from test_faults import many_suites\n"
-        "from syntagm.errors import RunError; from syntagm.models.names import load; from syntagm.runs.engine import run\n"
+        "from syntagm.errors import RunError; from syntagm.models.names import load; from syntagm.runs.evaluate import run\n"
         "model, suites = load('toy'), many_suites()\n"
         "for limit in (0, 300, 2000, 3000, 5000, 20000, 10**6):\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))\n"
@@ -176,7 +179,7 @@ def test_a_read_only_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_second_process_is_refused_by_name(tmp_path: Path) -> None:
-    with recording.claim(tmp_path), pytest.raises(RunError, match=f"in use by process {os.getpid()}"):
+    with ledger.locked(tmp_path), pytest.raises(RunError, match=f"in use by process {os.getpid()}"):
         toy_run(tmp_path, agreement())
     toy_run(tmp_path, agreement())
 
@@ -222,14 +225,14 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="other suites"):
         toy_run(tmp_path, agreement(nouns=("dog",)))
     with pytest.raises(RunError, match="a run with align"):
-        recording.run(load("toy"), [agreement()], tmp_path, align="start")
+        run(load("toy"), [agreement()], tmp_path, align="start")
     assert toy_run(tmp_path, agreement()).results().height == 6
 
 
 def test_suites_are_cut_into_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five items of two sentences, four sentences a shard: 2 + 2 + 1 items, and the same results as in one piece."""
     whole = toy_run(tmp_path / "whole", many_suites()[0])
-    monkeypatch.setattr("syntagm.runs.shard.MAX_SENTENCES", 4)
+    monkeypatch.setattr("syntagm.tasks.slices.MAX_SENTENCES", 4)
     parts = toy_run(tmp_path / "parts", many_suites()[0])
     assert len(parts.suites[0].shards) == 3
     assert parts.results().equals(whole.results())
@@ -247,11 +250,11 @@ def test_results_without_a_number_are_counted(tmp_path: Path) -> None:
                 yield answer
 
     model = load("toy")
-    run = recording.run(Broken(), [agreement()], tmp_path)  # type: ignore[arg-type]
-    values = dict(run.results().filter(measure="full_sentence").select("item", "value").iter_rows())
+    broken = run(Broken(), [agreement()], tmp_path)  # type: ignore[arg-type]
+    values = dict(broken.results().filter(measure="full_sentence").select("item", "value").iter_rows())
     assert values["1"] == 1.0
     assert values["2"] != values["2"]
-    assert sum(run.undefined.values()) == 1
+    assert sum(broken.undefined.values()) == 1
     assert "nan" in (tmp_path / "results.csv").read_text()
 
 
@@ -308,11 +311,12 @@ def test_malformed_suites_are_refused(tmp_path: Path) -> None:
 
 def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten texts in portions of four: stopped in the second portion, the first is not asked again."""
+    from evaluation import evaluate
+
     from syntagm.errors import Interrupted
     from syntagm.runs.cache import AnswerCache
-    from syntagm.tasks.predictions.evaluate import evaluate
 
-    monkeypatch.setattr("syntagm.tasks.predictions.evaluate.PORTION", 4)
+    monkeypatch.setattr("syntagm.tasks.predictions.task.Predictions.portion", 4)
     model, suite = load("demo"), many_suites()[0]
     cache = AnswerCache(tmp_path / "answers.sqlite", pytest.fail)
     asked = 0
@@ -324,9 +328,7 @@ def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monke
             raise Interrupted
 
     with pytest.raises(Interrupted):
-        evaluate(suite.items, suite, model, [], cache, stop_at_five)
-    again = evaluate(suite.items, suite, model, [], cache)
+        evaluate(suite, model, cache=cache, hear=stop_at_five)
+    again = evaluate(suite, model, cache=cache)
     assert again.cached == 4
-    undisturbed = evaluate(suite.items, suite, model, [])
-    for text, answer in again.answers.items():
-        assert (answer.bits == undisturbed.answers[text].bits).all()
+    assert again.bits == evaluate(suite, model).bits

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.runs.engine import run
+from syntagm.runs.evaluate import run
 from syntagm.runs.store import open_run
 from syntagm.suite import Item, Region, Sentence, Suite
 from syntagm.views.regions import compute as regions
@@ -56,6 +56,6 @@ def test_any_texts_and_borders(tmp_path_factory: pytest.TempPathFactory, drawn, 
 
     from syntagm.models.names import load
 
-    with patch("syntagm.runs.ledger.check", lambda suites: []):
+    with patch("syntagm.runs.engine.check", lambda suites: []):
         opened = run(load("toy:?eos=yes"), [Suite("any", tuple(items), ())], tmp_path_factory.mktemp("run"), align=rule)
     same(regions.regions(opened, "any"), expected(open_run(opened.folder), "any"))

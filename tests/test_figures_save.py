@@ -13,14 +13,14 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.save_chart import save, svg
 from syntagm.drawing.svg import ATTRIBUTES, ELEMENTS
 from syntagm.errors import UsageError
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.views import margins
 from syntagm.views.regions import chart as surprisal_by_region
 from syntagm.views.scores import chart as scores
 
 
 def hostile_scores() -> Figure:
-    found = [Estimate({"model": a, "suite": b}, 0.5, 0.4, 0.6, 9, a) for a in ATTACKS[:2] for b in ATTACKS]
+    found = [Estimate(Group(a, b), 0.5, 0.4, 0.6, 9, a) for a in ATTACKS[:2] for b in ATTACKS]
     return scores.draw(found, {}, ATTACKS[0])
 
 

@@ -1,12 +1,12 @@
 from math import nan
 
 from syntagm.drawing.save_chart import svg
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.views.scores import chart as scores
 
 
 def estimate(model: str, suite: str, value: float, low: float, high: float) -> Estimate:
-    return Estimate({"model": model, "suite": suite, "measure": "0"}, value, low, high, 24, "made up", 1, 2)
+    return Estimate(Group(model, suite, "0"), value, low, high, 24, "made up", 1, 2)
 
 
 def test_a_dot_a_model_and_suite() -> None:

@@ -34,7 +34,7 @@ NAMED = {
 
 
 def _tokens_of(kind: str) -> Callable[[], LanguageModel]:
-    return lambda: causal(kind, _causal(kind)._tokenizer, fill="token")
+    return lambda: causal(kind, _causal(kind).tokenizer, fill="token")
 
 
 @cache

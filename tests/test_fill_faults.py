@@ -15,7 +15,7 @@ from toy_runs import pairs
 
 from syntagm.errors import RunError
 from syntagm.io import atomic
-from syntagm.runs.gap_recording import fill
+from syntagm.runs.evaluate import fill
 from syntagm.runs.store import open_run
 from syntagm.suite import Suite
 from syntagm.tasks.gaps import plan

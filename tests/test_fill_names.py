@@ -10,7 +10,7 @@ from toy_runs import pairs
 
 from syntagm.cli import main
 from syntagm.errors import RunError, UsageError
-from syntagm.runs.gap_recording import fill
+from syntagm.runs.evaluate import fill
 from syntagm.views.gaps import lemmas
 
 
@@ -69,8 +69,8 @@ def test_columns_of_a_list_may_be_called_like_those_of_the_table(tmp_path: Path)
     for name, column in (("right", "tag:right"), ("model", "tag:model"), ("measure", "tag:measure"), ("band", "band")):
         shown = lemmas.by_tag(run, name)
         assert {one.group[column] for one in shown} == {f"{name} of {row}" for row in plain["row"].unique()}
-        assert {one.group["model"] for one in shown} == {run.model}
-        assert {one.group["measure"] for one in shown} == {"equal_weight", "model_weight"}
+        assert {one.group.model for one in shown} == {run.model}
+        assert {one.group.measure for one in shown} == {"equal_weight", "model_weight"}
     # What the table has beside the tags is none of them.
     with pytest.raises(
         UsageError, match="no tag 'lemma'; expected row, right, won, label, model, measure, band, tag:right"

@@ -17,13 +17,12 @@ from syntagm.export import results as results_csv
 from syntagm.export import scores as scores_csv
 from syntagm.export import tokens as tokens_csv
 from syntagm.io.csv import cell
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.names import load
-from syntagm.runs.engine import run as score
-from syntagm.runs.gap_recording import fill
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.ledger import Silence
-from syntagm.runs.store import open_run
+from syntagm.progress import Progress
+from syntagm.runs.evaluate import fill
+from syntagm.runs.evaluate import run as score
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Sentence, Suite
 from syntagm.tasks.gaps import nucleus
 from syntagm.tasks.gaps.nucleus import Cut
@@ -56,11 +55,11 @@ CLASH = pairs(
 )
 
 
-def filled(folder: Path, *suites: Suite, model: Drawn | None = None, **options: object) -> FillRun:
+def filled(folder: Path, *suites: Suite, model: Drawn | None = None, **options: object) -> Run:
     return fill(model or Drawn(VOCABULARY), suites or (SIMPLE, CLASH), WORDS, folder, **options)  # type: ignore[arg-type]
 
 
-def values(run: FillRun, suite: str, measure: str) -> dict[str, float]:
+def values(run: Run, suite: str, measure: str) -> dict[str, float]:
     rows = run.results(suite).filter(pl.col("measure") == measure)
     return dict(zip(rows["item"], rows["value"], strict=True))
 
@@ -70,7 +69,7 @@ def test_distinct_contexts_are_asked_once_over_all_suites(tmp_path: Path) -> Non
     run = filled(tmp_path, model=model)
     assert [left for left, _ in model.asked] == ["The dog ", "The dogs ", "The cats ", "A bird "]
     # For a model that sees the right side, "." and " well." are two contexts.
-    both = Drawn(VOCABULARY, left_to_right=False)
+    both = Drawn(VOCABULARY, sees="both")
     filled(tmp_path / "both", model=both)
     assert len(both.asked) == 5
     told = run.record["contexts"]
@@ -99,13 +98,13 @@ def test_each_suite_takes_the_label_of_its_own_first_item(tmp_path: Path) -> Non
     # Together the first label wins, and the context counts once.
     together = contexts(run, ["simple", "clash"])
     assert together["label"].to_list() == ["singular", "plural", "plural", "singular"]
-    [equal] = [one for one in pooled(run) if one.group["measure"] == "equal_weight"]
+    [equal] = [one for one in pooled(run) if one.group.measure == "equal_weight"]
     assert equal.n == 4
     assert equal.value == pytest.approx(together["equal_weight"].mean())
 
 
 def test_within_a_suite_the_first_label_wins_and_that_is_said(tmp_path: Path) -> None:
-    class Said(Silence):
+    class Said(Progress):
         def __init__(self) -> None:
             self.lines: list[str] = []
 
@@ -129,7 +128,7 @@ def test_the_number_of_a_suite_is_that_of_its_items_and_the_list_goes_before_it(
     other = dataclasses.replace(same, name="other", tags={"number": "sg"})
     heard: list[str] = []
 
-    class Hearing(Silence):
+    class Hearing(Progress):
         def warned(self, text: str) -> None:
             heard.append(text)
 
@@ -146,10 +145,10 @@ def test_the_number_of_a_suite_is_that_of_its_items_and_the_list_goes_before_it(
     assert [run.record["contexts"][name]["contradicted"] for name in ("same", "other")] == [0, 1]
 
 
-@pytest.mark.parametrize("left_to_right", [True, False])
-def test_every_number_is_that_of_the_definition(tmp_path: Path, left_to_right: bool) -> None:
+@pytest.mark.parametrize("sees", ["left", "both"])
+def test_every_number_is_that_of_the_definition(tmp_path: Path, sees: Sees) -> None:
     """The whole way, against sorting the whole vocabulary in each context."""
-    model = Drawn(VOCABULARY, left_to_right)
+    model = Drawn(VOCABULARY, sees)
     run = filled(tmp_path, model=model, eligible="single-token", top=(0.3, 0.9), bottom=(0.5, 0.01))
     for suite in ("simple", "clash"):
         for row in run.contexts(suite).iter_rows(named=True):
@@ -175,7 +174,7 @@ def test_every_number_is_that_of_the_definition(tmp_path: Path, left_to_right: b
 
 def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
     run = filled(tmp_path, top=(0.05,))
-    found = {(one.group["suite"], one.group["measure"]): one for one in estimates(run)}
+    found = {(one.group.suite, one.group.measure): one for one in estimates(run)}
     table = run.contexts("simple")
     for name in ("equal_weight", "model_weight", "covered", "covered(top=0.05)"):
         assert found["simple", name].value == pytest.approx(table[name].mean())
@@ -185,7 +184,7 @@ def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
     assert found["simple", "equal_weight(top=0.05)"].undefined == missing
     assert (found["simple", "tse"].n, found["simple", "tse"].undefined) == (3, 1)
     assert found["simple", "covered"].method == "bootstrap(contexts, 10000, seed 1)"
-    assert [one.group["measure"] for one in estimates(run, [Cut()])][:2] == ["tse", "equal_weight"]
+    assert [one.group.measure for one in estimates(run, [Cut()])][:2] == ["tse", "equal_weight"]
 
 
 def test_lemma_sums(tmp_path: Path) -> None:
@@ -232,29 +231,29 @@ def test_the_results_file_has_every_row_once(tmp_path: Path) -> None:
     assert table["suite"].to_list() == sorted(table["suite"], key=["simple", "clash"].index)
     assert run.done
     assert dataclasses.replace(run.words, repeats=False) == WORDS
-    assert "words:six@" in run.signature("simple", "tse")
-    assert "|eligible:all|" in run.signature("simple", "tse")
+    assert "words:six@" in str(run.signature("simple", "tse"))
+    assert "|eligible:all|" in str(run.signature("simple", "tse"))
 
 
 def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     run = filled(tmp_path / "a")
     other = filled(tmp_path / "b", model=Drawn([*VOCABULARY, "k"]))
-    assert {one.group["suite"] for one in compare(run, other).suites} == {"simple", "clash"}
+    assert {one.group.suite for one in compare(run, other).suites} == {"simple", "clash"}
     assert compare(run, other, "model_weight").overall.n == 5
     assert "".join(results_csv.KIND.lines(run)) == (tmp_path / "a" / "results.csv").read_text()
     scores = [line.split(",")[:4] for line in scores_csv.KIND.lines(run)]
     assert [run.model, "suite", "simple", "equal_weight"] in scores
     assert {row[3] for row in scores[1:] if row[1] != "suite"} == {"first"}
     # One number, one interval: those of the table that `syntagm fill` prints.
-    shown = {(one.group["suite"], one.group["measure"]): cell(one.low) for one in estimates(run)}
+    shown = {(one.group.suite, one.group.measure): cell(one.low) for one in estimates(run)}
     rows = [line.split(",") for line in scores_csv.KIND.lines(run)]
     assert {(row[2], row[3]): row[5] for row in rows if row[1] == "suite"} == shown
     [tse, equal, *_] = estimate(run)
-    assert (chance_of(run, tse).value, tse.group["measure"]) == (0.5, "tse")
+    assert (chance_of(run, tse).value, tse.group.measure) == (0.5, "tse")
     assert chance_of(run, equal).method == "no chance level: a measure without a formula"
     with pytest.raises(UsageError, match="one of its measures"):
         compare(run, other, "all")
-    with pytest.raises(RunError, match="a fill run has no"):
+    with pytest.raises(RunError, match="a run of the task gaps has no"):
         list(tokens_csv.KIND.lines(run))
 
 
@@ -269,7 +268,7 @@ def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None
         filled(tmp_path, eligible="single-token")
     with pytest.raises(RunError, match="a run on other suites"):
         filled(tmp_path, SIMPLE)
-    with pytest.raises(RunError, match="of the kind fill; expected one of the kind score"):
+    with pytest.raises(RunError, match="of the task gaps; expected one of the task predictions"):
         score(load("toy"), [SIMPLE], tmp_path)
     others = dataclasses.replace(WORDS, rows=WORDS.rows[:3])
     with pytest.raises(RunError, match=r"expected a run with words.hash=.*, words.rows=3[.]"):
@@ -342,7 +341,7 @@ def test_a_damaged_shard_is_moved_aside_and_computed_again(tmp_path: Path) -> No
 
 
 def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
-    class Stop(Silence):
+    class Stop(Progress):
         def answered(self, suite: str, sentences: int) -> None:
             if suite == "clash":
                 raise Interrupted
@@ -351,7 +350,7 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
         filled(tmp_path, progress=Stop())
     assert json.loads((tmp_path / "run.json").read_text())["status"] == "interrupted"
     begun = open_run(tmp_path)
-    assert isinstance(begun, FillRun)
+    assert isinstance(begun, Run)
     assert not begun.done
     assert begun.contexts()["suite"].unique().to_list() == ["clash", "simple"] or len(begun.contexts()) == 4
     model = Drawn(VOCABULARY)
@@ -415,7 +414,7 @@ def test_weights_by_what_is_known_of_the_lemmas(tmp_path: Path) -> None:
         WORDS, rows=tuple(dataclasses.replace(row, tags={"band": tags[row.lemma]}) for row in WORDS.rows)
     )
     run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), words, tmp_path)
-    found = {(one.group["band"], one.group["measure"]): one for one in lemmas.by_tag(run, "band", ["simple"])}
+    found = {(one.group["band"], one.group.measure): one for one in lemmas.by_tag(run, "band", ["simple"])}
     # Three contexts: one is singular, two plural. `odd` is unknown, so band 3 has no lemma.
     p = [Drawn(VOCABULARY).distribution(left, "") for left in ("The dog ", "The dogs ", "The cats ")]
     labels, pairs_of_one = (0, 1, 1), [("is", "are"), ("barks", "bark")]

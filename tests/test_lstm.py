@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.lstm.model import Lstm
 from syntagm.models.lstm.network import HEAD_ROWS, Network, surprisals
+from syntagm.progress import Progress
 from syntagm.training import loop
-from syntagm.training.lstm import train as training
+from syntagm.training.lstm.settings import LstmSettings, Size, Steps
 from syntagm.training.lstm.softmax import ROWS, Softmax
+from syntagm.training.lstm.train import Lstm as Learner
+from syntagm.training.lstm.train import train
 from syntagm.training.settings import Settings
+from syntagm.training.words import Words
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
 
@@ -30,8 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("lstm")
     (place / "text.txt").write_text(TEXT * 3, encoding="utf-8")
     corpus = [str(place / "text.txt")]
-    size, text = training.Size(8, 8, 2, 0.0), training.Text(threshold=4, batch=2, window=7)
-    training.train(corpus, corpus, place / "model", size, text, Settings(1, "sgd", 5.0))
+    settings = LstmSettings(Size(8, 8, 2, 0.0), Words(threshold=4), Steps(batch=2, window=7), Settings(1, "sgd", 5.0))
+    train(corpus, corpus, place / "model", settings)
     return place / "model"
 
 
@@ -137,15 +142,15 @@ def test_a_step_is_that_of_plain_pytorch_with_clipping(tmp_path: Path, optimiser
     """Whether the gradient of the embeddings comes in rows or whole, and alone or with that of the output layer."""
     (tmp_path / "text.txt").write_text(TEXT * 2, encoding="utf-8")
     corpus = [str(tmp_path / "text.txt")]
-    text, settings = training.Text(batch=2, window=5), Settings(1, optimiser, 2.0, "constant", clip=0.05)
+    settings = Settings(1, optimiser, 2.0, "constant", clip=0.05)
     torch.manual_seed(3)
-    learner = training.Lstm(corpus, corpus, training.Size(6, 6, 2, 0.0, tied), text, settings)
+    learner = Learner(corpus, corpus, LstmSettings(Size(6, 6, 2, 0.0, tied), steps=Steps(2, 5), loop=settings))
     torch.manual_seed(3)
     network = Network(len(learner.vocabulary), 6, 6, 2, 0.0, tied)
     plain = torch.optim.SGD if optimiser == "sgd" else torch.optim.Adam
     choices = {} if optimiser == "sgd" else {"betas": (0.9, 0.95), "eps": 1e-8}
     steps = plain(network.parameters(), lr=2.0, **choices)
-    loop_ = loop._Training(learner, settings, tmp_path, {}, loop.Silent(), 0, 1)
+    loop_ = loop._Training(learner, settings, tmp_path, {}, Progress(), 0, 1)
     loop_.carried = learner.carried()
     state = network.fresh(2)
     for rows in list(learner.batches(0, 0, 1))[:3]:
@@ -164,8 +169,8 @@ def test_a_step_is_that_of_plain_pytorch_with_clipping(tmp_path: Path, optimiser
 
 def test_batches_are_columns_of_one_stream(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("a b c\nd e f\ng h\ni j k l\n")
-    corpus, text = [str(tmp_path / "text.txt")], training.Text(threshold=1, batch=2, window=3)
-    learner = training.Lstm(corpus, corpus, training.Size(2, 2, 1, 0.0), text, Settings(1, "sgd", 1.0))
+    corpus, settings = [str(tmp_path / "text.txt")], LstmSettings(Size(2, 2, 1, 0.0), Words(threshold=1), Steps(2, 3))
+    learner = Learner(corpus, corpus, settings)
     # a b c . d e f . | g h . i j k l . : 16 numbers, 8 a column
     words = [
         [learner.vocabulary.words[number] for number in row] for batch in learner.batches(0, 0, 1) for row in batch
@@ -175,8 +180,7 @@ def test_batches_are_columns_of_one_stream(tmp_path: Path) -> None:
     second = [[end, "i"], ["d", "j"], ["e", "k"], ["f", "l"]]
     assert words == [*first, *second, ["f", "l"], [end, end]]
     # Two processes with a column each read the same two columns.
-    text = training.Text(threshold=1, batch=1, window=3)
-    halves = training.Lstm(corpus, corpus, training.Size(2, 2, 1, 0.0), text, Settings(1, "sgd", 1.0))
+    halves = Learner(corpus, corpus, replace(settings, steps=Steps(1, 3)))
     for index, batch in enumerate(learner.batches(0, 0, 1)):
         parts = [halves.batches(0, rank, 2)[index] for rank in (0, 1)]
         assert torch.cat(parts, 1).tolist() == batch.tolist()
@@ -258,15 +262,15 @@ def test_options_are_checked() -> None:
             lstm(**options)
     for size in ({"hidden": 0}, {"dropout": 1.0}, {"tied": True, "embedding": 4, "hidden": 5}):
         with pytest.raises(UsageError):
-            training.Size(**size)
+            Size(**size)
 
 
 def test_bfloat16_comes_to_about_the_same(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(TEXT * 8, encoding="utf-8")
     corpus, found = [str(tmp_path / "text.txt")], {}
-    size, text = training.Size(16, 16, 2, 0.0), training.Text(batch=2, window=9)
+    small = LstmSettings(Size(16, 16, 2, 0.0), steps=Steps(batch=2, window=9))
     for settings in (Settings(2, "sgd", 5.0), Settings(2, "sgd", 5.0, dtype="bf16")):
-        [*_, row] = training.train(corpus, corpus, tmp_path / settings.dtype, size, text, settings)
+        [*_, row] = train(corpus, corpus, tmp_path / settings.dtype, replace(small, loop=settings))
         found[settings.dtype] = row["bits_per_word"]
     assert found["bf16"] != found["f32"]
     assert abs(found["bf16"] / found["f32"] - 1) < 0.05

@@ -24,7 +24,7 @@ PAIR = ["The old gardener watered the roses.", "The old gate watered the roses."
 
 def by_hand(model: Masked, text: str, words: bool) -> list[float]:
     """Bits of each token, one row at a time, with the tokenizer's and the model's own calls."""
-    tokenizer: Any = model._tokenizer
+    tokenizer: Any = model.tokenizer
     encoding = tokenizer(text, return_special_tokens_mask=True)
     ids, word_of = encoding["input_ids"], encoding.word_ids()
     bits = []
@@ -46,9 +46,9 @@ def by_hand(model: Masked, text: str, words: bool) -> list[float]:
 def test_bits_are_those_of_rows_made_by_hand(kind: str, masking: str) -> None:
     tokenizer = {"roberta": byte_pieces(), "deberta": sentence_pieces()}.get(kind, word_pieces())
     model = masked(kind, tokenizer, masking=masking)
-    assert model._forward.direct_head
-    assert (model._forward.last is not None) == (kind in ("bert", "roberta", "electra"))
-    assert (model._forward.first is not None) == (kind in ("bert", "roberta", "electra"))
+    assert model.forward.direct_head
+    assert (model.forward.last is not None) == (kind in ("bert", "roberta", "electra"))
+    assert (model.forward.first is not None) == (kind in ("bert", "roberta", "electra"))
     for text in (TEXT, "unbelievable, naïve rain"):
         [answer] = model.score([text])
         np.testing.assert_allclose(answer.bits, by_hand(model, text, masking == "word"), rtol=0, atol=2e-5)
@@ -71,7 +71,7 @@ def test_a_pair_shares_the_row_of_the_word_that_differs() -> None:
     lengths = [len(tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).ids) for text in PAIR]
     assert lengths[0] == lengths[1]
     together = list(model.score(PAIR))
-    assert model._forward.evaluated == 2 * lengths[0] - 1
+    assert model.forward.evaluated == 2 * lengths[0] - 1
     for text, answer in zip(PAIR, together, strict=True):
         np.testing.assert_allclose(answer.bits, next(model.score([text])).bits, rtol=0, atol=1e-5)
 
@@ -82,13 +82,13 @@ def test_a_long_sentence_goes_through_in_batches_of_the_budget(direct: bool) -> 
     text = " ".join(words[number % len(words)] for number in range(350))
     made = transformer("distilbert", byte_pieces(), max_position_embeddings=1200)
     model = wrap(made, byte_pieces(), "long", batch="2400")
-    model._forward.direct_head = direct
+    model.forward.direct_head = direct
     [answer] = model.score([text])
     assert len(answer.bits) > 350
     assert np.isfinite(answer.bits).all()
     # A few rows a batch, never the whole sentence's; rows that repeat are one.
-    assert len(answer.bits) / 2 < model._forward.evaluated <= len(answer.bits)
-    assert 1200 < model._forward.widest <= 2400
+    assert len(answer.bits) / 2 < model.forward.evaluated <= len(answer.bits)
+    assert 1200 < model.forward.widest <= 2400
 
 
 def test_running_out_of_memory_halves_the_batch_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_running_out_of_memory_halves_the_batch_for_good(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(MaskedForward, "batch", narrow)
     np.testing.assert_allclose(next(model.score([TEXT])).bits, expected, rtol=0, atol=1e-5)
-    assert model._forward.budget <= 120
+    assert model.forward.budget <= 120
 
     def none(*_: Any) -> torch.Tensor:
         raise MemoryError
@@ -135,7 +135,7 @@ def test_a_head_that_sees_more_than_its_place_is_not_cut(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(type(made.cls), "forward", mixed)
     model = wrap(made, word_pieces(), "mixed")
-    assert not model._forward.direct_head
+    assert not model.forward.direct_head
     np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
 
 
@@ -147,14 +147,14 @@ def test_a_first_layer_that_is_given_more_than_a_token_and_its_place_is_not_shar
 
     made.bert.embeddings.register_forward_hook(neighbours)
     model = wrap(made, word_pieces(), "mixed")
-    assert model._forward.first is None
-    assert model._forward.last is not None
+    assert model.forward.first is None
+    assert model.forward.last is not None
     np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
 
 
 def test_one_layer_is_the_last_and_not_the_first_too() -> None:
     model = wrap(transformer("bert", word_pieces(), num_hidden_layers=1), word_pieces(), "one")
-    assert (model._forward.first, model._forward.last is None) == (None, False)
+    assert (model.forward.first, model.forward.last is None) == (None, False)
     np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
 
 
@@ -173,11 +173,11 @@ def test_a_text_beyond_the_positions_is_undefined_and_others_are_not() -> None:
     assert np.isnan(beyond.bits).all()
     assert len(beyond.bits) == 63
     # RoBERTa counts its positions from two: 130 in the table are 128.
-    assert masked("roberta", byte_pieces())._forward.limit == 128
+    assert masked("roberta", byte_pieces()).forward.limit == 128
     # A vocabulary of as many entries as positions, with padding among them, is no table of positions.
     rows = len(word_pieces())
     equal = transformer("distilbert", word_pieces(), max_position_embeddings=rows)
-    assert wrap(equal, word_pieces(), "equal")._forward.limit == rows
+    assert wrap(equal, word_pieces(), "equal").forward.limit == rows
 
 
 def test_name_policies_and_fingerprint_say_how_it_was_masked() -> None:
@@ -185,7 +185,7 @@ def test_name_policies_and_fingerprint_say_how_it_was_masked() -> None:
     assert token.name == "masked:tiny-bert?masking=token"
     assert word.policies["masking"] == "word"
     assert token.fingerprint != word.fingerprint
-    assert not token.left_to_right
+    assert token.sees == "both"
     assert (token.start, token.end) == ("[CLS]", None)
     with pytest.raises(UsageError, match="masking"):
         masked("bert", masking="sentence")
@@ -236,12 +236,11 @@ def test_contexts_are_asked_once_and_candidates_tokenised_once_a_kind_of_context
     words = ("gardener", "gate", "rain", "unheard")
     blanks = [Blank(left, " watered the roses.", words) for left in ("The old ", "No ", "The old ", "The ")]
     placed: list[int] = []
-    place = model._places._place
-    monkeypatch.setattr(
-        model._places, "_place", lambda blank, words: (placed.append(len(words)), place(blank, words))[1]
-    )
+    places = model.filler.places
+    place = places.place
+    monkeypatch.setattr(places, "place", lambda blank, words: (placed.append(len(words)), place(blank, words))[1])
     fills = list(model.fill(blanks))
-    assert model._forward.evaluated == 3
+    assert model.forward.evaluated == 3
     # All four in the first context, then the first and the last word of one token.
     assert placed == [4, 2, 2]
     np.testing.assert_array_equal(fills[0].bits, fills[2].bits)

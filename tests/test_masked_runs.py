@@ -10,13 +10,14 @@ from masked_for_tests import masked
 
 import syntagm as sg
 from syntagm.errors import UsageError
+from syntagm.progress import Progress
 from syntagm.report.page import report
-from syntagm.runs.engine import Silence, run
+from syntagm.runs.evaluate import run
 from syntagm.views.comparison.compute import compare
 from syntagm.views.scores.compute import accuracies, scores
 
 
-class Hearing(Silence):
+class Hearing(Progress):
     def __init__(self) -> None:
         self.heard: list[str] = []
 
@@ -79,7 +80,7 @@ def test_a_suite_of_parts_alone_is_refused_unless_they_are_asked_for(tmp_path: P
         run(masked("distilbert"), [suite], tmp_path / "no")
     found = run(masked("distilbert", regions="yes"), [suite], tmp_path / "yes")
     assert found.suite("mvrr").left_out == ()
-    assert "regions:yes" in found.signature("mvrr", next(iter(found.suite("mvrr").predictions)))
+    assert "regions:yes" in str(found.signature("mvrr", next(iter(found.suite("mvrr").predictions))))
     assert found.results().filter(pl.col("margin").is_nan()).is_empty()
 
 
@@ -102,14 +103,14 @@ def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_compa
     # Of two suites with two items each, one is left; its other prediction keeps its own number.
     [score] = scores(seen)
     assert (score.n, score.method.split(";")[0]) == (2, "mean of 1 suite")
-    assert [one.group["suite"] for one in accuracies(seen, "all")] == ["adjunct_island"]
+    assert [one.group.suite for one in accuracies(seen, "all")] == ["adjunct_island"]
     assert accuracies(seen, "full_sentence")[0].n == 2
     toy = run(sg.load_model("toy"), [mixed, whole], tmp_path / "toy")
     [over] = scores(toy)
     assert over.n == 4
     for pair in ((seen, toy), (toy, seen)):
         found = compare(*pair)
-        assert [one.group["suite"] for one in found.suites] == ["adjunct_island"]
+        assert [one.group.suite for one in found.suites] == ["adjunct_island"]
         assert found.left_out == [f"suite only_npi_scope: measure first was not computed for {seen.model}"]
     assert "only_npi_scope" in report([seen, toy], tmp_path / "r.html").read_text(encoding="utf-8")
     assert "only_npi_scope" in report([seen], tmp_path / "r.html").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.tasks.gaps.context import (
     NO_LABEL,
     ONE_KNOWN,
-    Comparison,
+    ComparedConditions,
     Context,
     Labels,
     chosen,
@@ -22,7 +22,7 @@ from syntagm.word_list import WordList, WordRow, read
 
 VERBS = WordList("verbs", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("bark", ("barks", "bark"))))
 PRONOUNS = WordList("reflexives", ("he", "she", "they"), (WordRow("self", ("himself", "herself", "themselves")),))
-WHOLE = (Comparison("*", "good", "bad"),)
+WHOLE = (ComparedConditions("*", "good", "bad"),)
 
 
 def pair(good: str, bad: str, **tags: str) -> Item:
@@ -111,7 +111,7 @@ def test_more_than_two_labels() -> None:
     ],
 )
 def test_which_formulas_compare(formula: str, found: list[tuple[str, str, str]]) -> None:
-    assert comparisons(parse(formula)) == tuple(Comparison(*one) for one in found)
+    assert comparisons(parse(formula)) == tuple(ComparedConditions(*one) for one in found)
 
 
 def test_the_word_must_stand_in_the_region_that_is_compared() -> None:
@@ -120,7 +120,7 @@ def test_the_word_must_stand_in_the_region_that_is_compared() -> None:
 
     item = Item("1", {"good": sentence("A dog is here", 6, 8), "bad": sentence("A dog are here", 6, 9)})
     elsewhere = Item("1", {"good": sentence("Dogs are here", 9, 13), "bad": sentence("Dogs is here", 8, 12)})
-    compared = (Comparison("verb", "good", "bad"),)
+    compared = (ComparedConditions("verb", "good", "bad"),)
     assert isinstance(next(contexts(item, compared, Labels(VERBS))), Context)
     assert (
         next(contexts(elsewhere, compared, Labels(VERBS)))

@@ -16,7 +16,7 @@ from syntagm.io import csv
 from syntagm.models import names
 from syntagm.models.contract import LanguageModel
 from syntagm.suite import Region, Sentence
-from syntagm.tasks.predictions.align import align
+from syntagm.tasks.align import align
 
 TEXTS = [
     "The dog near the cats barks",
@@ -153,7 +153,7 @@ def test_repeats_get_the_very_same_numbers(model: LanguageModel) -> None:
 def test_the_bits_of_a_prefix_are_the_first_bits_of_the_text(model: LanguageModel) -> None:
     for text, prefix in PREFIXES.items():
         longer, shorter = model.score([text, prefix])
-        if not model.left_to_right:
+        if model.sees != "left":
             # What follows counts, too.
             kept = len(shorter.starts)
             assert np.abs(shorter.bits - longer.bits[:kept]).max() > CLOSE

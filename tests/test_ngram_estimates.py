@@ -16,6 +16,7 @@ from syntagm.errors import InputError, UsageError
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.training.corpora import bllip
 from syntagm.training.ngram import train as ngram
+from syntagm.training.words import Words
 
 CORPORA = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=25).filter(any)
 PRUNED = st.sampled_from([(), (0, 1), (0, 0, 1), (0, 1, 2), (1,), (1, 2)])
@@ -109,7 +110,7 @@ def test_a_last_line_without_a_line_end_has_no_end_symbol(tmp_path: Path, text: 
     # The content says what is packed, not the name.
     (disguised := tmp_path / "b.txt").write_bytes(packed.read_bytes())
     for path in (plain, packed, disguised):
-        read = ngram.read([str(path)], "blanks", 1, "none", quirk)
+        read = ngram.read([str(path)], Words("blanks", 1, "none"), quirk)
         assert [*read.vocabulary.words, "<s>"][read.places[-1]] == last
         assert read.sentences == 2
 
@@ -127,5 +128,5 @@ def test_trees_of_bllip_end_whatever_their_files_are_called(tmp_path: Path) -> N
             (folder := tmp_path / str(year) / section).mkdir(parents=True)
             # No line end after the last tree, and a name that tells nothing.
             (folder / f"{section}.001").write_text("(S1 (S (NP (NN rain)) (VP (VBD fell))))")
-    read = ngram.read([f"bllip:{tmp_path}?set=xs"], "blanks", 1, "none", True)
+    read = ngram.read([f"bllip:{tmp_path}?set=xs"], Words("blanks", 1, "none"), True)
     assert (read.sentences, read.places[-1]) == (6, read.vocabulary.words.index("</s>"))

@@ -22,9 +22,12 @@ from syntagm.models.ngram import kenlm as _kenlm
 from syntagm.models.ngram import model as ngram
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.kenlm import KenLM
+from syntagm.models.ngram.scorer import Asked
 from syntagm.models.words import words as _words
-from syntagm.models.words.scorer import Asked
+from syntagm.progress import Progress
+from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.ngram.train import train
+from syntagm.training.options import changed
 
 FILES = {"model.json", "model.safetensors", "vocabulary.txt", "training.json"}
 
@@ -250,7 +253,10 @@ def test_perplexity_of_held_out_text(tmp_path: Path) -> None:
     (valid := tmp_path / "valid.txt").write_text("the author near the guards laughs .\nthe senator likes the door .\n")
     (corpus := tmp_path / "corpus.txt").write_text(TOY)
     told: list[str] = []
-    train([str(corpus)], [str(valid)], tmp_path / "m", 3, "blanks", classes="none", progress=told.append)
+    progress = Progress()
+    progress.began = told.append  # type: ignore[method-assign]
+    settings = changed(NgramSettings(), {"order": 3, "tokens": "blanks", "classes": "none"})
+    train([str(corpus)], [str(valid)], tmp_path / "m", settings, progress)
     [row] = json.loads((tmp_path / "m" / "training.json").read_text())["history"]
     # 7 and 6 words, two ends; -3.725159 and -6.040014; without `senator`, -2.170350.
     assert (row["words"], row["unknown"]) == (15, 1)
@@ -262,9 +268,8 @@ def test_perplexity_of_held_out_text(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_brown_as_kenlm(shared: Path, tmp_path: Path) -> None:
     brown = shared / "data" / "corpora"
-    train(
-        [str(brown / "brown.train.txt")], [str(brown / "brown.test.txt")], tmp_path / "m", 5, "blanks", classes="none"
-    )
+    settings = changed(NgramSettings(), {"tokens": "blanks", "classes": "none"})
+    train([str(brown / "brown.train.txt")], [str(brown / "brown.test.txt")], tmp_path / "m", settings)
     made = json.loads((tmp_path / "m" / "training.json").read_text())
     assert made["statistics"]["ngrams"] == [52878, 417663, 796744, 929647, 925295]
     discounts = [

@@ -8,7 +8,7 @@ import pytest
 from ngrams_for_tests import trained
 
 from syntagm.models.ngram.back_off import BackOff
-from syntagm.models.words.scorer import BITS
+from syntagm.models.ngram.scorer import BITS
 
 ROWS = {
     "<unk>": (-1.5928829, 0),

@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
-import torch
 
 from syntagm.cli import main
 from syntagm.cli._experiment import _number
 from syntagm.errors import UsageError
-from syntagm.models.hugging_face.options import batch_tokens
-from syntagm.models.names import whole
+from syntagm.io.number import whole
+from syntagm.models import families
 
 LONG = "9" * 5000
 
@@ -29,7 +28,7 @@ def test_limits() -> None:
 
 def test_options_of_thousands_of_digits(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError, match="model option batch"):
-        batch_tokens({"batch": LONG}, torch.device("cpu"))
+        families.find("causal").choose({"batch": LONG})
     with pytest.raises(UsageError, match="--sizes"):
         _number("--sizes", LONG)
     assert _number("--sizes", "1_000_000") == 1_000_000

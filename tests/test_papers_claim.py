@@ -8,11 +8,10 @@ import pytest
 
 from syntagm.errors import RunError, UsageError
 from syntagm.io.lock import held
-from syntagm.papers.experiment import experiment as controlled
-from syntagm.papers.experiment import lock
-from syntagm.papers.experiment.experiment import Cell, Design
-from syntagm.papers.experiment.progress import Nobody
-from syntagm.papers.hu2020 import reproduce as hu2020
+from syntagm.papers.experiment import experiment, hyperparameters, lock, measured, model, parts
+from syntagm.papers.experiment import record as _record
+from syntagm.papers.experiment.design import Cell, Design
+from syntagm.progress import Progress
 
 SUITE = """sentence_good,sentence_bad
 {} bark.,{} barks.
@@ -31,7 +30,7 @@ def design(place: Path, sizes: dict[str, int], *families: str, draw: int = 1, **
     """8 words a line."""
     files = [[str(place / f"{name}.txt")] for name in ("train", "valid", "test")]
     named = {name.replace("_", "."): value for name, value in changes.items()}
-    options = hu2020.options("small", families, named)
+    options = hyperparameters.options("small", families, named)
     suites = [f"{place / 'pairs.csv'}?good=sentence_good&bad=sentence_bad"]
     return Design(place / "out", *files, sizes, [1], options, suites, draw)
 
@@ -42,7 +41,7 @@ def record(place: Path) -> dict[str, object]:
 
 
 def claim(asked: Design) -> None:
-    lock.claim(asked, Nobody())
+    _record.begin(asked, Progress())
 
 
 def test_what_training_would_refuse_is_refused_before_anything_is_noted(place: Path) -> None:
@@ -60,7 +59,7 @@ def test_what_training_would_refuse_is_refused_before_anything_is_noted(place: P
 def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
     claim(design(place, {"xs": 15, "sm": 16}, "lstm", lstm_rate="1e9"))
     with pytest.raises(UsageError, match="15 and 16 words make the same part"):
-        controlled.draw(design(place, {"xs": 15, "sm": 16}, "lstm"))
+        parts.draw(design(place, {"xs": 15, "sm": 16}, "lstm"))
     corrected = design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="1")
     claim(corrected)
     assert record(place)["sizes"] == {"xs": 16, "sm": 40}
@@ -69,12 +68,15 @@ def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
         (place / "out" / "models" / "lstm-xs-1" / "tokenizer.json").touch()
     claim(design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="2"))
     # The first process would train with another rate than the record says.
-    with pytest.raises(RunError, match=r"families\.lstm\.rate = 2\.0; expected 1\.0"), turn(corrected, "lstm"):
+    with (
+        pytest.raises(RunError, match=r"families\.lstm\.rate = 2\.0; expected families\.lstm\.rate = 1\.0"),
+        turn(corrected, "lstm"),
+    ):
         pass
 
 
 def turn(asked: Design, family: str) -> AbstractContextManager[None]:
-    return lock.turn(asked, Cell(family, "xs", 1), Nobody())
+    return experiment.turn(asked, Cell(family, "xs", 1), Progress())
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_what_something_rests_on_cannot(place: Path, there: str) -> None:
 def test_a_part_that_is_drawn_keeps_its_size(place: Path) -> None:
     asked = design(place, {"xs": 16}, "lstm")
     claim(asked)
-    assert controlled.draw(asked) == {"xs": 16}
+    assert parts.draw(asked) == {"xs": 16}
     with pytest.raises(RunError, match=r"sizes\.xs = 16"):
         claim(design(place, {"xs": 24}, "lstm"))
 
@@ -109,7 +111,7 @@ def test_suites_with_other_items_are_refused(place: Path) -> None:
 def test_parts_without_a_record_are_of_nobody_knows_what(place: Path) -> None:
     asked = design(place, {"xs": 16}, "ngram")
     claim(asked)
-    controlled.draw(asked)
+    parts.draw(asked)
     (place / "out" / "experiment.json").unlink()
     with pytest.raises(RunError, match=r"no experiment\.json"):
         claim(asked)
@@ -124,13 +126,13 @@ def test_an_n_gram_that_another_process_makes_is_waited_for(place: Path, monkeyp
     other.__enter__()
     monkeypatch.setattr(lock, "WAIT_SECONDS", 0.0)
 
-    class Told(Nobody):
-        def said(self, line: str) -> None:
+    class Told(Progress):
+        def began(self, line: str) -> None:
             said.append(line)
             other.__exit__(None, None, None)
 
     own = held(place / "out" / "models" / "ngram-xs")
-    with lock.turn(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), own:
+    with experiment.turn(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), own:
         pass
     assert [line.endswith("; waiting") for line in said] == [True]
 
@@ -139,18 +141,18 @@ def test_a_perplexity_of_other_weights_is_refused(place: Path) -> None:
     """Weights that are trained anew would stand beside the numbers of those before."""
     asked, cell, out = design(place, {"xs": 40}, "ngram"), Cell("ngram", "xs", 0), place / "out"
     claim(asked)
-    controlled.draw(asked)
-    controlled.train(asked, cell, Nobody())
-    controlled.measure(asked, cell, 40, Nobody())
-    controlled.measure(asked, cell, 40, Nobody())
+    parts.draw(asked)
+    model.train(asked, cell, Progress())
+    model.measure(asked, cell, 40, Progress())
+    model.measure(asked, cell, 40, Progress())
     weights = out / "models" / "ngram-xs" / "model.safetensors"
     weights.write_bytes(weights.read_bytes() + b"\0")
     with pytest.raises(RunError, match="of another training; expected of the weights in models/ngram-xs"):
-        controlled.measure(asked, cell, 40, Nobody())
+        model.measure(asked, cell, 40, Progress())
     found = json.loads((out / "perplexity" / "ngram-xs.json").read_text())
     (out / "perplexity" / "ngram-xs.json").write_text(json.dumps(found | {"size": "xl"}))
     with pytest.raises(RunError, match="of no model of the experiment"):
-        list(controlled.finished(out))
+        list(measured.finished(out))
 
 
 def test_a_state_that_a_kill_left_behind_goes(place: Path) -> None:
@@ -159,5 +161,5 @@ def test_a_state_that_a_kill_left_behind_goes(place: Path) -> None:
     (folder / "state").mkdir(parents=True)
     (folder / "state" / "state.safetensors").touch()
     (folder / "training.json").write_text('{"family": "lstm"}')
-    controlled.train(asked, cell, Nobody())
+    model.train(asked, cell, Progress())
     assert not (folder / "state").exists()

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.cli._experiment import Progress
+from syntagm.cli._lines import Lines
 from syntagm.errors import Interrupted, UsageError
 from syntagm.models.names import load
-from syntagm.papers.experiment import duration
-from syntagm.papers.experiment import experiment as controlled
-from syntagm.papers.experiment.experiment import Design
+from syntagm.papers.experiment import duration, hyperparameters, model
+from syntagm.papers.experiment.design import Design
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.runs.store import open_run
 from syntagm.tasks.perplexity import perplexity
@@ -42,11 +41,11 @@ SUITES = ["hu2020/number_src", "hu2020/subordination", "hu2020/nn-nv-rpl"]
 KILLED = """
 import os, signal, sys
 from syntagm.cli import main
-from syntagm.cli._experiment import Progress
+from syntagm.cli._lines import Lines
 def step(self, step, *others):
     if step == {step}:
         os.kill(os.getpid(), signal.SIGKILL)
-Progress.step = step
+Lines.step = step
 main(sys.argv[1:])
 """
 
@@ -106,8 +105,8 @@ def test_the_table(undisturbed: Path, texts: Path) -> None:
         assert float(row["low"]) <= float(row["score"]) <= float(row["high"])
         # 28 items and 30; those of nn-nv-rpl don't count.
         assert row["n"] == "58"
-    model = load(str(undisturbed / "models" / "gpt2-xs-1"), eos="yes")
-    again = perplexity(model, corpus.texts([texts / "test.txt"]))
+    trained = load(str(undisturbed / "models" / "gpt2-xs-1"), eos="yes")
+    again = perplexity(trained, corpus.texts([texts / "test.txt"]))
     assert float(found[1]["perplexity"]) == pytest.approx(again.perplexity, rel=1e-4)
     made = {path.name.partition(".")[0] for path in undisturbed.glob("*.*")}
     figures = {f"figure{name}" for name in ("1", "2", "3", "4_by_class", "4_by_corpus", "5")}
@@ -116,7 +115,7 @@ def test_the_table(undisturbed: Path, texts: Path) -> None:
     assert "figure6" not in made
     run = open_run(undisturbed / "runs" / "gpt2-xs-1")
     assert run.done
-    by_suite = {one.group["suite"]: one.value for one in accuracies(run, "first")}
+    by_suite = {one.group.suite: one.value for one in accuracies(run, "first")}
     assert by_suite == {name: float(found[1][name]) for name in by_suite}
 
 
@@ -125,8 +124,8 @@ def test_perplexity_is_what_training_saw(undisturbed: Path, texts: Path) -> None
     # The loop adds up nats of batches of sentences, `perplexity` bits of sentences; both per word and end.
     made = json.loads((undisturbed / "models" / "gpt2-sm-1" / "training.json").read_text())
     best = min(row["bits_per_word"] for row in made["history"])
-    model = load(str(undisturbed / "models" / "gpt2-sm-1"), eos="yes")
-    assert perplexity(model, corpus.texts([texts / "valid.txt"])).bits_per_word == pytest.approx(best, rel=1e-5)
+    trained = load(str(undisturbed / "models" / "gpt2-sm-1"), eos="yes")
+    assert perplexity(trained, corpus.texts([texts / "valid.txt"])).bits_per_word == pytest.approx(best, rel=1e-5)
     # Words between blanks, though "it." is two of the Treebank's: 8 and the end in each of 20 lines.
     made = json.loads((undisturbed / "models" / "ngram-sm" / "training.json").read_text())
     found = perplexity(load(str(undisturbed / "models" / "ngram-sm"), eos="yes"), corpus.texts([texts / "valid.txt"]))
@@ -161,12 +160,12 @@ def test_killed_and_interrupted_it_goes_on_to_the_same_table(
     assert (out / "models" / "gpt2-xs-1" / "state").exists()
     assert not (out / "models" / "gpt2-xs-1" / "training.json").exists()
 
-    def interrupt(_: Progress, suite: str, number: int) -> None:
+    def interrupt(_: Lines, suite: str, number: int) -> None:
         if suite == "subordination" and number:
             raise Interrupted
 
     with monkeypatch.context() as patched:
-        patched.setattr(Progress, "answered", interrupt)
+        patched.setattr(Lines, "answered", interrupt)
         assert main(line(texts, out)) == 130
     assert not (out / "perplexity" / "gpt2-xs-1.json").exists()
     assert main(line(texts, out)) == 0
@@ -191,7 +190,7 @@ def test_what_is_done_is_not_made_again(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("loaded or drawn again")
 
-    monkeypatch.setattr(controlled, "_load", refuse)
+    monkeypatch.setattr(model, "_load", refuse)
     monkeypatch.setattr("syntagm.training.corpora.nested.write", refuse)
     assert main(line(texts, undisturbed)) == 0
     assert capsys.readouterr().out.count(" done ") == 4
@@ -261,38 +260,30 @@ def test_the_ways_to_reproduce_are_told_apart(texts: Path, tmp_path: Path, capsy
 
 
 def test_scales() -> None:
-    paper = hu2020.options("paper", ["lstm", "gpt2"])
+    paper = hyperparameters.options("paper", ["lstm", "gpt2"])
     # Hu et al.: 2 layers of 256; GPT-2's 12 of 768.
     assert (paper["lstm"]["layers"], paper["lstm"]["hidden"]) == (2, 256)
     assert (paper["gpt2"]["layers"], paper["gpt2"]["width"]) == (12, 768)
-    small = hu2020.options("small", ["ngram", "lstm"], {"lstm.tied": "no", "lstm.rate": "5"})
+    small = hyperparameters.options("small", ["ngram", "lstm"], {"lstm.tied": "no", "lstm.rate": "5"})
     assert (small["lstm"]["tied"], small["lstm"]["rate"]) == (False, 5.0)
     assert small["ngram"]["threshold"] == small["lstm"]["threshold"], "the same vocabulary for both"
     with pytest.raises(UsageError, match="yes or no"):
-        hu2020.options("small", ["lstm"], {"lstm.tied": "maybe"})
+        hyperparameters.options("small", ["lstm"], {"lstm.tied": "maybe"})
     with pytest.raises(UsageError, match="scale"):
-        hu2020.options("huge", ["lstm"])
+        hyperparameters.options("huge", ["lstm"])
 
 
 def test_every_scale_is_one_that_training_takes() -> None:
-    from syntagm.training.lstm import train as lstm
-    from syntagm.training.settings import Settings
-    from syntagm.training.transformers import gpt2
-
-    for families in hu2020.SCALES.values():
-        for family, options in families.items():
-            kinds = {"lstm": (lstm.Size, lstm.Text, Settings), "ngram": ()}.get(
-                family, (gpt2.Size, gpt2.Text, Settings)
-            )
-            names = {name for kind in kinds for name in kind.__slots__}
-            assert family == "ngram" or options.keys() - {"reading"} <= names
-            for kind in kinds:
-                kind(**{name: value for name, value in options.items() if name in kind.__slots__})
+    for scale in hyperparameters.scales():
+        for family in hyperparameters.taking_part():
+            chosen = hyperparameters.options(scale, [family.name])[family.name]
+            assert chosen.keys() - {"reading"} <= {option.field for option in family.options}
+            hyperparameters.settings(family.name, chosen, 1_000_000)
 
 
 def test_estimates_grow_with_the_work() -> None:
     texts = {"valid": 1000, "test": 1000}
-    options = hu2020.options("small", ["lstm"])["lstm"]
+    options = hyperparameters.options("small", ["lstm"])["lstm"]
     # Read 40 times (the limit of passes) and 4 times (that of 4 million words): 40 * 50,000 and 4 * 1,000,000 words.
     small, large = (duration.seconds("lstm", options, words, texts, 5e10)[0] for words in (50_000, 1_000_000))
     assert 2 < large / small < 20
@@ -311,7 +302,7 @@ def test_the_record_names_texts_and_settings(undisturbed: Path) -> None:
 
 def designed(texts: Path, folder: Path, sizes: dict[str, int], changes: dict[str, str], *families: str) -> Design:
     files = [[str(texts / f"{name}.txt")] for name in ("train", "valid", "test")]
-    return Design(folder, *files, sizes, [1], hu2020.options("small", families, changes), SUITES[:1])
+    return Design(folder, *files, sizes, [1], hyperparameters.options("small", families, changes), SUITES[:1])
 
 
 def test_families_and_sizes_can_be_added(texts: Path, tmp_path: Path) -> None:

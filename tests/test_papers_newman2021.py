@@ -16,9 +16,8 @@ from syntagm.drawing.table import Table
 from syntagm.errors import RunError, UsageError
 from syntagm.papers.newman2021 import confound
 from syntagm.papers.newman2021 import reproduce as newman2021
-from syntagm.runs.gap_recording import fill
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.store import open_run
+from syntagm.runs.evaluate import fill
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
 from syntagm.views import groups, nucleus
 from syntagm.views.frequency_bands import chart as frequency_bands
@@ -62,10 +61,8 @@ LONG = pairs("long", ("A dog sings.", "A dog sing."), tags={"construction": "Lon
 OTHER = pairs("other", ("Some dogs are old.", "Some dogs is old."))
 
 
-def filled(
-    folder: Path, *suites: Suite, words: WordList = VERBS, both_sides: bool = False, **options: object
-) -> FillRun:
-    return fill(Known(VOCABULARY, not both_sides), suites, words, folder, **options)  # type: ignore[arg-type]
+def filled(folder: Path, *suites: Suite, words: WordList = VERBS, both_sides: bool = False, **options: object) -> Run:
+    return fill(Known(VOCABULARY, "both" if both_sides else "left"), suites, words, folder, **options)  # type: ignore[arg-type]
 
 
 def made(folder: Path, **options: object) -> dict[str, Table | Figure]:
@@ -124,14 +121,14 @@ def test_differences_within_bands_weigh_by_the_first_group() -> None:
     columns = {"contexts": [1] * 3, "band": ["1", "1", "2"]}
     one = pl.DataFrame(columns | {"won": [1.0, 0.0, 1.0]})
     other = pl.DataFrame(columns | {"won": [0.0, 0.0, 0.0]})
-    found = lemma_groups.difference(one, other, "equal_weight", {"of": "x"}, "band")
+    found = lemma_groups.difference(one, other, "equal_weight", "x", "band").difference
     # 2/3 (1/2 - 0) + 1/3 (1 - 0); the lemma that is alone adds no spread.
     assert found.value == pytest.approx(2 / 3)
     assert found.low == pytest.approx(1 / 3)
     assert found.high == pytest.approx(1)
-    alone = lemma_groups.difference(one, other.with_columns(band=pl.lit("9")), "equal_weight", {"of": "x"}, "band")
+    alone = lemma_groups.difference(one, other.with_columns(band=pl.lit("9")), "equal_weight", "x", "band")
     assert alone.n == 0
-    assert alone.value != alone.value
+    assert alone.difference.value != alone.difference.value
 
 
 def test_right_contexts_are_for_models_that_see_them(tmp_path: Path) -> None:

@@ -79,8 +79,8 @@ def test_means_over_other_suites_and_items_are_said_to_be(run: Run, tmp_path: Pa
 
 
 def test_a_fill_run_has_other_items(run: Run) -> None:
-    other = Run(run.folder, run.record | {"kind": "fill"}, {})
-    with pytest.raises(RunError, match="a run of the kind fill"):
+    other = Run(run.folder, run.record | {"task": "gaps"}, {})
+    with pytest.raises(RunError, match="a run of the task gaps"):
         _study.of_runs([run, other])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import transformers
+from evaluation import evaluate
 from models_for_tests import sentencepiece_like, transformer
 from reference_for_tests import Reference, conditions, pairs, verdict
 
@@ -20,12 +21,12 @@ import syntagm
 from syntagm.materials.reading import read
 from syntagm.models.causal.model import wrap
 from syntagm.models.contract import LanguageModel
-from syntagm.models.names import BUNDLED, load
+from syntagm.models.families import bundled
+from syntagm.models.names import load
 from syntagm.result import Result
 from syntagm.suite import Suite
-from syntagm.tasks.predictions import evaluate
-from syntagm.tasks.predictions.align import Rule
-from syntagm.tasks.predictions.prediction import Reading
+from syntagm.tasks.align import Rule
+from syntagm.tasks.reading import Reading
 
 HERE = Path(__file__).parent
 SHARED = HERE.parents[1] / "shared" / "data"
@@ -58,7 +59,7 @@ def turns(paths: Sequence[Path]) -> list[Any]:
 def opinions(kind: str, bos: str) -> tuple[LanguageModel, Reference]:
     """Our model, and the same weights read by the reference."""
     if kind == "demo":
-        folder = BUNDLED["demo"][1]
+        folder = bundled()["demo"][1]
         theirs = transformers.AutoModelForCausalLM.from_pretrained(folder)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         return load(f"demo?bos={bos}&device=cpu"), Reference(theirs, tokenizer, bos == "yes")
@@ -68,7 +69,7 @@ def opinions(kind: str, bos: str) -> tuple[LanguageModel, Reference]:
 
 
 def judged(suite: Suite, model: LanguageModel, rule: Rule) -> dict[tuple[str, str], Result]:
-    found = evaluate.evaluate(suite.items, suite, model, evaluate.predictions(suite, model, rule, 1e-4))
+    found = evaluate(suite, model, rule)
     return {(row.item, row.measure): row for row in found.results}
 
 

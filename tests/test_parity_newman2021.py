@@ -21,7 +21,7 @@ from syntagm.materials.reading import read
 from syntagm.models.causal import model as causal
 from syntagm.models.contract import LanguageModel
 from syntagm.models.masked import model as masked
-from syntagm.runs.gap_recording import fill
+from syntagm.runs.evaluate import fill
 from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
 from syntagm.views.gaps.estimates import estimates
 from syntagm.word_list import read as read_words
@@ -98,12 +98,12 @@ def test_the_whole_way(tmp_path: Path, family: Callable[[], tuple[LanguageModel,
     for number, (subject, end) in enumerate(zip(SUBJECTS, ENDS, strict=True)):
         head, _, rest = subject.partition(" ")
         left, right = f"{head.capitalize()} {rest}", 0 if number % 2 else 1
-        contexts.setdefault((left, "" if model.left_to_right else end), right)
+        contexts.setdefault((left, "" if model.sees == "left" else end), right)
         p = distribution(left, end)
         verdicts.append(p[rows[number][right]] > p[rows[number][1 - right]])
 
     # The last subject is the first one, with another end: a context of its own for BERT only.
-    assert len(contexts) == (5 if model.left_to_right else 6)
+    assert len(contexts) == (5 if model.sees == "left" else 6)
     table = run.contexts()
     assert [left.rstrip() for left in table["left"]] == [left for left, _ in contexts]
     assert table["eligible"].unique().to_list() == [len(rows)]
@@ -114,6 +114,6 @@ def test_the_whole_way(tmp_path: Path, family: Callable[[], tuple[LanguageModel,
             expected = oracle(p, rows, right, side, q)
             found = [row[f"{name}{cut}"] for name in ("equal_weight", "model_weight", "covered")]
             assert found == pytest.approx(expected, nan_ok=True, abs=1e-4), (left, cut)
-    means = {one.group["measure"]: one.value for one in estimates(run)}
+    means = {one.group.measure: one.value for one in estimates(run)}
     assert means["tse"] == np.mean(verdicts)
     assert means["equal_weight"] == pytest.approx(table["equal_weight"].mean())

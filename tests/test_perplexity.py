@@ -13,9 +13,10 @@ from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.names import load
-from syntagm.models.ngram import family
-from syntagm.papers.experiment.experiment import Cell, Design, measure
-from syntagm.papers.experiment.progress import Nobody
+from syntagm.models.ngram import model as ngram
+from syntagm.papers.experiment.design import Cell, Design
+from syntagm.papers.experiment.model import measure
+from syntagm.progress import Progress
 from syntagm.tasks.perplexity import PORTION, Perplexity, division, perplexity
 from syntagm.training.corpora import corpus
 
@@ -180,9 +181,13 @@ def test_a_text_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.slow
 def test_an_n_gram_on_brown_has_the_perplexity_that_kenlm_gives(shared: Path, tmp_path: Path) -> None:
     from syntagm.training.ngram import train as ngram
+    from syntagm.training.ngram.settings import NgramSettings
+    from syntagm.training.words import Words
 
     texts = shared / "data" / "corpora"
-    ngram.train([str(texts / "brown.train.txt")], [], tmp_path / "model", classes="none", tokens="blanks")
+    ngram.train(
+        [str(texts / "brown.train.txt")], [], tmp_path / "model", NgramSettings(words=Words("blanks", classes="none"))
+    )
     found = perplexity(load(str(tmp_path / "model"), eos="yes"), corpus.texts([texts / "brown.test.txt"]))
     # 58,248 words and 2,841 ends.
     assert (found.words, found.unknown) == (61_089, 2_300)
@@ -226,8 +231,8 @@ def test_a_text_is_judged_as_a_whole_everywhere_and_the_model_loaded_once(
     assert division(str(place), [held]) == {"tokens": "treebank"}
     assert division(f"{place}?tokens=auto", [held]) == division("toy", [held]) == {}
     loaded = []
-    load_once = family.load
-    monkeypatch.setattr(family, "load", lambda path, **options: loaded.append(options) or load_once(path, **options))
+    load_once = ngram.load
+    monkeypatch.setattr(ngram, "load", lambda path, **options: loaded.append(options) or load_once(path, **options))
     capsys.readouterr()
     assert main(["perplexity", str(place), str(held), "--json"]) == 0
     assert loaded == [{"eos": "yes", "tokens": "treebank"}]
@@ -235,7 +240,7 @@ def test_a_text_is_judged_as_a_whole_everywhere_and_the_model_loaded_once(
     assert "the text is divided as the Treebank" in printed.err
     found = json.loads(printed.out)
     design = Design(tmp_path, [str(text)], [str(held)], [str(held)], {"xs": 50}, [1], {"ngram": {}})
-    measure(design, Cell("ngram", "xs", 0), 50, Nobody())
+    measure(design, Cell("ngram", "xs", 0), 50, Progress())
     noted = json.loads((tmp_path / "perplexity" / "ngram-xs.json").read_text())
     # "barked." is known where it is `barked` and `.`.
     assert (noted["unknown"], found["unknown"]) == (2, 2)

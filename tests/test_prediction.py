@@ -4,15 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from evaluation import evaluate
 
 from syntagm import formula
 from syntagm.answers import Surprisals
 from syntagm.models import names
 from syntagm.models.contract import LanguageModel
+from syntagm.runs.ledger import tolerance
 from syntagm.suite import Aggregate, Item, Region, Sentence, Suite
 from syntagm.suite import Prediction as Claim
-from syntagm.tasks.predictions import evaluate
-from syntagm.tasks.predictions.prediction import Prediction, Reading
+from syntagm.tasks.predictions.prediction import Prediction
+from syntagm.tasks.reading import Reading
 
 TEXT = "The dogs bark ."
 REGIONS = (Region("1", 0, 3), Region("2", 4, 8), Region("3", 8, 8), Region("4", 9, 13))
@@ -77,7 +79,7 @@ def judged(text: str, tolerance: float = 1e-4, **bits: float) -> tuple[float, fl
     """The verdict on a formula over sentences of one token, with that many bits each."""
     answers = {name: answer([value], [0], name) for name, value in bits.items()}
     made = item(**{name: name for name in bits})
-    found = Prediction(Claim("0", formula.parse(text)), tolerance=tolerance).judge(made, answers)
+    found = Prediction(Claim("0", formula.parse(text)), tolerance=tolerance).judge(made, answers, Reading())
     return found.value, found.margin, found.n
 
 
@@ -127,7 +129,7 @@ def test_infinite_bits_on_both_sides_are_undefined() -> None:
 def test_n_counts_the_tokens_of_each_text_once() -> None:
     assert judged("((1;%a%) < (1;%b%)) & ((1;%a%) < (1;%c%))", a=1.0, b=2.0, c=3.0)[2] == 3
     same = Item("1", {"a": SENTENCE, "b": SENTENCE})
-    found = Prediction(Claim("0", formula.parse("(1;%a%) < (1;%b%)"))).judge(same, {TEXT: answer()})
+    found = Prediction(Claim("0", formula.parse("(1;%a%) < (1;%b%)"))).judge(same, {TEXT: answer()}, Reading())
     assert found.n == 6
     assert found.value == 0
     assert found.margin == 0
@@ -156,7 +158,7 @@ SUITE = Suite(
 
 def test_each_distinct_text_is_asked_once_and_every_item_judged() -> None:
     model = Told(a=1.0, b=2.0, c=math.nan)
-    found = evaluate.evaluate(SUITE.items, SUITE, model, evaluate.predictions(SUITE, model, "strict", 1e-4))
+    found = evaluate(SUITE, model)
     assert sorted(model.asked) == ["a", "b", "c"]
     assert [(row.item, row.measure, row.model, row.suite) for row in found.results] == [("1", "0", "told", "s")] * 2
     assert found.results[0].value == 1
@@ -178,8 +180,7 @@ def test_answers_of_the_cache_are_not_asked_again() -> None:
             self.stored = sorted(one.text for one in answers)
 
     model, cache, told = Told(b=2.0, c=5.0), Kept(), list[int]()
-    measures = evaluate.predictions(SUITE, model, "strict", 1e-4)
-    found = evaluate.evaluate(SUITE.items, SUITE, model, measures, cache, told.append)  # type: ignore[arg-type]
+    found = evaluate(SUITE, model, cache=cache, hear=told.append)  # type: ignore[arg-type]
     assert sorted(model.asked) == cache.stored == ["b", "c"]
     assert found.cached == told[0] == 1
     # 2 - 1 and 1 - 5.
@@ -190,7 +191,7 @@ def test_a_token_over_a_border_makes_the_item_undefined_with_a_reason() -> None:
     split = Item("7", {"a": Sentence("ab", (Region("1", 0, 1), Region("2", 1, 2))), "b": SENTENCE})
     suite = Suite("s", (split,), (Claim("0", formula.parse("(1;%a%) < 5")), Claim("1", formula.parse("(*;%a%) < 5"))))
     model = Told(**{"ab": 1.0, TEXT: 1.0})
-    found = evaluate.evaluate(suite.items, suite, model, evaluate.predictions(suite, model, "strict", 1e-4))
+    found = evaluate(suite, model)
     assert math.isnan(found.results[0].value)
     [(reason, count)] = found.undefined.items()
     assert "reaches over a region border" in reason
@@ -199,12 +200,12 @@ def test_a_token_over_a_border_makes_the_item_undefined_with_a_reason() -> None:
     assert found.results[0].n == 0
     # The whole sentence has no borders inside.
     assert found.results[1].value == 1
-    loose = evaluate.evaluate(suite.items, suite, model, evaluate.predictions(suite, model, "start", 1e-4))
+    loose = evaluate(suite, model, "start")
     assert [row.value for row in loose.results] == [1, 1]
 
 
 def test_the_tolerance_is_the_measured_noise_where_that_is_larger() -> None:
-    assert evaluate.tolerance(names.load("toy")) == 1e-4
+    assert tolerance(names.load("toy")) == 1e-4
     coarse = Told()
     coarse.noise = 0.3
-    assert evaluate.tolerance(coarse) == 0.3
+    assert tolerance(coarse) == 0.3

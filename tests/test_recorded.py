@@ -133,11 +133,11 @@ def test_a_masked_model_sees_both_sides_when_it_is_replayed_too(tmp_path: Path) 
     ):
         model = load(tmp_path, header + rows.replace("NAME", name))
         assert (model.policies.get("sides"), model.policies.get("regions")) == (sides, regions)
-        assert model.left_to_right == (sides is None)
+        assert model.sees == ("left" if sides is None else "both")
     # In the name, so that the tokens of a replay say it again.
     assert load(tmp_path, header + rows.replace("NAME", "masked:b?masking=token")).name.endswith(
         "?regions=no&sides=both"
     )
-    assert not load(tmp_path, HEADER + DOG, "?sides=both").left_to_right
+    assert load(tmp_path, HEADER + DOG, "?sides=both").sees == "both"
     with pytest.raises(UsageError, match="sides"):
         load(tmp_path, HEADER + DOG, "?sides=right")

@@ -11,7 +11,7 @@ from report_examples import ATTACKS, gaps, hostile
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.report.page import report
-from syntagm.runs.gap_recording import fill
+from syntagm.runs.evaluate import fill
 from syntagm.word_list import WordList, WordRow
 
 sync_api = pytest.importorskip("playwright.sync_api")

@@ -22,9 +22,8 @@ from syntagm.errors import UsageError
 from syntagm.models.names import load
 from syntagm.report import fill_examples
 from syntagm.report.page import report
-from syntagm.runs.gap_recording import fill
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.store import open_run
+from syntagm.runs.evaluate import fill
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
 from syntagm.views.gaps.estimates import estimates, pooled
 from syntagm.word_list import WordList, WordRow
@@ -47,7 +46,7 @@ TOY = WordList(
 )
 
 
-def filled(folder: Path, *suites: Suite, seed: str = "", **options: object) -> FillRun:
+def filled(folder: Path, *suites: Suite, seed: str = "", **options: object) -> Run:
     model = Drawn([*VOCABULARY, *seed])
     return fill(model, suites or (SIMPLE, OTHER), WORDS, folder, **options)  # type: ignore[arg-type]
 
@@ -75,7 +74,7 @@ def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
     assert "sleeps / sleep0 of 10 of 10.500" in shown
     assert "barks / bark1 of 11 of 10.750" in shown  # (3 + 3) / (3 + 1 + 3 + 1)
     assert "The dog ____.singular0.5000.667" in shown
-    assert run.signature("agreement", "equal_weight") in shown
+    assert str(run.signature("agreement", "equal_weight")) in shown
     assert "2of 3" in shown  # rows
 
 
@@ -83,11 +82,11 @@ def test_every_estimate_is_in_the_csv(tmp_path: Path) -> None:
     run = filled(tmp_path / "run", top=[0.9], bottom=[0.1])
     page = report([run], tmp_path / "page.html")
     rows = {(row["of"], row["name"], row["measure"]): row for row in saved(page)["scores.csv"]}
-    found = [("suite", one.group["suite"], one) for one in estimates(run)]
+    found = [("suite", one.group.suite, one) for one in estimates(run)]
     found += [("construction", one.group["construction"], one) for one in pooled(run)]
     assert len(rows) == len(found)
     for kind, name, one in found:
-        row = rows[kind, name, one.group["measure"]]
+        row = rows[kind, name, one.group.measure]
         assert int(row["n"]) == one.n
         assert np.array_equal(float(row["value"]), one.value, equal_nan=True)
     assert {row["measure"] for row in rows.values()} >= {"equal_weight(top=0.9)", "invalid(bottom=0.1)", "tse"}
@@ -188,7 +187,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     model = Drawn([*VOCABULARY, *(form for row in rows for form in row.forms)])
     model.name = ATTACKS[1]
     # `fill` would refuse such names; but a run directory may come from anyone.
-    with patch("syntagm.runs.ledger.check", lambda suites: []):
+    with patch("syntagm.runs.engine.check", lambda suites: []):
         run = fill(model, suites, words, tmp_path / "run", top=[0.9])
     content = report([run], tmp_path / "page.html").read_text("utf-8")
     assert content.count("<script") == 1

@@ -8,7 +8,7 @@ from toy_runs import agreement, pairs, toy_run
 
 from syntagm.formula import parse
 from syntagm.report import numbers
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.runs.store import open_run
 from syntagm.suite import Prediction
 
@@ -105,9 +105,9 @@ def test_citations_hold_signature_and_number(tmp_path: Path) -> None:
     run = toy_run(tmp_path, agreement())
     [column] = numbers.columns([run])
     one = column.accuracies["agreement", "verb"]
-    expected = f"{run.signature('agreement', 'verb')} = 0.333 [{one.low:.3f}, {one.high:.3f}] n=3 ties=1 {one.method}"
+    expected = f"{run.signature('agreement', 'verb')!s} = 0.333 [{one.low:.3f}, {one.high:.3f}] n=3 ties=1 {one.method}"
     assert numbers.citation(column, "agreement", "verb") == expected
 
 
 def test_no_interval_is_said() -> None:
-    assert numbers.between(Estimate({}, 1.0, nan, nan, 1, "")) == "no interval"
+    assert numbers.between(Estimate(Group(), 1.0, nan, nan, 1, "")) == "no interval"

@@ -59,7 +59,7 @@ def test_the_numbers_are_there(tmp_path: Path) -> None:
     for expected in (
         "toy:12-sentences on 2 suites, 5 items",
         "0.333 [0.000, 1.000]n=3, 1 tie",
-        run.signature("agreement", "verb"),
+        str(run.signature("agreement", "verb")),
         "By circuit",
         "With and without a verb.",
         "(2;%good%) < (2;%bad%)",
@@ -88,7 +88,7 @@ def test_every_number_can_be_saved(tmp_path: Path) -> None:
     }  # fmt: skip
     [verb] = [row for row in files["scores.csv"] if row["measure"] == "verb" and row["model"] == "toy:12-sentences"]
     assert (float(verb["value"]), verb["n"], verb["ties"]) == (1 / 3, "3", "1")
-    assert verb["signature"] == runs[0].signature("agreement", "verb")
+    assert verb["signature"] == str(runs[0].signature("agreement", "verb"))
     items = files["01-agreement-items.csv"]
     assert len(items) == 2 * 3 * 2  # models, items, predictions
     assert float(items[0]["margin"]) == log2(3)
@@ -107,9 +107,9 @@ def test_models_are_compared_on_the_suites_they_share(tmp_path: Path) -> None:
     page = written(tmp_path, toy, other)
     [row] = saved(page)["comparison.csv"]
     pairs = paired.pair(*(run.results("agreement").filter(pl.col("measure") == "verb") for run in (toy, other)))
-    [expected] = paired.compare(pairs, (toy.tolerance, other.tolerance))
+    [expected] = paired.by_suite(pairs, (toy.tolerance, other.tolerance))
     assert (float(row["difference"]), float(row["p"])) == (expected.difference.value, expected.p)
-    assert (row["only_a"], row["only_b"]) == (str(expected.only_a), str(expected.only_b))
+    assert (row["only_a"], row["only_b"]) == (str(expected.verdicts.only_a), str(expected.verdicts.only_b))
     assert "0 of 1 suite separate them" in page.text
     assert "Models compared" not in written(tmp_path, toy).text
 

@@ -13,7 +13,8 @@ from toy_runs import agreement, pairs, sentence, toy_run
 from syntagm.errors import InputError, Interrupted, RunError
 from syntagm.models.causal.model import wrap
 from syntagm.models.names import load
-from syntagm.runs.engine import Silence, run
+from syntagm.progress import Progress
+from syntagm.runs.evaluate import run
 from syntagm.suite import Item, Region, Sentence, Suite
 
 
@@ -27,7 +28,7 @@ class Twice:
         return iter(next(self._passes))
 
 
-class StopAtSecond(Silence):
+class StopAtSecond(Progress):
     """Interrupts when the suite `second` is answered."""
 
     def answered(self, suite: str, sentences: int) -> None:

@@ -7,7 +7,7 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm.errors import RunError
 from syntagm.formula import parse
 from syntagm.models.names import load
-from syntagm.runs.engine import run
+from syntagm.runs.evaluate import run
 from syntagm.runs.store import REGION_COLUMNS, TOKEN_COLUMNS, open_run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
@@ -94,7 +94,7 @@ def test_the_record_of_a_suite(tmp_path):
 
 def test_the_signature_names_all_that_the_numbers_rest_on(tmp_path):
     found = toy_run(tmp_path, agreement(), model="toy?eos=yes")
-    parts = found.signature("agreement", "verb").split("|")
+    parts = str(found.signature("agreement", "verb")).split("|")
     digest = found.suites[0].hash[:8]
     for part in ("toy", "bos:yes", "eos:yes", "align:strict", "tie:0.0001", f"agreement@{digest}", "verb", "sum"):
         assert part in parts

@@ -16,11 +16,11 @@ from toy_runs import pairs
 from syntagm.cli import compare as command
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.runs.gap_recording import fill
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.store import open_run
-from syntagm.stats import paired, significance
-from syntagm.stats.paired import are_verdicts
+from syntagm.result import Estimate, Group, Kind
+from syntagm.runs.evaluate import fill
+from syntagm.runs.store import Run, open_run
+from syntagm.stats import paired
+from syntagm.stats.paired import kind_of
 from syntagm.suite import Suite
 from syntagm.views import margins
 from syntagm.views.comparison import compute as pairing
@@ -46,10 +46,10 @@ NAN = float("nan")
 def filled(
     folder: Path, extra: str = "", forms: tuple[tuple[str, str], ...] = FORMS, both: bool = False,
     suite: Suite = SUITE, **options: Any,
-) -> FillRun:  # fmt: skip
+) -> Run:  # fmt: skip
     words = WordList("list", ("singular", "plural"), tuple(WordRow(two[1], two) for two in forms))
     lacking = options.pop("lacking", "")
-    model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra], left_to_right=not both)
+    model = Drawn([*(one for one in VOCABULARY if one != lacking), *extra], sees="both" if both else "left")
     return fill(model, (suite,), words, folder, **options)
 
 
@@ -65,40 +65,38 @@ def table_of(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, 
 
 def shares(*values: tuple[float, float]) -> pl.DataFrame:
     rows = [("s", str(k), "w", a, b, NAN, NAN) for k, (a, b) in enumerate(values)]
-    return pl.DataFrame(rows, schema=list(paired.FLIP_COLUMNS), orient="row")
+    return pl.DataFrame(rows, schema=list(paired.PAIR_COLUMNS), orient="row")
 
 
 @pytest.mark.parametrize(
-    ("values", "margins", "verdicts"),
+    ("values", "margins", "kind"),
     [
-        ([1.0, 0.0, NAN], [0.5, -0.5, NAN], True),
-        ([1.0, 0.5], [0.5, -0.5], False),
-        ([1.0, 0.0], [NAN, NAN], False),  # shares that happen to be whole
-        ([1.0, 0.0], [np.inf, NAN], True),
-        ([NAN], [NAN], True),
-        ([], [], True),
+        ([1.0, 0.0, NAN], [0.5, -0.5, NAN], Kind.VERDICT),
+        ([1.0, 0.5], [0.5, -0.5], Kind.SHARE),
+        ([1.0, 0.0], [NAN, NAN], Kind.SHARE),  # shares that happen to be whole
+        ([1.0, 0.0], [np.inf, NAN], Kind.VERDICT),
+        ([3.5, 0.0, NAN], [NAN, NAN, NAN], Kind.BITS),
+        ([NAN], [NAN], Kind.VERDICT),
+        ([], [], Kind.VERDICT),
     ],
 )
-def test_what_verdicts_are(values: list[float], margins: list[float], verdicts: bool) -> None:
-    assert are_verdicts(values, margins) is verdicts
+def test_what_the_values_of_a_measure_are(values: list[float], margins: list[float], kind: Kind) -> None:
+    assert kind_of(values, margins) is kind
 
 
 def test_shares_have_a_difference_and_nothing_that_holds() -> None:
     pairs_of_shares = shares((0.25, 0.75), (0.5, 0.5), (NAN, 0.1))
-    [found] = paired.compare(pairs_of_shares, (1e-4, 1e-4))
+    [found] = paired.by_suite(pairs_of_shares, (1e-4, 1e-4), margins=True)
     # Means .375 and .625 of the two items defined under both; differences .5 and 0.
-    assert (found.a, found.b, found.difference.value, found.n) == (0.375, 0.625, 0.25, 2)
-    assert (found.ends_a, found.ends_b) == ((0.25, 0.5), (0.5, 0.75))
-    assert (found.difference.low, found.difference.high, found.difference.undefined) == (0.0, 0.5, 1)
-    assert {found.margin, found.both, found.only_a, found.only_b, found.neither, found.ties_a, found.flipped} == {None}
+    assert (found.a.value, found.b.value, found.n) == (0.375, 0.625, 2)
+    assert (found.a.low, found.a.high, found.b.low, found.b.high) == (0.25, 0.5, 0.5, 0.75)
+    method = "bootstrap(items, 10000, seed 1), paired"
+    assert found.difference == Estimate(Group(suite="s", measure="w"), 0.25, 0.0, 0.5, 2, method, 0, 1)
+    assert (found.margin, found.verdicts, found.tested) == (None, None, False)
     assert np.isnan(found.p)
-    assert paired.over_suites(pairs_of_shares, (1e-4, 1e-4)).both is None
-    assert significance.differences(pairs_of_shares)[0].difference == significance.over_suites(
-        pairs_of_shares
-    ).__class__({"suite": "s"}, 0.25, 0.0, 0.5, 2, "bootstrap(items, 10000, seed 1), paired", 0, 1)
-    for refuse in (paired.flips, significance.by_suite):
-        with pytest.raises(UsageError, match="w, whose values are shares"):
-            refuse(pairs_of_shares)
+    assert paired.over_suites(pairs_of_shares, (1e-4, 1e-4)).verdicts is None
+    with pytest.raises(UsageError, match="w, whose values are shares"):
+        paired.refuse_others_than_verdicts(pairs_of_shares, "discordant")
 
 
 def test_compare_of_shares(folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,9 +121,9 @@ def test_compare_shows_an_interval_beside_each_mean(folders: list[str], capsys: 
     found = pairing.compare(*map(open_run, folders), "model_weight")
     assert main(["compare", *folders, "--measure", "model_weight"]) == 0
     one, printed = found.suites[0], capsys.readouterr().out
-    for mean, (low, high) in ((one.a, one.ends_a), (one.b, one.ends_b)):
-        assert low < mean < high
-        assert f"{mean:.3f} [{low:.3f}, {high:.3f}]" in printed
+    for mean in (one.a, one.b):
+        assert mean.low < mean.value < mean.high
+        assert f"{mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]" in printed
 
 
 def test_a_narrow_terminal_has_intervals_under_the_means(folders: list[str]) -> None:
@@ -133,7 +131,7 @@ def test_a_narrow_terminal_has_intervals_under_the_means(folders: list[str]) -> 
     found = pairing.compare(*map(open_run, folders), "tse")
     console.print(command._suites(found, narrow=True))
     shown = console.export_text()
-    assert f"[{found.suites[0].ends_a[0]:.3f}, {found.suites[0].ends_a[1]:.3f}]" in shown
+    assert f"[{found.suites[0].a.low:.3f}, {found.suites[0].a.high:.3f}]" in shown
     assert "…" not in shown
 
 
@@ -228,7 +226,7 @@ def test_contexts_of_a_model_that_sees_the_left_side_are_others(
     # What the sentence says: of five contexts three are compared, with what they have in their own runs.
     own = both.results().filter(pl.col("measure") == "equal_weight")
     first = own.filter(pl.col("item").is_in(["longer-0", "longer-2", "longer-3"]))
-    assert (found.overall.b, found.overall.n) == (pytest.approx(first["value"].mean()), 3)
+    assert (found.overall.b.value, found.overall.n) == (pytest.approx(first["value"].mean()), 3)
     assert found.suites[0].difference.undefined == len(own) - 3 == 2
     assert pairing.compare(both, left, "equal_weight").warnings == [OF_CONTEXTS.format("B sees", "A", 5, 3)]
     assert pairing.compare(left, both, "tse").warnings == []

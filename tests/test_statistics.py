@@ -12,11 +12,11 @@ from toy_runs import FULL, agreement, pairs, toy_run
 from syntagm.drawing.table import Table
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import parse
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, power
 from syntagm.stats.clustered import clustered
-from syntagm.stats.paired import mcnemar
+from syntagm.stats.significance import mcnemar
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.views import significance
 from syntagm.views.clustered import table as clustered_table
@@ -116,7 +116,8 @@ def test_one_cluster_no_items_and_undefined_items() -> None:
 
 def test_words_without_frequency_are_left_out_of_the_correlation_and_named() -> None:
     found = {
-        name: Estimate({}, value, 0, 1, 9, "") for name, value in zip("abcd", (0.9, 0.2, 0.5, math.nan), strict=True)
+        name: Estimate(Group(), value, 0, 1, 9, "")
+        for name, value in zip("abcd", (0.9, 0.2, 0.5, math.nan), strict=True)
     }
     association, missing = with_frequency(found, {"a": 1, "b": 30, "c": 20, "d": 9}, "s")
     assert association is not None

@@ -89,7 +89,7 @@ def test_items_that_share_an_id_are_told_apart_by_their_order() -> None:
 
 def test_differences_pair_answers_so_that_what_is_the_same_has_no_spread() -> None:
     rows = [("s", str(k), kind, (-1.0) ** k) for k in range(8) for kind in (WHOLE, ONE)]
-    found = {one.group["label"]: one for one in differences(table(*rows), TIE, {"s": "agreement"})}
+    found = {one.group["label"]: one.difference for one in differences(table(*rows), TIE, {"s": "agreement"})}
     assert list(found) == ["all", "agreement"]
     # Of as many independent items, the difference of two accuracies of 1/2 would have an interval of some +-0.5.
     assert (found["all"].value, found["all"].low, found["all"].high, found["all"].n) == (0, 0, 0, 8)

@@ -24,11 +24,15 @@ from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
 from syntagm.io import lock
 from syntagm.models.words import words as _words
+from syntagm.progress import Progress
 from syntagm.training import loop, state
+from syntagm.training.gpt2.settings import Gpt2Settings, Text
+from syntagm.training.gpt2.train import train as train_gpt2
 from syntagm.training.lstm import train as lstm
+from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.record import finished
 from syntagm.training.settings import Settings, rate_at
-from syntagm.training.transformers import gpt2
+from syntagm.training.transformers.size import Size
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +53,7 @@ def undisturbed(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: 
     return request.param, folder
 
 
-class Noting:
+class Noting(Progress):
     """Notes each step, and stops the training after `last`."""
 
     def __init__(self, last: int = 0) -> None:
@@ -425,15 +429,15 @@ def test_processes_talk_as_the_device_of_the_model_needs(
 
 def test_a_model_that_was_not_trained_here_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
     learn("gpt2", tmp_path / "given", corpus, replace(GPT2, epochs=1))
-    size, texts = gpt2.Size(1, 8, 2, 32), [str(corpus)]
-    rows = gpt2.Text(window=16, batch=2, tokenizer=str(tmp_path / "given"))
+    texts, rows = [str(corpus)], Text(window=16, batch=2, tokenizer=str(tmp_path / "given"))
+    settings = Gpt2Settings(Size(1, 8, 2, 32), rows, GPT2)
     for name in ("model.safetensors", "model-00001-of-00002.safetensors", "pytorch_model.bin"):
         (folder := tmp_path / name.partition(".")[0]).mkdir()
         (folder / name).write_bytes(b"of somebody else")
         with pytest.raises(RunError, match=rf"not trained here \({name}\); expected a new folder"):
             learn("lstm", folder, corpus)
         with pytest.raises(RunError, match="not trained here"):
-            gpt2.train(texts, texts, folder, size, rows, GPT2)
+            train_gpt2(texts, texts, folder, settings)
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == {name: b"of somebody else"}
 
 
@@ -455,10 +459,9 @@ def test_the_first_process_alone_says_that_all_is_done(
         assert capsys.readouterr().out == said
 
 
-def test_units_are_not_asked_of_a_given_tokenizer(corpus: Path, tmp_path: Path) -> None:
-    rows = gpt2.Text("words", tokenizer=str(tmp_path / "given"))
+def test_units_are_not_asked_of_a_given_tokenizer() -> None:
     with pytest.raises(UsageError, match="units: words; expected none with tokenizer"):
-        gpt2.train([str(corpus)], [str(corpus)], tmp_path / "m", gpt2.Size(1, 8, 2), rows, GPT2)
+        Gpt2Settings(text=Text("words", tokenizer="given"))
 
 
 def test_a_state_that_can_not_be_deleted_costs_nothing(corpus: Path, tmp_path: Path) -> None:
@@ -480,25 +483,18 @@ def test_a_file_that_is_missing_is_named_before_any_text_is_read(corpus: Path, t
     (bad := tmp_path / "bad.txt").write_bytes(b"A dog barks .\n\0\n")
     none = str(tmp_path / "none.txt")
     with pytest.raises(InputError, match=r"none\.txt: no such file"):
-        lstm.train([str(bad)], [none], tmp_path / "m", lstm.Size(8, 8), lstm.Text(), LSTM)
+        lstm.train([str(bad)], [none], tmp_path / "m", LstmSettings())
     for held_out, cloze in ((none, str(corpus)), (str(corpus), none)):
         with pytest.raises(InputError, match=r"none\.txt: no such file"):
-            gpt2.train(
-                [str(bad)],
-                [held_out],
-                tmp_path / "m",
-                gpt2.Size(1, 8, 2),
-                gpt2.Text(),
-                GPT2,
-                cloze=[str(corpus), cloze],
-            )
+            train_gpt2([str(bad)], [held_out], tmp_path / "m", Gpt2Settings(cloze=(str(corpus), cloze)))
 
 
 def test_a_vocabulary_of_another_training_is_not_taken_over(corpus: Path, tmp_path: Path) -> None:
-    size, settings, texts = gpt2.Size(1, 8, 2, 32), replace(GPT2, epochs=1), [str(corpus)]
+    size, loop, texts = Size(1, 8, 2, 32), replace(GPT2, epochs=1), [str(corpus)]
 
     def train(name: str, vocabulary: int) -> Path:
-        gpt2.train(texts, texts, tmp_path / name, size, gpt2.Text(vocabulary=vocabulary, window=16, batch=2), settings)
+        rows = Text(vocabulary=vocabulary, window=16, batch=2)
+        train_gpt2(texts, texts, tmp_path / name, Gpt2Settings(size, rows, loop))
         return tmp_path / name
 
     with pytest.raises(RunError, match=r"text\.vocabulary = 270; expected text\.vocabulary = 280"):
@@ -516,12 +512,13 @@ def test_a_vocabulary_of_another_training_is_not_taken_over(corpus: Path, tmp_pa
 def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
     history = learn("gpt2", tmp_path / "first", corpus)
     start, texts = str(tmp_path / "first"), [str(corpus)]
-    size, rows = gpt2.Size(1, 8, 2, 32, 0.2), gpt2.Text(window=16, batch=2)
+    size, rows = Size(1, 8, 2, 32, 0.2), Text(window=16, batch=2)
 
     def train(name: str, **changes: int) -> list[dict[str, float]]:
         # So low a rate leaves the weights as they were.
-        settings = replace(GPT2, epochs=1, rate=1e-12)
-        return gpt2.train(texts, texts, tmp_path / name, replace(size, **changes), rows, settings, start=start)
+        loop = replace(GPT2, epochs=1, rate=1e-12)
+        settings = Gpt2Settings(replace(size, **changes), rows, loop, start=start)
+        return train_gpt2(texts, texts, tmp_path / name, settings)
 
     best = min(row["bits_per_word"] for row in history)
     assert train("second")[-1]["bits_per_word"] == pytest.approx(best, abs=1e-6)
@@ -530,10 +527,9 @@ def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
     assert made["text"]["vocabulary"] == 300
     with pytest.raises(ModelError, match="n_layer = 1; expected 2, as asked for"):
         train("third", layers=2)
+    settings = Gpt2Settings(size, replace(rows, vocabulary=300), replace(GPT2, epochs=1, rate=1e-12))
     with pytest.raises(RunError, match="another training, with start"):
-        gpt2.train(
-            texts, texts, tmp_path / "second", size, replace(rows, vocabulary=300), replace(GPT2, epochs=1, rate=1e-12)
-        )
+        train_gpt2(texts, texts, tmp_path / "second", settings)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,11 @@ from training_for_tests import GPT2, learn
 
 from syntagm.errors import RunError, UsageError
 from syntagm.models import names
-from syntagm.training.transformers import masked
-from syntagm.training.transformers.gpt2 import Size
+from syntagm.training.masked.masking import masked
+from syntagm.training.masked.settings import MaskedSettings, Text
+from syntagm.training.masked.train import Bert
+from syntagm.training.masked.word_pieces import SYMBOLS, word_pieces
+from syntagm.training.transformers.size import Size
 
 
 @pytest.fixture(scope="module")
@@ -24,18 +27,18 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def bert(corpus: Path, tmp_path: Path, **text: object) -> masked.Bert:
-    rows = replace(masked.Text(200, window=16, batch=4), **text)
+def bert(corpus: Path, tmp_path: Path, **text: object) -> Bert:
+    rows = replace(Text(200, window=16, batch=4), **text)
     tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=masked._word_pieces([str(corpus)], rows), mask_token="[MASK]", pad_token="[PAD]"
+        tokenizer_object=word_pieces([str(corpus)], rows), mask_token="[MASK]", pad_token="[PAD]"
     )
-    return masked.Bert([str(corpus)], [str(corpus)], tokenizer, Size(1, 8, 2, 32), rows, GPT2, "f32")
+    return Bert([str(corpus)], [str(corpus)], tokenizer, MaskedSettings(Size(1, 8, 2, 32), rows, GPT2))
 
 
 def test_of_the_chosen_tokens_eight_in_ten_are_masked_and_one_in_ten_is_another() -> None:
     rows = [np.array([2, *range(5, 95), 3])] * 500
     generator = np.random.Generator(np.random.PCG64(1))
-    ids, real, targets = masked._masked(rows, (4, 5, 100), generator, 0.15, mixed=True)
+    ids, real, targets = masked(rows, (4, 5, 100), generator, 0.15, mixed=True)
     chosen = targets >= 0
     # 45,000 tokens: standard errors are 0.002 of all, 0.004 of those chosen.
     assert float(chosen[:, 1:-1].float().mean()) == pytest.approx(0.15, abs=0.008)
@@ -55,7 +58,7 @@ def test_held_out_text_is_all_masks_and_padding_is_never_chosen() -> None:
     rows = [np.array([2, 5, 6, 3]), np.array([2, 7, 3])]
     for seed in range(20):
         generator = np.random.Generator(np.random.PCG64(seed))
-        ids, real, targets = masked._masked(rows, (4, 5, 9), generator, 0.3, mixed=False)
+        ids, real, targets = masked(rows, (4, 5, 9), generator, 0.3, mixed=False)
         assert real.tolist() == [[1, 1, 1, 1], [1, 1, 1, 0]]
         chosen = targets >= 0
         assert chosen.any()
@@ -80,7 +83,7 @@ def test_the_held_out_estimate_is_the_loss_at_the_masks_over_their_share(corpus:
     nats, words = learner.held_out()
     assert words == 4 * sum(len(line.split()) for line in TEXT.splitlines())
     generator = np.random.Generator(np.random.PCG64(20))
-    ids, real, targets = masked._masked(learner.sentences, learner._masks, generator, 0.15, mixed=False)
+    ids, real, targets = masked(learner.sentences, learner._masks, generator, 0.15, mixed=False)
     with torch.no_grad():
         logits = learner.module(input_ids=ids, attention_mask=real).logits
     chosen = targets >= 0
@@ -92,12 +95,12 @@ def test_the_held_out_estimate_is_the_loss_at_the_masks_over_their_share(corpus:
 
 
 def test_the_same_text_gives_the_same_vocabulary(corpus: Path) -> None:
-    one, two = (masked._word_pieces([str(corpus)], masked.Text(200, lower=True)) for _ in range(2))
+    one, two = (word_pieces([str(corpus)], Text(200, lower=True)) for _ in range(2))
     assert one.to_str() == two.to_str()
     assert one.encode("The ROSES naïve [MASK]").tokens[1] == "the"
-    assert [one.token_to_id(symbol) for symbol in masked.SYMBOLS] == [0, 1, 2, 3, 4]
+    assert [one.token_to_id(symbol) for symbol in SYMBOLS] == [0, 1, 2, 3, 4]
     with pytest.raises(UsageError, match="symbols and characters"):
-        masked._word_pieces([str(corpus)], masked.Text(20))
+        word_pieces([str(corpus)], Text(20))
 
 
 def test_what_comes_out_is_a_checkpoint_that_masked_takes_by_its_folder_alone(corpus: Path, tmp_path: Path) -> None:
@@ -119,9 +122,9 @@ def test_a_damaged_tokenizer_of_a_training_is_named(corpus: Path, tmp_path: Path
         learn("masked", tmp_path / "m", corpus)
 
 
-def test_odd_options_are_refused(corpus: Path, tmp_path: Path) -> None:
+def test_odd_options_are_refused() -> None:
     for odd in ({"share": 0.0}, {"share": 1.0}, {"window": 2}, {"batch": 0}):
         with pytest.raises(UsageError):
-            masked.Text(**odd)
+            Text(**odd)
     with pytest.raises(UsageError, match="positions"):
-        masked.train([str(corpus)], [str(corpus)], tmp_path, Size(1, 8, 2, 16), masked.Text(window=17), GPT2)
+        MaskedSettings(Size(1, 8, 2, 16), Text(window=17))

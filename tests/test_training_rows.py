@@ -13,13 +13,17 @@ from training_for_tests import GPT2
 
 from syntagm.cli import main
 from syntagm.errors import InputError
-from syntagm.training.transformers import gpt2
+from syntagm.training.gpt2 import text as _text
+from syntagm.training.gpt2 import tokenizer as _tokenizer
+from syntagm.training.gpt2.rows import NOTHING, cut
+from syntagm.training.gpt2.settings import Gpt2Settings, Text
+from syntagm.training.gpt2.train import Gpt2, train
 from syntagm.training.transformers import lengths as _lengths
-from syntagm.training.transformers.rows import NOTHING, cut
+from syntagm.training.transformers.size import Size
 
 WINDOW = 16
-SIZE = gpt2.Size(1, 8, 2, 32, 0.0)
-TEXT = gpt2.Text(vocabulary=280, window=WINDOW, batch=2, lines=4)
+SIZE = Size(1, 8, 2, 32, 0.0)
+TEXT = Text(vocabulary=280, window=WINDOW, batch=2, lines=4)
 
 
 @pytest.fixture
@@ -42,8 +46,8 @@ def lines(tmp_path: Path) -> str:
 @pytest.fixture
 def learner(corpus: str, lines: str, tmp_path: Path) -> Any:
     torch.manual_seed(1)
-    tokenizer = gpt2._tokenizer([corpus], tmp_path / "m", TEXT)
-    return gpt2.Gpt2([corpus], [corpus], tokenizer, SIZE, TEXT, GPT2, "f32", "", [lines])
+    tokenizer = _tokenizer.learnt([corpus], tmp_path / "m", TEXT)
+    return Gpt2([corpus], [corpus], tokenizer, Gpt2Settings(SIZE, TEXT, GPT2, cloze=(lines,)))
 
 
 def test_of_each_line_the_last_word_alone_is_learnt(learner: Any, lines: str) -> None:
@@ -101,8 +105,8 @@ def test_a_training_with_cloze_lines_gives_the_same_model_twice_and_another_than
     corpus: str, lines: str, tmp_path: Path
 ) -> None:
     files = []
-    for name, further in (("a", [lines]), ("b", [lines]), ("c", [])):
-        gpt2.train([corpus], [corpus], tmp_path / name, SIZE, TEXT, GPT2, cloze=further)
+    for name, further in (("a", (lines,)), ("b", (lines,)), ("c", ())):
+        train([corpus], [corpus], tmp_path / name, Gpt2Settings(SIZE, TEXT, GPT2, cloze=further))
         files.append(load_file(tmp_path / name / "model.safetensors"))
     assert all(torch.equal(files[0][name], files[1][name]) for name in files[0])
     assert not all(torch.equal(files[0][name], files[2][name]) for name in files[0])
@@ -121,15 +125,15 @@ def test_the_command_takes_them_and_refuses_to_go_on_with_others(
 
 
 def test_too_few_lines_for_a_step_are_refused_rather_than_left_out(corpus: str, lines: str, tmp_path: Path) -> None:
-    many = gpt2.Text(vocabulary=280, window=WINDOW, batch=2, lines=24)
+    many = Text(vocabulary=280, window=WINDOW, batch=2, lines=24)
     with pytest.raises(InputError, match="cloze lines: 23; expected at least 24"):
-        gpt2.train([corpus], [corpus], tmp_path / "m", SIZE, many, GPT2, cloze=[lines])
+        train([corpus], [corpus], tmp_path / "m", Gpt2Settings(SIZE, many, GPT2, cloze=(lines,)))
 
 
 def test_a_line_beyond_the_window_is_refused_rather_than_cut(corpus: str, lines: str, tmp_path: Path) -> None:
-    short = gpt2.Text(vocabulary=280, window=5, batch=2, lines=4)
+    short = Text(vocabulary=280, window=5, batch=2, lines=4)
     with pytest.raises(InputError, match="tokens; expected at most 5, the window"):
-        gpt2.train([corpus], [corpus], tmp_path / "m", SIZE, short, GPT2, cloze=[lines])
+        train([corpus], [corpus], tmp_path / "m", Gpt2Settings(SIZE, short, GPT2, cloze=(lines,)))
 
 
 def test_batches_hold_rows_of_like_length_and_share_them_among_processes() -> None:
@@ -142,10 +146,9 @@ def test_batches_hold_rows_of_like_length_and_share_them_among_processes() -> No
 
 
 def test_a_text_of_not_one_batch_is_refused_with_cloze_lines_too(corpus: str, lines: str, tmp_path: Path) -> None:
+    settings = Gpt2Settings(SIZE, replace(TEXT, batch=1000), replace(GPT2, epochs=1), cloze=(lines,))
     with pytest.raises(InputError, match=r"not one batch: .* rows of 16; expected at least 1,000 rows"):
-        gpt2.train(
-            [corpus], [corpus], tmp_path / "m", SIZE, replace(TEXT, batch=1000), replace(GPT2, epochs=1), cloze=[lines]
-        )
+        train([corpus], [corpus], tmp_path / "m", settings)
 
 
 def test_of_a_short_text_no_epoch_is_without_a_batch() -> None:
@@ -167,20 +170,21 @@ def test_of_a_short_text_no_epoch_is_without_a_batch() -> None:
 
 def test_the_symbol_in_a_text_is_refused(corpus: str, tmp_path: Path) -> None:
     (odd := tmp_path / "odd.txt").write_text("A dog .\n<|endoftext|>\n", encoding="utf-8")
-    paths = [([str(odd)], [corpus], ()), ([corpus], [str(odd)], ()), ([corpus], [corpus], [str(odd)])]
+    paths = [([str(odd)], [corpus], ()), ([corpus], [str(odd)], ()), ([corpus], [corpus], (str(odd),))]
     for units in ("bpe", "words"):
         for training, held_out, cloze in paths:
+            settings = Gpt2Settings(SIZE, replace(TEXT, units=units), GPT2, cloze=cloze)
             with pytest.raises(InputError, match=r"the symbol <\|endoftext\|> in it; .* line ends say"):
-                gpt2.train(training, held_out, tmp_path / "m", SIZE, replace(TEXT, units=units), GPT2, cloze=cloze)
+                train(training, held_out, tmp_path / "m", settings)
 
 
 def test_a_given_tokenizer_neither_cuts_nor_fills_up(corpus: str, tmp_path: Path) -> None:
-    gpt2._tokenizer([corpus], tmp_path / "m", TEXT).save_pretrained(tmp_path / "given")
+    _tokenizer.learnt([corpus], tmp_path / "m", TEXT).save_pretrained(tmp_path / "given")
     texts, path = ["The dog barked at the cats.", "The mat."], tmp_path / "given" / "tokenizer.json"
-    expected, _ = gpt2._stream(Tokenizer.from_file(str(path)), texts, 0)
+    expected, _ = _text.stream(Tokenizer.from_file(str(path)), texts, 0)
     spoilt = Tokenizer.from_file(str(path))
     spoilt.enable_truncation(3)
     spoilt.enable_padding(length=9)
     spoilt.save(str(path))
-    stream, _ = gpt2._stream(gpt2._given(str(tmp_path / "given")).backend_tokenizer, texts, 0)
+    stream, _ = _text.stream(_tokenizer.given(str(tmp_path / "given")).backend_tokenizer, texts, 0)
     assert stream.tolist() == expected.tolist()

@@ -176,10 +176,10 @@ def test_tables_leave_out_draws_without_a_value_at_one_of_the_places() -> None:
     # From 0 to 1 in every draw that has a value at the second place: half way between 1 and 2, never late or not at all.
     certain = curve_of([[0.0] * 6, [1.0, 1.0, *[nan] * 4]])
     assert table._reached(certain, 0.5, False)[1:4] == pytest.approx((2**0.5,) * 3)
-    gap = trajectory_gap._row(part, other, False)
+    gap, _ = trajectory_gap.compared(part, other)
     # The second is ahead at the end by 4/6 - 1/2, so by half of that on the mean.
-    assert gap[-3] == pytest.approx(1 / 12)
-    assert None not in gap[-2:]
+    assert gap.difference.value == pytest.approx(1 / 12)
+    assert gap.difference.low < gap.difference.high
 
 
 def test_a_suite_of_one_defined_item_adds_no_spread() -> None:

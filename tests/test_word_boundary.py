@@ -39,7 +39,7 @@ def build(kind: str, **options: str) -> Causal:
 
 def by_definition(model: Causal, kind: str, text: str, end: bool) -> list[tuple[int, float]]:
     """(number of tokens, bits) of each word, and of the end symbol if asked for, straight from the formula."""
-    tokenizer, mark = model._tokenizer, MADE[kind][1]
+    tokenizer, mark = model.tokenizer, MADE[kind][1]
     pieces = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     special = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id}
     begins = {number for number, piece in enumerate(pieces) if piece[0] == mark and number not in special}
@@ -49,7 +49,7 @@ def by_definition(model: Causal, kind: str, text: str, end: bool) -> list[tuple[
     after = begins | {tokenizer.eos_token_id}
     first = after if kind == "sentencepiece-like" else others | {tokenizer.eos_token_id}
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    body = model._forward.model
+    body = model.forward.model
     with torch.no_grad():
         whole = torch.tensor([[tokenizer.bos_token_id, *ids]])
         spread = body.double()(input_ids=whole).logits[0].softmax(-1).numpy()
@@ -87,8 +87,8 @@ def test_inner_terms_cancel(kind: str) -> None:
     """sum_w log p(w) = L(s) + log B(b, s) - log B0(b): only the ends of the sentence differ from the plain sum."""
     plain, corrected = build(kind), build(kind, boundary="word")
     for text, one, other in zip(TEXTS, plain.score(TEXTS), corrected.score(TEXTS), strict=True):
-        ids = plain._tokenizer(text, add_special_tokens=False)["input_ids"]
-        rows = corrected._forward.surprisals([[plain._start, *ids]], lambda _: None)[0]  # type: ignore[list-item]
+        ids = plain.tokenizer(text, add_special_tokens=False)["input_ids"]
+        rows = corrected.forward.surprisals([[plain.bos, *ids]], lambda _: None)[0]  # type: ignore[list-item]
         opening = rows.begin[0] if corrected._borders.begins[ids[0]] else rows.first  # type: ignore[union-attr]
         assert other.bits.sum() == pytest.approx(one.bits.sum() + rows.begin[-1] - opening, abs=1e-4)
 
@@ -97,7 +97,7 @@ def test_inner_terms_cancel(kind: str) -> None:
 def test_words_of_one_prefix_sum_to_at_most_one(kind: str) -> None:
     """Uncorrected, single-token words after `The` may sum to more or less; corrected, they and nothing else fill the 1."""
     model = build(kind, boundary="word")
-    tokenizer = model._tokenizer
+    tokenizer = model.tokenizer
     words_after = [
         tokenizer.convert_tokens_to_string([piece]).strip()
         for piece in tokenizer.get_vocab()
@@ -117,8 +117,8 @@ def test_nothing_before_the_text() -> None:
     one, other = next(plain.score([text])), next(corrected.score([text]))
     assert np.isnan(other.bits[0])
     assert np.isfinite(other.bits[1:]).all()
-    ids = plain._tokenizer(text, add_special_tokens=False)["input_ids"]
-    begin = corrected._forward.surprisals([ids], lambda _: None)[0].begin
+    ids = plain.tokenizer(text, add_special_tokens=False)["input_ids"]
+    begin = corrected.forward.surprisals([ids], lambda _: None)[0].begin
     heads = [place for place, number in enumerate(ids) if place == 0 or corrected._borders.begins[number]]  # type: ignore[union-attr]
     expected = one.bits.copy()
     for head, tail in zip(heads, [*heads[1:], len(ids)], strict=True):

@@ -9,10 +9,16 @@ from typing import Any
 
 import torch
 
+from syntagm.progress import Progress
 from syntagm.training import loop
-from syntagm.training.lstm import train as lstm
+from syntagm.training.gpt2 import settings as gpt2
+from syntagm.training.gpt2.train import train as train_gpt2
+from syntagm.training.lstm import settings as lstm
+from syntagm.training.lstm.train import train as train_lstm
+from syntagm.training.masked import settings as masked
+from syntagm.training.masked.train import train as train_masked
 from syntagm.training.settings import Settings
-from syntagm.training.transformers import gpt2, masked
+from syntagm.training.transformers.size import Size
 
 LSTM = Settings(epochs=2, optimiser="sgd", rate=5.0, every=10)
 GPT2 = Settings(epochs=2, optimiser="adamw", rate=1e-2, schedule="cosine", warmup=3, decay=0.1, clip=1.0)
@@ -26,16 +32,18 @@ def learn(
     torch.set_num_threads(1)
     texts = [str(corpus)]
     if family == "lstm":
-        size, text = lstm.Size(8, 8, 2, dropout, tied), lstm.Text(batch=batch, window=7)
-        return lstm.train(texts, texts, folder, size, text, settings or LSTM, progress)
+        size, steps = lstm.Size(8, 8, 2, dropout, tied), lstm.Steps(batch, window=7)
+        of_lstm = lstm.LstmSettings(size, steps=steps, loop=settings or LSTM)
+        return train_lstm(texts, texts, folder, of_lstm, progress)
+    small = Size(1, 8, 2, 32, dropout)
     if family == "masked":
-        small, pieces = gpt2.Size(1, 8, 2, 32, dropout), masked.Text(200, window=16, batch=batch)
-        return masked.train(texts, texts, folder, small, pieces, settings or GPT2, progress=progress)
-    small, rows = gpt2.Size(1, 8, 2, 32, dropout), gpt2.Text(vocabulary=300, window=16, batch=batch)
-    return gpt2.train(texts, texts, folder, small, rows, settings or GPT2, progress=progress)
+        pieces = masked.Text(200, window=16, batch=batch)
+        return train_masked(texts, texts, folder, masked.MaskedSettings(small, pieces, settings or GPT2), progress)
+    rows = gpt2.Text(vocabulary=300, window=16, batch=batch)
+    return train_gpt2(texts, texts, folder, gpt2.Gpt2Settings(small, rows, settings or GPT2), progress)
 
 
-class Killer:
+class Killer(Progress):
     """Kills this process at a step, at an evaluation, or where the loop puts a file in its place."""
 
     def __init__(self, event: str, number: int) -> None:

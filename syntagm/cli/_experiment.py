@@ -1,17 +1,17 @@
 """The controlled experiment of a paper on a command line: its options, its plan, its progress."""
 
 import argparse
-import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from syntagm.cli._lines import Lines
 from syntagm.cli._made import write
-from syntagm.cli.train import Shown
 from syntagm.errors import UsageError
+from syntagm.papers.experiment import hyperparameters
 
 if TYPE_CHECKING:
-    from syntagm.papers.experiment.experiment import Design
-
-_SAY_EVERY = 10.0
+    from syntagm.papers.experiment.design import Design
+    from syntagm.papers.paper import Experiment
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,12 +21,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--corpus", metavar="FILE", nargs="+", help="training text: train models on parts of it")
     add("--valid", metavar="FILE", nargs="+", help="held-out text, for schedules and early stopping")
     add("--test", metavar="FILE", nargs="+", help="the text whose perplexity is compared")
-    add("--families", metavar="LIST", help="ngram,lstm,gpt2 (default), gpt2-words")
+    add("--families", metavar="LIST", help=_families())
     add("--sizes", metavar="LIST", help="parts by name and words: xs=100000,sm=1000000 (default)")
     add("--seeds", metavar="LIST", help="1,2 (default)")
     add(
         "--scale",
-        choices=["small", "paper"],
+        choices=sorted(hyperparameters.scales(), reverse=True),
         default="small",
         help="the models: an hour or two, or the paper's (small)",
     )
@@ -34,6 +34,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default="cpu", help="where to train and score: cpu, cuda, ... (cpu)")
     add("--threads", type=int, default=1, help="processor threads (1)")
     add("--plan", action="store_true", help="say what would be done and how long it would take, and stop")
+
+
+def _families() -> str:
+    """Which families there are, those of an experiment that names none first.
+
+    >>> _families()
+    'ngram,lstm,gpt2 (default), gpt2-words'
+    """
+    names, default = [family.name for family in hyperparameters.taking_part()], hyperparameters.default()
+    return ", ".join([f"{','.join(default)} (default)", *(name for name in names if name not in default)])
 
 
 def refuse(options: argparse.Namespace, way: str) -> None:
@@ -51,44 +61,46 @@ def refuse(options: argparse.Namespace, way: str) -> None:
         )
 
 
-def run(options: argparse.Namespace, paper: Any) -> int:
+def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> int:
     """Show the plan, carry the experiment out, write its figures and tables, print its results."""
     import torch
 
     if options.threads < 1:
         raise UsageError("--threads", str(options.threads), "at least 1")
     torch.set_num_threads(options.threads)
-    design = _design(options, paper)
+    design = _design(options, experiment, suites)
     _show_plan(options.paper, design)
     if options.plan:
         return 0
-    paper.experiment(design, Progress())
+    experiment.carry_out(design, Lines())
     # The folder is ours: experiment.json says so.
-    write(paper.of_experiment(design.folder), design.folder, force=True)
+    write(experiment.made(design.folder), design.folder, force=True)
     print((design.folder / "results.md").read_text(encoding="utf-8"))
     print(f"results: {design.folder / 'results.csv'}")
     return 0
 
 
-def _design(options: argparse.Namespace, paper: Any) -> "Design":
-    from syntagm.models.hugging_face.device import device
-    from syntagm.papers.experiment.experiment import Design
+def _design(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> "Design":
+    from syntagm.models.device import device
+    from syntagm.papers.experiment.design import Design
 
     for name in ("valid", "test"):
         if not getattr(options, name):
             raise UsageError(f"--{name}", "nothing", "a text file", "The text must be none that is trained on.")
-    families = _list(options.families, paper.FAMILIES, "--families")
+    families = _list(options.families, hyperparameters.default(), "--families")
     changes = dict(pair("--set", text) for text in options.set)
-    sizes = {name: _number("--sizes", size) for name, size in _pairs(options.sizes)} if options.sizes else paper.SIZES
+    sizes = (
+        {name: _number("--sizes", size) for name, size in _pairs(options.sizes)} if options.sizes else experiment.sizes
+    )
     return Design(
         options.output,
         options.corpus,
         options.valid,
         options.test,
         sizes,
-        [_number("--seeds", seed) for seed in _list(options.seeds, map(str, paper.SEEDS), "--seeds")],
-        paper.options(options.scale, families, changes),
-        options.suite or paper.SUITES,
+        [_number("--seeds", seed) for seed in _list(options.seeds, map(str, experiment.seeds), "--seeds")],
+        hyperparameters.options(options.scale, families, changes),
+        options.suite or suites,
         options.draw,
         str(device(options.device)),
     )
@@ -131,42 +143,31 @@ def _number(option: str, text: str) -> int:
     >>> _number("--sizes", "1_000_000")
     1000000
     """
-    from syntagm.models.names import whole
+    from syntagm.io.number import whole
 
     return whole(option, text.replace("_", ""))
 
 
 def _show_plan(paper: str, design: "Design") -> None:
     """What will be done, what is done already, and how long the rest will take."""
-    from syntagm.papers.experiment import duration, lock
-    from syntagm.papers.experiment import experiment as controlled
+    from syntagm.papers.experiment import duration, measured, parts, record
 
     # A plan for another experiment than the folder's would call its models done.
-    lock.check(design)
-    words = controlled.words(design)
+    record.check(design)
+    words = parts.words(design)
     cells, speed = design.cells(), duration.operations(design.device)
     print(f"{paper} in {design.folder}: {len(cells)} models")
     for name, files in (("corpus", design.corpus), ("valid", design.valid), ("test", design.test)):
         print(f"  {name:10}{words[name]:>12,} words  {', '.join(map(str, files))}")
-    parts = ", ".join(f"{name} {size:,} words" for name, size in design.sizes.items())
-    print(f"  {'parts':10}{parts}; drawn with seed {design.draw}")
+    sizes = ", ".join(f"{name} {size:,} words" for name, size in design.sizes.items())
+    print(f"  {'parts':10}{sizes}; drawn with seed {design.draw}")
     for family, options in design.options.items():
         print(f"  {family:10}" + " ".join(f"{name}={value}" for name, value in options.items()))
     total = 0.0
     for cell in cells:
-        found = duration.seconds(
-            cell.family, design.options[cell.family], design.sizes[cell.size], words, speed, design.device
-        )
-        state = controlled.state(design, cell)
-        left = {"done": 0.0, "trained": found[1]}.get(state, sum(found))
-        total += left
-        print(f"  {cell.name:20} {state:8} {_shown(left):>8}")
-    print(
-        f"about {_shown(total)} at most, one process; from a matrix product timed here ({speed / 1e9:,.0f} GFLOP/s, "
-        f"{duration.REACHED:.0%} of it reached), the sizes of the models and guessed vocabularies; "
-        f"n-grams: {duration.NGRAM_WORDS:,} words a second",
-        flush=True,
-    )
+        total += (left := duration.remaining(design, cell, words, speed))
+        print(f"  {cell.name:20} {measured.state(design, cell):8} {_shown(left):>8}")
+    print(f"about {_shown(total)} at most, one process; {duration.basis(speed)}", flush=True)
 
 
 def _shown(seconds: float) -> str:
@@ -184,41 +185,3 @@ def _shown(seconds: float) -> str:
         if seconds < 5400
         else f"{seconds / 3600:.1f} h"
     )
-
-
-class Progress:
-    """Says how an experiment goes, a line now and then. Ctrl-C stops it; the same command goes on."""
-
-    def __init__(self) -> None:
-        self._training = Shown()
-        self._total = self._done = 0
-        self._said = time.monotonic()
-
-    def said(self, line: str) -> None:
-        """A line; whatever is trained next is timed anew."""
-        print(line, flush=True)
-        self._training = Shown()
-
-    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
-        """As `syntagm train` says it."""
-        self._training.step(step, steps, loss, rate, tokens, seconds)
-
-    def evaluated(self, row: Any) -> None:
-        """As `syntagm train` says it."""
-        self._training.evaluated(row)
-
-    def planned(self, sentences: int, done: int, suites: int) -> None:
-        """What there is to score."""
-        self._total, self._done = sentences, done
-        print(f"{suites} suites, {sentences:,} sentences", flush=True)
-
-    def answered(self, suite: str, sentences: int) -> None:
-        """A line every ten seconds."""
-        self._done += sentences
-        if time.monotonic() - self._said > _SAY_EVERY:
-            self._said = time.monotonic()
-            print(f"{suite}: {self._done:,} sentences", flush=True)
-
-    def warned(self, message: str) -> None:
-        """The warning."""
-        print(f"warning: {message}", flush=True)

@@ -1,16 +1,13 @@
 """Tables and figures of a paper: each written as soon as it is made, tables printed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli._files import spare_set
 
 if TYPE_CHECKING:
-    from syntagm.drawing.chart import Figure
-    from syntagm.drawing.table import Table
-
-    Made = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
+    from syntagm.papers.paper import Made
 
 # Longer tables are written, and only their names printed.
 LONGEST = 70

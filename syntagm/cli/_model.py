@@ -9,7 +9,11 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare MODEL, --allow-pickle and --trust-remote-code."""
-    parser.add_argument("model", metavar="MODEL", help="a model: demo, toy, a folder, a hub name, family:path?options")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="a model: demo, toy, a folder, a hub name, family:path?options (syntagm models lists them)",
+    )
     parser.add_argument(
         "--allow-pickle", action="store_true", help="unpickle weights, which can run any code; and read pickled suites"
     )
@@ -23,11 +27,10 @@ def load(arguments: argparse.Namespace, **asked: str) -> "LanguageModel":
         UsageError: no such family or option, or a permission given twice.
         ModelError: the model can't be loaded.
     """
-    from syntagm import registry
-    from syntagm.models import names
+    from syntagm.models import families, names
 
-    family = registry.find("models", names.parse(arguments.model).family)
+    family = families.find(names.parse(arguments.model).family)
     # A family without weights can't be refused the permission: it may be meant for a suite.
-    pickle = arguments.allow_pickle and "allow_pickle" in getattr(family, "PERMISSIONS", ())
+    pickle = arguments.allow_pickle and "allow_pickle" in family.permissions
     options = {"allow_pickle": pickle, "remote_code": arguments.trust_remote_code}
     return names.load(arguments.model, **{name: "yes" for name, given in options.items() if given}, **asked)

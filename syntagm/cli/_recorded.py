@@ -5,14 +5,15 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _model
 
 if TYPE_CHECKING:
     from syntagm.materials.suite_files import SuiteFiles
-    from syntagm.runs.gap_run import FillRun
+    from syntagm.runs.engine import Cache
     from syntagm.runs.store import Run
+    from syntagm.tasks.task import Task
 
 _DRAWN = ("n", "seed", "style")
 
@@ -32,25 +33,25 @@ def suites(options: argparse.Namespace, named: Sequence[str]) -> "SuiteFiles":
 
 
 def recorded(options: argparse.Namespace, files: "SuiteFiles", place: Path) -> "Run":
-    """Run the model of the command line on the suites into `place`, or go on with the run that is there.
+    """Run the model of the command line on the suites into `place`, or continue the run that is there.
 
     Raises:
         RunError: the folder can't be had; said before the model is loaded.
-        UsageError, ModelError: the model can't be loaded.
+        UsageError, ModelError: a measure or the model can't be had.
         Interrupted: the user asked to stop.
     """
     from syntagm.cli._screen import Screen
-    from syntagm.runs import engine as recording
     from syntagm.runs.cache import AnswerCache, default_path
+    from syntagm.tasks import measures
+    from syntagm.tasks.measured import Measures
+    from syntagm.tasks.predictions.task import Predictions
 
-    with recording.claim(place):
-        pass
-    model = _model.load(options)
-    command, align = shlex.join(["syntagm", *sys.argv[1:]]), vars(options).get("align", "strict")
+    align, named = vars(options).get("align", "strict"), vars(options).get("measure") or []
+    task = Measures(tuple(map(measures.parse, named)), align) if named else Predictions(align)
     with Screen() as screen:
         where = getattr(options, "cache", None) or default_path()
         cache = None if options.no_cache else AnswerCache(where, screen.warned)
-        return recording.run(model, files, place, align=align, cache=cache, progress=screen, command=command)
+        return _executed(options, task, files, place, cache, screen)
 
 
 def filled(
@@ -60,12 +61,12 @@ def filled(
     named: str,
     top: Sequence[float],
     bottom: Sequence[float],
-) -> "FillRun":
-    """Fill the blanks of the suites with the model of the command line into `place`, or go on with the run that is there.
+) -> "Run":
+    """Fill the gaps of the suites with the model of the command line into `place`, or continue the run that is there.
 
     Arguments:
         named: the word list, bundled or a file.
-        top, bottom: cut-offs, as `runs.gap_recording.fill` takes them.
+        top, bottom: cut-offs, as `runs.evaluate.fill` takes them.
 
     Raises:
         RunError: the folder can't be had; said before the model is loaded.
@@ -74,17 +75,27 @@ def filled(
     """
     from syntagm import word_list
     from syntagm.cli._screen import Screen
-    from syntagm.runs import gap_recording as recording
-    from syntagm.runs.ledger import claim
+    from syntagm.tasks.gaps.task import Gaps
 
-    words = word_list.read(named)
-    with claim(place):
-        pass
-    model = _model.load(options)
-    command, chosen = shlex.join(["syntagm", *sys.argv[1:]]), vars(options)
+    chosen = vars(options)
     eligible, shared = chosen.get("eligible", "all"), chosen.get("blank") == "shared"
-    limits = {"top": top, "bottom": bottom}
+    task = Gaps(word_list.read(named), eligible, tuple(top), tuple(bottom), shared)
     with Screen("context") as screen:
-        return recording.fill(
-            model, files, words, place, eligible=eligible, shared=shared, progress=screen, command=command, **limits
-        )
+        return _executed(options, task, files, place, None, screen)
+
+
+def _executed(
+    options: argparse.Namespace,
+    task: "Task[Any]",
+    files: "SuiteFiles",
+    place: Path,
+    cache: "Cache | None",
+    screen: Any,
+) -> "Run":
+    from syntagm.runs.engine import execute
+    from syntagm.runs.ledger import locked
+
+    with locked(place):
+        pass
+    command = shlex.join(["syntagm", *sys.argv[1:]])
+    return execute(task, _model.load(options), files, place, cache=cache, progress=screen, command=command)

@@ -11,11 +11,13 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
 from syntagm.errors import Interrupted
+from syntagm.progress import Progress
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
@@ -28,7 +30,7 @@ CAPTION = (
 )
 
 
-class Screen:
+class Screen(Progress):
     """Shows progress: a bar on a terminal, else a line now and then. Ctrl-C once stops after the batch, twice stops now.
 
     Arguments:
@@ -40,9 +42,7 @@ class Screen:
         self._stopping = False
         self._console = Console(stderr=True, highlight=False)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{unit}s, left:"))
-        self._bar = Progress(
-            *columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal
-        )
+        self._bar = Bar(*columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal)
         self._task = self._bar.add_task("", total=None)
         self._total = self._done = self._before = 0
         self._began = self._said = time.monotonic()
@@ -61,17 +61,17 @@ class Screen:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self._console.print("stopping after this batch; Ctrl-C again stops now")
 
-    def planned(self, sentences: int, done: int, suites: int, noun: str = "suite") -> None:
+    def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
         """Say what there is to do; `noun` is what the sentences come in."""
-        self._total, self._done, self._before = sentences, done, done
+        self._total, self._done, self._before = total, done, done
         self._began = self._said = time.monotonic()
-        self._bar.update(self._task, total=sentences, completed=done)
+        self._bar.update(self._task, total=total, completed=done)
         earlier = f", {done:,} of them done before" if done else ""
-        self._console.print(f"{counted(suites, noun)}, {counted(sentences, self._unit)}{earlier}")
+        self._console.print(f"{counted(suites, noun)}, {counted(total, self._unit)}{earlier}")
 
-    def answered(self, suite: str, sentences: int) -> None:
+    def answered(self, suite: str, questions: int) -> None:
         """Move on; raise `Interrupted` if the user asked to stop."""
-        self._done += sentences
+        self._done += questions
         self._bar.update(self._task, completed=self._done, description=escape(suite[:30]))
         if not self._console.is_terminal and time.monotonic() - self._said > _LINE_EVERY:
             self._said = time.monotonic()
@@ -126,7 +126,7 @@ def show_run(run: Run, page: Path | None) -> None:
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
     # The conjunction is a number of its own where predictions are numbered; named ones are rival methods.
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and "1" in suite.predictions}
-    conjunctions = [one for one in accuracies(run, "all") if one.group["suite"] in several] if several else []
+    conjunctions = [one for one in accuracies(run, "all") if one.group.suite in several] if several else []
     rows = [*accuracies(run), *conjunctions]
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -139,7 +139,7 @@ def show_run(run: Run, page: Path | None) -> None:
         errors.print(Text(f"warning: {counted(count, 'result')} undefined: {reason}"))
     first = run.suites[0]
     if first.predictions:
-        console.print(Text("signature of the first line: " + run.signature(first.name, next(iter(first.predictions)))))
+        console.print(Text(f"signature of the first line: {run.signature(first.name, next(iter(first.predictions)))}"))
     console.print(Text(f"run: {run.folder}"))
     if page:
         console.print(Text(f"report: {page}"))
@@ -151,7 +151,7 @@ def _without_chance(run: Run, rows: Iterable[Estimate]) -> dict[str, list[str]]:
     for estimate in rows:
         chance = chance_of(run, estimate)
         if math.isnan(chance.value):
-            found.setdefault(chance.method, []).append(estimate.group["suite"])
+            found.setdefault(chance.method, []).append(estimate.group.suite)
     return found
 
 
@@ -167,8 +167,8 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
     for name in ("score", "interval", "chance", "n", "ties", "undefined"):
         table.add_column(name, justify="right", no_wrap=True)
     order = {suite.name: number for number, suite in enumerate(run.suites)}
-    for estimate in sorted(by_suite, key=lambda estimate: order[estimate.group["suite"]]):
-        table.add_row(*_cells(estimate.group["suite"], estimate.group["measure"], run, estimate))
+    for estimate in sorted(by_suite, key=lambda estimate: order[estimate.group.suite]):
+        table.add_row(*_cells(estimate.group.suite, estimate.group.measure, run, estimate))
     table.add_section()
     for estimate in by_circuit:
         table.add_row(*_cells(estimate.group["circuit"], "SG score", run, estimate))

@@ -14,13 +14,14 @@ Exit code 1: a run is not finished; items without results are left out.
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from syntagm.result import Estimate, Group
     from syntagm.runs.store import Run
     from syntagm.stats.paired import Comparison
     from syntagm.views.comparison.compute import Pairing
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 def _refuse_without_flips(found: "Pairing", options: argparse.Namespace) -> None:
     from syntagm.errors import UsageError
 
-    if found.overall.flipped is None:
+    if found.overall.verdicts is None:
         expected = "a measure of verdicts, whose items can flip"
         raise UsageError("-o", f"{options.measure}, whose values are shares", expected, "--json has the differences.")
 
@@ -78,16 +79,16 @@ def _refuse_without_flips(found: "Pairing", options: argparse.Namespace) -> None
 def _spare(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from syntagm.stats.paired import FLIP_COLUMNS
+    from syntagm.stats.paired import PAIR_COLUMNS
 
     if options.output:
-        _files.spare_csv(Path(options.output), FLIP_COLUMNS, options.force)
+        _files.spare_csv(Path(options.output), PAIR_COLUMNS, options.force)
 
 
 def _count(text: str) -> int | None:
     if text == "all":
         return None
-    from syntagm.models.names import whole
+    from syntagm.io.number import whole
 
     return whole("--flips", text, least=0, also="`all`")
 
@@ -106,10 +107,10 @@ def _print(found: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | No
     console.print(_suites(found, narrow=console.width < WIDE))
     for line in _summary(found.overall):
         console.print(Text(line))
-    if len(found.flips) and count != 0:
+    if len(found.discordant) and count != 0:
         console.print(_flips(found, count))
-    if count is not None and len(found.flips) > count:
-        console.print(f"{count} of {len(found.flips)} flipped items; the others with --flips all, or -o FILE")
+    if count is not None and len(found.discordant) > count:
+        console.print(f"{count} of {len(found.discordant)} flipped items; the others with --flips all, or -o FILE")
 
 
 def _suites(found: "Pairing", narrow: bool = False) -> "Table":
@@ -121,44 +122,27 @@ def _suites(found: "Pairing", narrow: bool = False) -> "Table":
     table.add_column("suite", overflow="fold")
     for name in ("n", "A", "B", "B - A", "flipped", "ties A, B", "p (Holm)"):
         table.add_column(name, justify="right", no_wrap=True)
-    for one, p in zip(found.suites, _adjusted(found)["p_holm"], strict=True):
-        table.add_row(Text(one.group["suite"]), *map(Text, _cells(one, narrow)), _p(p))
+    for one in found.suites:
+        table.add_row(Text(one.group.suite), *map(Text, _cells(one, narrow)), _p(one))
     table.add_section()
     table.add_row(f"mean of {len(found.suites)}", *map(Text, _cells(found.overall, narrow)), "", style="bold")
     return table
 
 
-def _adjusted(found: "Pairing") -> dict[str, list[float | None]]:
-    """The adjusted p of each suite; None where there is no test: without an item, and of shares."""
-    from syntagm.stats.adjust import holm
-    from syntagm.stats.benjamini_hochberg import benjamini_hochberg
-
-    tested = [one.p for one in found.suites if _tested(one)]
-    made: dict[str, list[float | None]] = {}
-    for name, adjust in (("p_holm", holm), ("p_bh", benjamini_hochberg)):
-        left = iter(adjust(tested))
-        made[name] = [next(left) if _tested(one) else None for one in found.suites]
-    return made
-
-
-def _tested(one: "Comparison") -> bool:
-    return one.n > 0 and one.flipped is not None
-
-
-def _p(p: float | None) -> str:
-    if p is None:
+def _p(one: "Comparison") -> str:
+    if not one.tested:
         return "no test"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+    return "<0.001" if one.holm < 0.001 else f"{one.holm:.3f}"
 
 
 def _cells(one: "Comparison", narrow: bool) -> list[str]:
-    difference = one.difference
-    means = (
-        _beside(f"{one.a:.3f}", *(f"{end:.3f}" for end in one.ends_a)),
-        _beside(f"{one.b:.3f}", *(f"{end:.3f}" for end in one.ends_b)),
-        _beside(*map(_signed, (difference.value, difference.low, difference.high))),
-    )
-    counts = ("", "") if one.flipped is None else (f"↑{one.only_b} ↓{one.only_a}", f"{one.ties_a}, {one.ties_b}")
+    means = [
+        _beside(*(f"{number:.3f}" for number in (mean.value, mean.low, mean.high))) for mean in (one.a, one.b) if mean
+    ]
+    means.append(_beside(*map(_signed, (one.difference.value, one.difference.low, one.difference.high))))
+    counts = ("", "")
+    if counted := one.verdicts:
+        counts = (f"↑{counted.only_b} ↓{counted.only_a}", f"{counted.ties_a}, {counted.ties_b}")
     return [str(one.n), *(mean.replace(" [", "\n[") if narrow else mean for mean in means), *counts]
 
 
@@ -171,15 +155,15 @@ def _signed(number: float) -> str:
 
 
 def _summary(overall: "Comparison") -> list[str]:
-    margin = overall.margin
-    if margin is None:
+    margin, counted = overall.margin, overall.verdicts
+    if margin is None or counted is None:
         return [
             f"left out, undefined in A or B: {overall.difference.undefined}",
             f"intervals: {overall.difference.method}; those of A and B not paired",
         ]
     return [
-        f"items: both {overall.both}, only A {overall.only_a}, only B {overall.only_b}, neither {overall.neither}; "
-        f"left out, undefined in A or B: {overall.difference.undefined}; McNemar p = {overall.p:.3g} (all items)",
+        f"items: both {counted.both}, only A {counted.only_a}, only B {counted.only_b}, neither {counted.neither}; "
+        f"left out, undefined in A or B: {overall.difference.undefined}; McNemar p = {counted.p:.3g} (all items)",
         f"margin, B - A: {_beside(*map(_signed, (margin.value, margin.low, margin.high)))} bits",
         f"intervals: {overall.difference.method} (those of A and B not paired); "
         "p of suites: McNemar's exact test, adjusted over the suites by Holm",
@@ -196,8 +180,8 @@ def _flips(found: "Pairing", count: int | None) -> "Table":
         table.add_column(name, overflow="fold")
     for name in ("", "margin A", "margin B"):
         table.add_column(name, justify="right", no_wrap=True)
-    for suite, item, measure, value_a, value_b, margin_a, margin_b in found.flips.head(
-        count or len(found.flips)
+    for suite, item, measure, value_a, value_b, margin_a, margin_b in found.discordant.head(
+        count or len(found.discordant)
     ).rows():
         names = (Text(suite), Text(item), Text(measure))
         table.add_row(*names, "↑" if value_b > value_a else "↓", f"{margin_a:+.3f}", f"{margin_b:+.3f}")
@@ -206,33 +190,56 @@ def _flips(found: "Pairing", count: int | None) -> "Table":
 
 def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
     import json
-    from dataclasses import asdict
 
     from syntagm.io.json import finite
 
     first, second = _signatures(found, runs, rule)
-    adjusted = _adjusted(found)
-    numbers = [dict(zip(adjusted, each, strict=True)) for each in zip(*adjusted.values(), strict=True)]
     content = {
         "a": {"model": runs[0].model, "run": str(runs[0].folder), "signature": first},
         "b": {"model": runs[1].model, "run": str(runs[1].folder), "signature": second},
-        "overall": asdict(found.overall),
-        "suites": [asdict(one) | each for one, each in zip(found.suites, numbers, strict=True)],
-        "flips": found.flips.to_dicts(),
+        "overall": _compared(found.overall),
+        "suites": [_compared(one) | {"p_holm": one.holm, "p_bh": one.benjamini_hochberg} for one in found.suites],
+        "flips": found.discordant.to_dicts(),
         "warnings": found.warnings,
         "left_out": found.left_out,
     }
     print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False))
 
 
+_COUNTS = ("both", "only_a", "only_b", "neither", "ties_a", "ties_b")
+
+
+def _compared(one: "Comparison") -> dict[str, Any]:
+    """A comparison in the terms of the JSON, which are flat."""
+    counts = {name: getattr(one.verdicts, name) if one.verdicts else None for name in _COUNTS}
+    sides = {"a": one.a, "b": one.b}
+    return {
+        "group": _group(one.group),
+        **{name: side.value for name, side in sides.items() if side},
+        **{f"ends_{name}": [side.low, side.high] for name, side in sides.items() if side},
+        "difference": _estimate(one.difference),
+        "margin": _estimate(one.margin) if one.margin else None,
+        **counts,
+        "p": one.verdicts.p if one.verdicts else None,
+    }
+
+
+def _estimate(one: "Estimate") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(one) | {"group": _group(one.group)}
+
+
+def _group(group: "Group") -> dict[str, str]:
+    return {name: value for name, value in (("suite", group.suite), ("measure", group.measure)) if value}
+
+
 def _signatures(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:
     """Of the suite, or, over several, with their number in its place."""
-    suite = found.suites[0].group["suite"]
+    suite = found.suites[0].group.suite
     signatures = [run.signature(suite, rule) for run in runs]
-    if len(found.suites) == 1:
-        return signatures
-    named = f"{suite}@{runs[0].suite(suite).hash[:8]}"
-    return [signature.replace(f"|{named}|", f"|{len(found.suites)} suites|") for signature in signatures]
+    count = len(found.suites)
+    return [str(signature if count == 1 else signature.over(count)) for signature in signatures]
 
 
 def _write(found: "Pairing", output: str) -> None:
@@ -240,6 +247,6 @@ def _write(found: "Pairing", output: str) -> None:
 
     from syntagm.io import atomic
     from syntagm.io import csv as table
-    from syntagm.stats.paired import FLIP_COLUMNS
+    from syntagm.stats.paired import PAIR_COLUMNS
 
-    atomic.write(Path(output), "".join(table.lines(FLIP_COLUMNS, found.flips.iter_rows())).encode())
+    atomic.write(Path(output), "".join(table.lines(PAIR_COLUMNS, found.discordant.iter_rows())).encode())

@@ -76,7 +76,10 @@ def run(options: argparse.Namespace) -> int:
 
     top = _limits("--top", options.top, PUBLISHED_TOP)
     bottom = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
+    from syntagm.runs.gap_run import FillRun
+
     done = filled(options, suites(options, options.suite), options.output, options.words, top, bottom)
+    assert isinstance(done, FillRun)
     page = None if options.no_report else options.output / "report.html"
     if page:
         from syntagm.report.page import report
@@ -102,7 +105,7 @@ def show(done: "FillRun", page: Path | None = None) -> None:
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     for remark in _remarks(done):
         errors.print(Text(remark))
-    console.print(Text("signature of the first line: " + done.signature(done.suites[0].name, "equal_weight")))
+    console.print(Text(f"signature of the first line: {done.signature(done.suites[0].name, 'equal_weight')}"))
     console.print(Text(f"run: {done.folder}"))
     if page:
         console.print(Text(f"report: {page}"))
@@ -129,8 +132,9 @@ def _table(done: "FillRun", key: str, found: "Sequence[Estimate]") -> "Table":
     table.add_column(key, overflow="fold")
     for name in ("items", "tse", "contexts", *_SHOWN[1:], "invalid", "rows"):
         table.add_column(name, justify="right", no_wrap=name != "invalid")
-    for name in dict.fromkeys(one.group[key] for one in found):
-        by_measure = {one.group["measure"]: one for one in found if one.group[key] == name}
+    named = [(one.group.suite if key == "suite" else one.group[key], one) for one in found]
+    for name in dict.fromkeys(name for name, _ in named):
+        by_measure = {one.group.measure: one for about, one in named if about == name}
         suites = [
             suite.name for suite in done.suites if name == (suite.name if key == "suite" else suite.tags.get(key))
         ]

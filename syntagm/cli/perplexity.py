@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if asked:
         how = {"blanks": "split into words already and taken as it stands", "treebank": "divided as the Treebank"}
         print(f"the text is {how[asked['tokens']]}", file=sys.stderr)
-    if not model.left_to_right:
+    if model.sees == "both":
         print(
             "pseudo-perplexity: each word has both sides of the text to go by; compare it with its like only",
             file=sys.stderr,

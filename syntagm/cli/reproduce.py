@@ -23,27 +23,28 @@ it, or kill it: the same command line continues. Families, sizes and seeds can b
 """
 
 import argparse
-import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syntagm import registry
 from syntagm.cli import _experiment
 from syntagm.cli._files import add_force
 from syntagm.cli._made import write
 from syntagm.errors import UsageError
+from syntagm.papers import paper as papers
+from syntagm.papers.paper import Paper
 
 if TYPE_CHECKING:
+    from syntagm.papers.paper import Made
     from syntagm.runs.store import Run
 
-# The option that asks for it -> what a paper's file offers, and what to say of a paper that doesn't.
-WAYS = {
-    "--model": ("of_runs", "makes nothing of runs"),
-    "--from-run": ("of_runs", "makes nothing of runs"),
-    "--from-raw": ("from_raw", "has no raw data that can be read"),
-    "--corpus": ("experiment", "trains no models"),
+# The option that asks for it -> whether a paper offers it, and what to say of a paper that doesn't.
+WAYS: dict[str, tuple[Callable[[Paper], object], str]] = {
+    "--model": (lambda paper: paper.of_runs, "makes nothing of runs"),
+    "--from-run": (lambda paper: paper.of_runs, "makes nothing of runs"),
+    "--from-raw": (lambda paper: paper.from_raw, "has no raw data that can be read"),
+    "--corpus": (lambda paper: paper.experiment, "trains no models"),
 }
 # What only means something where a model is run.
 _OF_MODEL = ("suite", "n", "style")
@@ -77,16 +78,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make what the options ask for, if the paper has it."""
-    paper = registry.find("papers", options.paper)
+    paper = papers.find(options.paper)
     way = _way(options, paper)
-    if way == "--corpus":
+    if way == "--corpus" and paper.experiment:
         _refuse(options, _OF_MODEL[1:], way)
-        return _experiment.run(options, paper)
+        return _experiment.run(options, paper.experiment, paper.suites)
     _experiment.refuse(options, way)
     if way != "--model":
         _refuse(options, _OF_MODEL, way)
     runs = [] if way == "--from-raw" else _runs(options, paper)
     offered = paper.of_runs if runs else paper.from_raw
+    assert offered, "a way that the paper doesn't offer is refused"
     made = offered(runs or options.from_raw, **_choices(offered, options.set))
     write(made, options.output, options.force)
     for one in runs:
@@ -94,16 +96,14 @@ def run(options: argparse.Namespace) -> int:
     return 0 if all(one.done for one in runs) else 1
 
 
-def _way(options: argparse.Namespace, paper: ModuleType) -> str:
+def _way(options: argparse.Namespace, paper: Paper) -> str:
     asked = [way for way in WAYS if getattr(options, way[2:].replace("-", "_"))]
+    offered = [way for way, (offer, _) in WAYS.items() if offer(paper)]
     if len(asked) != 1:
-        offered = [way for way, (name, _) in WAYS.items() if hasattr(paper, name)]
         found = " and ".join(asked) or "none of them"
         raise UsageError(f"reproduce {options.paper}", found, "one of " + ", ".join(offered))
-    name, lacking = WAYS[asked[0]]
-    if not hasattr(paper, name):
-        offered = [way for way, (name, _) in WAYS.items() if hasattr(paper, name)]
-        raise UsageError(asked[0], f"{options.paper} {lacking}", "one of " + ", ".join(offered))
+    if asked[0] not in offered:
+        raise UsageError(asked[0], f"{options.paper} {WAYS[asked[0]][1]}", "one of " + ", ".join(offered))
     return asked[0]
 
 
@@ -113,23 +113,23 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], way: str) -> None
         raise UsageError(option, f"given with {way}", "one or the other", "It is about suites that a model is run on.")
 
 
-def _runs(options: argparse.Namespace, paper: ModuleType) -> "list[Run]":
+def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
     from syntagm.runs.store import open_run
 
     if options.from_run:
         return [open_run(place) for place in options.from_run]
     from syntagm.cli._recorded import filled, recorded, suites
 
-    files, place = suites(options, options.suite or paper.SUITES), options.output / "run"
-    if hasattr(paper, "WORDS"):
-        return [filled(options, files, place, paper.WORDS, paper.TOP, paper.BOTTOM)]
+    files, place = suites(options, options.suite or paper.suites), options.output / "run"
+    if gaps := paper.gaps:
+        return [filled(options, files, place, gaps.words, gaps.top, gaps.bottom)]
     return [recorded(options, files, place)]
 
 
-def _choices(offered: Any, pairs: Sequence[str]) -> dict[str, str]:
+def _choices(offered: "Callable[..., Made]", pairs: Sequence[str]) -> dict[str, str]:
     """The choices that the user makes, those that the analysis has."""
     chosen = dict(_experiment.pair("--set", pair) for pair in pairs)
-    known = [name for name, one in inspect.signature(offered).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    known = papers.choices(offered)
     if odd := [name for name in chosen if name not in known]:
         raise UsageError("--set", f"no choice {odd[0]!r}", "one of " + ", ".join(known) if known else "none")
     return chosen

@@ -8,6 +8,7 @@ Stop it with Ctrl-C, or kill it: the same command line continues. Given again af
     syntagm run demo --suite hu2020 -o runs/demo
     syntagm run 'gpt2?bos=yes' --suite blimp/*.jsonl -o runs/gpt2
     syntagm run demo --suite marvin2018 -n 200 --seed 7 -o runs/ml
+    syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=Disambiguator)' -o runs/bits
 """
 
 import argparse
@@ -37,6 +38,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=["strict", "start"],
         default="strict",
         help="a token over a region border: refuse it, or leave it where it starts, as SyntaxGym does",
+    )
+    add(
+        "--measure",
+        metavar="MEASURE",
+        action="append",
+        help="judge items by NAME(option=value, ...) in place of the suites' predictions; may be given several times",
     )
     add("--cache", metavar="FILE", type=Path, help="where answers are kept across runs")
     add("--no-cache", action="store_true", help="keep no answers across runs, and use none")

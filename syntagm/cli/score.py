@@ -59,7 +59,7 @@ def _words(answer: "Surprisals", scored: bool) -> list[tuple[str, float]]:
     import re
 
     from syntagm.suite import Region, Sentence
-    from syntagm.tasks.predictions.prediction import Reading
+    from syntagm.tasks.reading import Reading
 
     regions = tuple(Region(found[0], found.start(), found.end()) for found in re.finditer(r"\S+", answer.text))
     values = Reading(first_scored=scored).regions(Sentence(answer.text, regions), answer)
@@ -73,7 +73,7 @@ def _tokens(answer: "Surprisals") -> list[tuple[str, float, bool]]:
 
 
 def _total(answer: "Surprisals", scored: bool) -> float:
-    from syntagm.tasks.predictions.prediction import Reading
+    from syntagm.tasks.reading import Reading
 
     return float(Reading(first_scored=scored).bits(answer).sum())
 

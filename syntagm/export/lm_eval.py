@@ -29,8 +29,9 @@ from syntagm.export._csv import unfinished
 from syntagm.formula import parse
 from syntagm.io import atomic
 from syntagm.io.json import finite
-from syntagm.runs.store import Run, SuiteRecord, open_run
-from syntagm.tasks.predictions.prediction import Reading
+from syntagm.runs.store import Run, open_run
+from syntagm.tasks.reading import Reading
+from syntagm.tasks.task import SuiteRecord
 
 MEASURE = "full_sentence"
 _FORMULAS = {str(parse("(*;%good%) < (*;%bad%)")), str(parse("(*;%bad%) > (*;%good%)"))}

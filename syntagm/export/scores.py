@@ -23,11 +23,11 @@ COLUMNS = (
 def _rows(run: Run) -> Iterator[Row]:
     if isinstance(run, FillRun):
         # The numbers of a context have estimates of their own, over contexts; scores over suites are made as of any run.
-        over_suites = (one for one in estimates.estimates(run) if "suite" not in one.group)
+        over_suites = (one for one in estimates.estimates(run) if not one.group.suite)
         yield from (score_row(run, one) for one in (*blank_estimates.estimates(run), *over_suites))
         return
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and estimates.conjoins(run)}
-    together = [one for one in estimates.accuracies(run, "all") if one.group["suite"] in several] if several else []
+    together = [one for one in estimates.accuracies(run, "all") if one.group.suite in several] if several else []
     overall = estimates.scores(run, "all") if several else []
     for one in (*estimates.estimates(run), *together, *overall):
         yield score_row(run, one)
@@ -37,20 +37,19 @@ def score_row(run: Run, one: Estimate) -> tuple[object, ...]:
     """The row of an estimate as `syntagm.views.scores.compute` makes it; columns as in `COLUMNS`."""
     expected = estimates.chance_of(run, one)
     numbers = (one.value, one.low, one.high, one.n, one.ties, one.undefined, expected.value, expected.method)
-    return (one.group["model"], *_about(one), *numbers, one.method, _signature(run, one))
+    return (one.group.model, *_about(one), *numbers, one.method, _signature(run, one))
 
 
 def _about(one: Estimate) -> tuple[str, str, str]:
     """What kind of thing an estimate is about, which, and by which measure or rule."""
     group = one.group
-    if "suite" in group:
-        return "suite", group["suite"], group["measure"]
-    tag = next((key for key in group if key not in ("model", "rule")), "")
-    return (tag, group[tag], group["rule"]) if tag else ("all suites", "", group["rule"])
+    if group.suite:
+        return "suite", group.suite, group.measure
+    return (*next(iter(group.labels), ("all suites", "")), group.rule)
 
 
 def _signature(run: Run, one: Estimate) -> str:
-    return run.signature(one.group["suite"], one.group["measure"]) if "suite" in one.group else ""
+    return str(run.signature(one.group.suite, one.group.measure)) if one.group.suite else ""
 
 
 KIND = Csv(COLUMNS, _rows)

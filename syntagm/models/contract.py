@@ -2,13 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import ModelError
+
+Sees = Literal["left", "both", "left and length"]
 
 
 class LanguageModel(ABC):
@@ -22,7 +24,11 @@ class LanguageModel(ABC):
         end: the end symbol, if its surprisal is listed as a last token; else None.
         noise: the largest difference in bits, per text, measured between two ways of asking the same. Margins within it
             mean nothing. 0 for exact models.
-        left_to_right: does a token's surprisal depend only on what precedes it?
+        sees: what a token's surprisal depends on beside the token itself: "left", what precedes it, so that the bits of a prefix
+            are the first bits of the longer text; "both", what precedes and what follows it; "left and length", what precedes
+            it and how long the text is.
+        exact: is the surprisal that of the model's own distribution? False for a search that keeps a few hypotheses (a beam);
+            its sizes stand in `policies`.
         can: the questions it answers: {"score"} or {"score", "fill"}.
         worth_caching: does a stored answer save time?
         policies: what the numbers depend on, as it stands in signatures: {"bos": "yes", "eos": "no", ...}.
@@ -34,7 +40,8 @@ class LanguageModel(ABC):
     start: str | None = None
     end: str | None = None
     noise: float = 0.0
-    left_to_right: bool = True
+    sees: Sees = "left"
+    exact: bool = True
     can: ClassVar[frozenset[str]] = frozenset({"score"})
     worth_caching: ClassVar[bool] = True
     policies: Mapping[str, str]
@@ -56,7 +63,7 @@ class LanguageModel(ABC):
         """The surprisal of each candidate in each blank, in the order of `blanks`.
 
         Arguments:
-            blanks: repeats and order make no difference to the answers. Left-to-right models take no notice of `right`.
+            blanks: repeats and order make no difference to the answers. Models that see the left side take no notice of `right`.
             done: called after each batch with the number of blanks finished by it. It may raise to stop the work.
 
         Raises:

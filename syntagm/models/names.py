@@ -1,19 +1,15 @@
 """The name of a language model: `family:path?option=value&option=value`, and how it is loaded."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from syntagm import registry
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import json
+from syntagm.models import families
 from syntagm.models.contract import LanguageModel
-
-LARGEST = 10**12
-BUNDLED = {"demo": ("causal", str(Path(__file__).with_name("_demo"))), "toy": ("toy", ""), "random": ("random", "")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +40,14 @@ def parse(text: str) -> Name:
     options = dict(pairs)
     if len(options) < len(pairs):
         raise UsageError(f"model {text}", "an option given twice", "each option once")
-    if address in BUNDLED:
-        return Name(*BUNDLED[address], options)
+    if address in (bundled := families.bundled()):
+        return Name(*bundled[address], options)
     family, colon, path = address.partition(":")
-    if colon and family in registry.names("models"):
-        if path in BUNDLED and BUNDLED[path][0] == family:
-            path = BUNDLED[path][1]
-        return Name(family, path, options)
+    if colon and family in families.names():
+        return Name(family, families.find(family).bundled.get(path, path), options)
     if family.isidentifier() and colon and not Path(address).exists():
         # No name on the hub has a colon.
-        raise UsageError(f"model {text}", f"no family {family!r}", "one of " + ", ".join(registry.names("models")))
+        raise UsageError(f"model {text}", f"no family {family!r}", "one of " + ", ".join(families.names()))
     return Name(_family(Path(address)), address, options)
 
 
@@ -61,7 +55,7 @@ def _family(path: Path) -> str:
     """The family of a folder without a family before it: what its `model.json` says, else `causal`."""
     if not (said := head(path)):
         return "causal"
-    if (family := said["family"]) not in (known := registry.names("models")):
+    if (family := said["family"]) not in (known := families.names()):
         raise ModelError(str(path / "model.json"), f"no family {family!r}", "one of " + ", ".join(known))
     return str(family)
 
@@ -90,51 +84,4 @@ def load(text: str, **options: str) -> LanguageModel:
     name = parse(text)
     if doubled := sorted(name.options.keys() & options.keys()):
         raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")
-    module = registry.find("models", name.family)
-    model: LanguageModel = module.load(name.path, **name.options, **options)
-    return model
-
-
-def choose(options: Mapping[str, str], name: str, values: Iterable[str], default: str) -> str:
-    """The value of option `name`, one of `values`.
-
-    Raises:
-        UsageError: another value was given.
-    """
-    value = options.get(name, default)
-    if value not in (known := list(values)):
-        raise UsageError(f"model option {name}", repr(value), "one of " + ", ".join(known))
-    return value
-
-
-def whole(place: str, text: str, least: int = 1, most: int = LARGEST, also: str = "") -> int:
-    """A whole number in digits from `least` to `most`, without the thousands of digits that Python takes no number from.
-
-    Arguments:
-        also: what else may be said there, for the error.
-
-    Raises:
-        UsageError: it is none.
-
-    >>> whole("--flips", "20", least=0)
-    20
-    """
-    if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= most:
-        raise UsageError(
-            place, f"{text!r:.60}", f"a whole number from {least:,} to {most:,}" + (f", or {also}" if also else "")
-        )
-    return int(text)
-
-
-def refuse_others(family: str, options: Mapping[str, str], known: Iterable[str]) -> None:
-    """Refuse options that the family does not have: a misspelt one must not change a number unseen."""
-    if others := sorted(set(options) - set(known)):
-        raise UsageError(
-            f"model family {family}", f"no such option: {others[0]!r}", "one of " + ", ".join(sorted(known))
-        )
-
-
-def canonical(family: str, path: str, options: Mapping[str, str], silent: Iterable[str] = ()) -> str:
-    """The name as it stands in results: options sorted, less those that say only where or how fast to compute."""
-    shown = "&".join(f"{key}={options[key]}" for key in sorted(options) if key not in silent)
-    return f"{family}:{path}" + (f"?{shown}" if shown else "")
+    return families.find(name.family).load(name.path, {**name.options, **options})

@@ -10,6 +10,7 @@ from syntagm.export.scores import COLUMNS, score_row
 from syntagm.io import csv
 from syntagm.report.numbers import Column, Line, Subject
 from syntagm.report.versus import Versus
+from syntagm.stats.paired import Comparison
 
 VERSUS_COLUMNS = (
     *("a", "b", "suite", "n", "accuracy_a", "low_a", "high_a", "accuracy_b", "low_b", "high_b"),
@@ -42,17 +43,16 @@ def scores(columns: Sequence[Column], lines: Iterable[Line]) -> Markup:
 
 def compared(pairs: Sequence[Versus]) -> Markup:
     """Every comparison of two models on a suite."""
-    rows = [
-        (
-            *(pair.a.name, pair.b.name, subject.title, one.difference.n),
-            *(number for part in (one.a, one.b, one.difference) for number in (part.value, part.low, part.high)),
-            *(one.only_a, one.only_b, one.difference.undefined, one.p, one.holm, one.benjamini_hochberg),
-            one.difference.method,
-        )
-        for pair in pairs
-        for subject, one in pair.suites
-    ]
+    rows = (_compared(pair, subject, one) for pair in pairs for subject, one in pair.suites)
     return link("comparison.csv", VERSUS_COLUMNS, rows, "all comparisons as CSV")
+
+
+def _compared(pair: Versus, subject: Subject, one: Comparison) -> tuple[object, ...]:
+    found = [(part.value, part.low, part.high) for part in (one.a, one.b, one.difference) if part]
+    counts = (one.verdicts.only_a, one.verdicts.only_b) if one.verdicts else ("", "")
+    tested = (one.p, one.holm, one.benjamini_hochberg)
+    numbers = (*(number for three in found for number in three), *counts, one.difference.undefined, *tested)
+    return (pair.a.name, pair.b.name, subject.title, one.n, *numbers, one.difference.method)
 
 
 def figure(numbers: pl.DataFrame, stem: str) -> Markup:

@@ -14,6 +14,7 @@ from syntagm.io import atomic
 from syntagm.report import fill_figures, fill_numbers, numbers
 from syntagm.report.example import compared
 from syntagm.report.numbers import Subject
+from syntagm.result import Group
 from syntagm.runs.store import Run
 from syntagm.views import margins
 from syntagm.views.regions import chart as surprisal_by_region
@@ -46,7 +47,7 @@ def suite(subject: Subject, title: str = "", sentences: Sequence[pl.DataFrame] |
 def accuracies(subjects: Sequence[Subject], title: str = "") -> Figure:
     """The accuracy of every model on every suite, by the first prediction of each suite."""
     found = [
-        replace(one, group={"model": column.name, "suite": subject.title, "measure": subject.first})
+        replace(one, group=Group(column.name, subject.title, subject.first))
         for subject in subjects
         for column in subject.columns
         if (one := column.accuracies.get((subject.name, subject.first)))

@@ -12,7 +12,7 @@ from syntagm.errors import FormulaError
 from syntagm.formula import Formula, parse
 from syntagm.report.collection_page import UNGRAMMATICAL
 from syntagm.report.in_words import in_words
-from syntagm.runs.store import SuiteRecord
+from syntagm.tasks.task import SuiteRecord
 
 _NAME = re.compile(r"`([^`]+)`")
 

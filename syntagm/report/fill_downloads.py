@@ -26,7 +26,7 @@ def _rows(column: FillColumn) -> Iterator[tuple[object, ...]]:
 
 def _row(column: FillColumn, kind: str, name: str, one: Estimate) -> tuple[object, ...]:
     numbers = (one.value, one.low, one.high, one.n, one.ties, one.undefined)
-    return (column.name, kind, name, one.group["measure"], *numbers, one.method)
+    return (column.name, kind, name, one.group.measure, *numbers, one.method)
 
 
 def lemmas(columns: Sequence[FillColumn], suite: str, stem: str) -> Markup:

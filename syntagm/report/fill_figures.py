@@ -1,14 +1,14 @@
 """The figures of a report on fill runs: the weights against cut-offs, and by how frequent a lemma is."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.report import fill_numbers
 from syntagm.report.fill_numbers import TAG, FillColumn
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.runs.gap_run import FillRun
 from syntagm.views import nucleus
 from syntagm.views.frequency_bands import chart as frequency_bands
@@ -103,9 +103,11 @@ def _bands(column: FillColumn) -> Iterator[Band]:
     for band in sorted(int(one) for one in table[frequency_bands.TAG].unique() if one.isdecimal()):
         part = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
         # The name from which the figure's intervals are drawn, so that they are the same.
-        about = {"of": f"{column.name}/{frequency_bands.ALL}/{band}"}
-        weights = [lemma_groups.share(part, measure, about) for measure in lemma_groups.MEASURES]
-        yield Band(column, band, *(replace(one, group={"model": column.name}) for one in weights))
+        about = f"{column.name}/{frequency_bands.ALL}/{band}"
+        group = Group(column.name)
+        yield Band(
+            column, band, *(lemma_groups.share(part, measure, about, group) for measure in lemma_groups.MEASURES)
+        )
 
 
 def _tags(column: FillColumn) -> dict[str, dict[str, str]]:

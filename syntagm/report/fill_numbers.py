@@ -7,7 +7,7 @@ import polars as pl
 
 from syntagm.errors import UsageError
 from syntagm.report.numbers import Column, Subject
-from syntagm.result import Estimate
+from syntagm.result import Estimate, MeasureName
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
@@ -105,10 +105,10 @@ def columns(runs: Sequence[FillRun]) -> list[FillColumn]:
 
 
 def _column(run: FillRun, name: str) -> FillColumn:
-    found = {(one.group["suite"], one.group["measure"]): one for one in estimates.estimates(run)}
+    found = {(one.group.suite, one.group.measure): one for one in estimates.estimates(run)}
     tagged = [suite.tags[TAG] for suite in run.suites if TAG in suite.tags]
     several = estimates.pooled(run, TAG) if len(set(tagged)) < len(tagged) else []
-    pooled = {(one.group[TAG], one.group["measure"]): one for one in several}
+    pooled = {(one.group[TAG], one.group.measure): one for one in several}
     judged = {suite.name: (one := found[suite.name, "tse"]).n + one.undefined for suite in run.suites}
     return FillColumn(run, name, found, judged, pooled)
 
@@ -151,7 +151,8 @@ def _of_construction(name: str, column: FillColumn) -> Row:
 
 def _whole(found: Mapping[tuple[str, str], Estimate], name: str) -> dict[str, Estimate]:
     """The estimates about one thing at no cut-off."""
-    return {measure: one for (about, measure), one in found.items() if about == name and "(" not in measure}
+    about = {measure: one for (of, measure), one in found.items() if of == name}
+    return {measure: one for measure, one in about.items() if not MeasureName.parse(measure).options}
 
 
 def _eligible(run: FillRun, suites: Sequence[str]) -> tuple[int, int]:

@@ -12,9 +12,9 @@ import polars as pl
 from syntagm.answers import Surprisals
 from syntagm.io.json import finite
 from syntagm.report.numbers import Subject
-from syntagm.stats.occurrence import occurrence
+from syntagm.stats import matching
 from syntagm.suite import Region, Sentence
-from syntagm.tasks.predictions.align import align
+from syntagm.tasks.align import align
 
 LIMIT, SEED = 50, 1
 SHARES = {"flip": 15, "undefined": 5, "tie": 10, "extreme": 10}
@@ -131,11 +131,11 @@ def _tokens(row: Mapping[str, Any], regions: list[str]) -> tuple[list[int], list
 
 
 def _keyed(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(occurrence("item", "measure"))
+    return matching.numbered(table, "measure")
 
 
 def _sentences(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(occurrence("item", "condition"))
+    return matching.numbered(table, "condition")
 
 
 def _order(sentences: Sequence[pl.DataFrame]) -> list[Key]:

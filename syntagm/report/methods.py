@@ -5,12 +5,14 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from syntagm.models import families
+from syntagm.models.family import SURPRISAL, Scoring
 from syntagm.report import references
 from syntagm.report.markdown import code, counted, text
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
+from syntagm.tasks.task import SuiteRecord
 
-_DTYPES = {"f32": "32-bit floats", "f64": "64-bit floats", "bf16": "bfloat16", "f16": "16-bit floats"}
 _COMPARISON = ("mcnemar-1947-note", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
 _RULES = {
     "strict": "; where one reached over a border, the item was left out as undefined",
@@ -93,16 +95,14 @@ def _materials(runs: Sequence[Run], suites: Sequence[SuiteRecord]) -> str:
 
 def _model(run: Run) -> str:
     model, record = run.record["model"], run.record["model"]["record"]
-    policies = model["policies"]
+    policies = references.settings(run)
     about = [f"{record['architecture']} architecture"] if "architecture" in record else []
     about += [f"order {record['order']}"] if "order" in record else []
     about += [f"{name} {code(str(record[name])[:12])}" for name in ("revision", "weights", "hash") if record.get(name)]
-    about += [_DTYPES.get(policies["dtype"], text(str(policies["dtype"])))] if "dtype" in policies else []
+    about += [text(_words(run, "dtype"))] if "dtype" in policies else []
     before = f"{_code(str(model['start']))} stood before each text" if model["start"] else "nothing stood before a text"
     ends = "the end symbol was scored, too" if policies.get("eos") == "yes" else "no end symbol was scored"
-    # How words end in a blank matters where there is a blank.
-    told = {"bos", "eos", "dtype"} | (set() if references.is_fill(run) else {"fill"})
-    others = [f"{key} {code(str(value))}" for key, value in policies.items() if key not in told]
+    others = [f"{key} {code(value)}" for key, value in policies.items() if key not in ("bos", "eos", "dtype")]
     shown = f" ({', '.join(about)})" if about else ""
     said = f"For {code(run.model)}{shown}{_cite(references.of_model(run))} {before} and {ends}"
     return said + (f"; {', '.join(others)}." if others else ".")
@@ -110,15 +110,14 @@ def _model(run: Run) -> str:
 
 def _measure(runs: Sequence[Run]) -> Iterator[str]:
     score = [run for run in runs if not references.is_fill(run)]
-    for masked in (False, True):
-        if chosen := [run for run in runs if ("masking" in run.record["model"]["policies"]) == masked]:
-            cited = _cite([key for run in chosen for key in references.of_scoring(run) if key != references.BLANKS])
-            said = (
-                f"Masked models were scored by pseudo-log-likelihood, masking {_all(chosen, 'masking')}"
-                if masked
-                else "The surprisal of a token is the negative binary logarithm of its probability after what stands before it"
-            )
-            yield f"{said}{cited}."
+    ways = dict.fromkeys(map(_scoring, runs))
+    for way in sorted(ways, key=lambda way: way is not SURPRISAL):
+        chosen = [run for run in runs if _scoring(run) == way]
+        cited = _cite([key for run in chosen for key in references.of_scoring(run) if key != references.BLANKS])
+        named = {
+            setting: " or ".join(dict.fromkeys(_words(run, setting) for run in chosen)) for setting in way.settings
+        }
+        yield f"{way.words.format(**named)}{cited}."
     yield from map(_blanks, (run for run in runs if references.is_fill(run)))
     if not score:
         return
@@ -152,11 +151,15 @@ def _blanks(run: Run) -> str:
     )
 
 
-def _all(runs: Sequence[Run], policy: str) -> str:
-    found = dict.fromkeys(str(run.record["model"]["policies"][policy]) for run in runs)
-    return " or ".join(
-        {"token": "one token at a time", "word": "a token and the rest of its word"}.get(one, one) for one in found
-    )
+def _scoring(run: Run) -> Scoring:
+    family = families.of_model(run.model)
+    return family.scoring if family else SURPRISAL
+
+
+def _words(run: Run, setting: str) -> str:
+    """What a value of a scoring setting is called: by the family's declaration, else as the record has it."""
+    family, value = families.of_model(run.model), str(run.record["model"]["policies"][setting])
+    return family.words(setting, value) if family else value
 
 
 def _numbers(runs: Sequence[Run]) -> Iterator[str]:
@@ -196,8 +199,10 @@ def _compared(runs: Sequence[Run]) -> bool:
 def _software(runs: Sequence[Run]) -> str:
     versions = {f"Syntagm {run.record['versions']['syntagm']} [@syntagm]": None for run in runs}
     versions |= {f"Python {run.record['versions']['python']}": None for run in runs}
-    for name, shown in (("torch", "PyTorch"), ("transformers", "Transformers"), ("kenlm", "KenLM")):
-        versions |= {f"{shown} {one}": None for run in runs if (one := run.record["model"]["record"].get(name))}
+    for run in runs:
+        family, record = families.of_model(run.model), run.record["model"]["record"]
+        for program in family.programs if family else ():
+            versions |= {f"{program.name} {record[program.key]}": None} if record.get(program.key) else {}
     return f"Numbers were computed with {', '.join(versions)}."
 
 

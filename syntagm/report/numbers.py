@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from syntagm.result import Estimate
 from syntagm.runs.several import named
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import Chance, unknown
+from syntagm.tasks.task import SuiteRecord
 from syntagm.views.scores import compute as estimates
 
 RULES = {"first": "first prediction of each suite", "all": "all predictions of each suite together"}
@@ -129,7 +130,7 @@ def columns(runs: Sequence[Run]) -> list[Column]:
 
 def _column(run: Run, name: str) -> Column:
     found = [*estimates.accuracies(run), *estimates.accuracies(run, "all")]
-    accuracies = {(one.group["suite"], one.group["measure"]): one for one in reversed(found)}
+    accuracies = {(one.group.suite, one.group.measure): one for one in reversed(found)}
     judged = {}
     for suite in run.suites:
         one = accuracies.get((suite.name, next(iter(suite.predictions), "")))

@@ -8,22 +8,17 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.models import families
+from syntagm.models.family import SURPRISAL
+from syntagm.runs.store import Run
+from syntagm.tasks.task import SuiteRecord
 
 _FILE = Path(__file__).resolve().parent.parent / "materials" / "cited" / "references.bib"
 _KEY = re.compile(r"@\w+\{([^,]+),")
 _MENTION = re.compile(
     r"\b([A-Z][\w'’-]+(?:, [A-Z][\w'’-]+)*(?: et al\.?| (?:and|&) [A-Z][\w'’-]+)?)(?:, | \(| )((?:19|20)\d\d)\b"
 )
-ARCHITECTURES = {
-    "gpt2": ("radford-etal-2019-language",),
-    "bert": ("devlin-etal-2019-bert",),
-    "roberta": ("liu-etal-2019-roberta",),
-    "distilbert": ("sanh-etal-2019-distilbert",),
-    "lstm": ("hochreiter-schmidhuber-1997-long",),
-}
 BLANKS = "newman-etal-2021-refining"
-NGRAM = ("kneser-ney-1995-improved", "chen-goodman-1999-empirical")
 
 
 @cache
@@ -65,30 +60,30 @@ def of_suite(suite: SuiteRecord) -> tuple[list[str], list[str]]:
 
 
 def of_model(run: Run) -> list[str]:
-    """What a model's architecture and the program that runs it rest on."""
-    record, family = run.record["model"]["record"], run.model.partition(":")[0]
-    keys = list(ARCHITECTURES.get(str(record.get("architecture", "")), ()))
-    keys += NGRAM if family == "ngram" else ()
-    keys += ["heafield-2011-kenlm"] if "kenlm" in record else []
-    return [*keys, *(["wolf-etal-2020-transformers"] if "transformers" in record else [])]
+    """What a model's family, its architecture and the programs that compute it rest on."""
+    family = families.of_model(run.model)
+    return family.cites(run.record["model"]["record"]) if family else []
 
 
 def of_scoring(run: Run) -> list[str]:
-    """What the way of scoring rests on: surprisal, pseudo-log-likelihoods, word boundaries, blanks."""
-    policies = run.record["model"]["policies"]
-    keys = []
-    if "masking" in policies:
-        keys += ["salazar-etal-2020-masked"] + (["kauf-ivanova-2023-better"] if policies["masking"] == "word" else [])
-    else:
-        keys += ["hale-2001-probabilistic", "levy-2008-expectation"]
-    if policies.get("boundary") == "word" or (is_fill(run) and policies.get("fill") == "word"):
-        keys += ["pimentel-meister-2024-compute", "oh-schuler-2024-leading"]
+    """What the way of scoring rests on: that of the family, its settings, the measures of blanks."""
+    family = families.of_model(run.model)
+    keys = list((family.scoring if family else SURPRISAL).references)
+    known = [family.known(setting, value) for setting, value in settings(run).items()] if family else []
+    keys += [key for value in known if value for key in value.references]
     return [*keys, *([BLANKS] if is_fill(run) else [])]
+
+
+def settings(run: Run) -> dict[str, str]:
+    """The scoring settings of a model that matter in a run: those of gaps where gaps were filled."""
+    family, policies = families.of_model(run.model), run.record["model"]["policies"]
+    others = family.gaps_only if family and not is_fill(run) else frozenset()
+    return {name: str(value) for name, value in policies.items() if name not in others}
 
 
 def is_fill(run: Run) -> bool:
     """Does the run fill blanks?"""
-    return bool(run.record.get("kind") == "fill")
+    return run.task.name == "gaps"
 
 
 def bibtex(keys: Iterable[str], runs: Sequence[Run], version: str) -> str:

@@ -7,9 +7,9 @@ from itertools import combinations
 import polars as pl
 
 from syntagm.report.numbers import Column, Subject
-from syntagm.result import Estimate
-from syntagm.stats import paired, score, significance
-from syntagm.stats.significance import LEVEL, Separation
+from syntagm.stats import paired, score
+from syntagm.stats.paired import Comparison, Verdicts
+from syntagm.stats.significance import LEVEL
 
 # With more models than this each is compared with the first only: the number of pairs grows with the square.
 MOST = 8
@@ -20,27 +20,33 @@ class Versus:
     """Model b against model a on the suites that both have with the same content, by the first prediction of each.
 
     Arguments:
-        mean: the unweighted mean over suites of the differences, b - a.
-        suites: the suites with what separates the models there, the largest difference first.
+        overall: the comparison over all of them.
+        suites: the suites with the comparison of the models there, the largest difference first.
     """
 
     number: int
     a: Column
     b: Column
-    mean: Estimate
-    suites: tuple[tuple[Subject, Separation], ...]
+    overall: Comparison
+    suites: tuple[tuple[Subject, Comparison], ...]
 
     @property
     def better(self) -> tuple[int, int]:
         """On how many suites a is better, and b, by Holm's p."""
         found = [one for _, one in self.suites if one.holm <= LEVEL]
-        for_b = sum(one.only_b > one.only_a for one in found)
+        for_b = sum(counted.only_b > counted.only_a for counted in map(_counted, found))
         return len(found) - for_b, for_b
 
     @property
     def flips(self) -> tuple[int, int]:
         """On how many items the prediction holds under a only, and under b only."""
-        return sum(one.only_a for _, one in self.suites), sum(one.only_b for _, one in self.suites)
+        counts = [_counted(one) for _, one in self.suites]
+        return sum(one.only_a for one in counts), sum(one.only_b for one in counts)
+
+
+def _counted(one: Comparison) -> Verdicts:
+    assert one.verdicts, "first predictions are verdicts"
+    return one.verdicts
 
 
 def versus(columns: Sequence[Column], subjects: Sequence[Subject]) -> list[Versus]:
@@ -78,7 +84,9 @@ def _shared(a: Column, b: Column, subjects: Sequence[Subject]) -> dict[str, Subj
 
 
 def _versus(number: int, a: Column, b: Column, shared: dict[str, Subject], pairs: pl.DataFrame) -> Versus:
-    found = [(shared[one.suite], one) for one in significance.by_suite(pairs)]
+    paired.refuse_others_than_verdicts(pairs, "separation")
+    tolerances = (a.run.tolerance, b.run.tolerance)
+    found = [(shared[one.group.suite], one) for one in paired.by_suite(pairs, tolerances)]
     # Those that can't be compared come last.
     found.sort(key=lambda pair: -abs(pair[1].difference.value) if pair[1].difference.n else 1.0)
-    return Versus(number, a, b, significance.over_suites(pairs), tuple(found))
+    return Versus(number, a, b, paired.over_suites(pairs, tolerances), tuple(found))

@@ -1,167 +1,177 @@
-"""Run suites through a model into a run directory, shard by shard, so that a kill loses one shard at most."""
+"""The engine: plan a task, compute its units, commit them, finish. A kill loses one unit at most.
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+    plan -> open the ledger -> for each missing unit: ask, judge, commit -> finish
+
+A unit is computed by a pure function of its content and the model (`compute`); only the engine writes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from syntagm.errors import UsageError
-from syntagm.io import atomic, csv
+from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.check import check
+from syntagm.errors import InputError, ModelError, UsageError
 from syntagm.models.contract import LanguageModel
-from syntagm.runs import ledger, shard
-from syntagm.runs.ledger import Progress, Silence, claim
-from syntagm.runs.shard import Shard
-from syntagm.runs.store import Run, SuiteRecord, open_run, read_record
+from syntagm.progress import Progress
+from syntagm.runs.ledger import Ledger, locked
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
-from syntagm.tasks.predictions import evaluate
-from syntagm.tasks.predictions.align import Rule
-from syntagm.tasks.task import Measure
-
-__all__ = ["RESULT_COLUMNS", "Progress", "Silence", "claim", "run"]
-
-RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
+from syntagm.tasks.slices import suite_hash
+from syntagm.tasks.task import Judged, Plan, Task, Unit
 
 
-def run(
+class Cache(Protocol):
+    """Answers kept from earlier runs; see `syntagm.runs.cache`."""
+
+    def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
+        """Return the stored answers to some of `texts`."""
+
+    def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
+        """Store answers."""
+
+
+def execute(
+    task: Task[Any],
     model: LanguageModel,
     suites: Iterable[Suite],
     folder: str | Path,
     *,
-    align: Rule = "strict",
-    cache: evaluate.Cache | None = None,
+    cache: Cache | None = None,
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
-    """Evaluate `model` on `suites` into the run directory `folder`, or go on with the run that stands there.
+    """Run a task into the run directory `folder`, or continue the run that stands there.
 
     Arguments:
         suites: gone through twice, so that files can be read one at a time; an iterator is made a list.
-        align: which token belongs to which region, see `syntagm.tasks.predictions.align`.
-        cache: answers of earlier runs, see `syntagm.runs.cache`.
         command: the command line, for the record.
 
     Raises:
+        ModelError: the model can't do what the task needs.
         InputError: a suite is malformed, see `syntagm.check`; or its file changed between the two times it was read.
-        UsageError: two suites have one name, or there is none; or no prediction can be computed for this model.
+        UsageError: two suites have one name, or there is none; or there is nothing to ask.
         RunError: the folder is in use, can't be written, or holds another run.
-        Interrupted: `progress` said so; the same call goes on.
+        Interrupted: `progress` said so; the same call continues.
     """
-    folder, progress = Path(folder), progress or Silence()
+    if task.needs not in model.can:
+        raise ModelError(model.name, "this model fills no blanks", "one that does")
+    folder, progress = Path(folder), progress or Progress()
     suites = list(suites) if isinstance(suites, Iterator) else suites
-    with claim(folder):
-        record, shards = _prepare(folder, model, suites, align, command)
-        _say_left_out(record, progress)
-        finished = ledger.verified(folder, [one.name for one in shards], shard.KINDS, progress)
-        total = sum(one.sentences for one in shards)
-        progress.planned(total, sum(one.sentences for one in shards if one.name in finished), len(record["suites"]))
-        if len(finished) < len(shards) or record["status"] != "done":
-            with ledger.interruptible(folder, record):
-                _compute(folder, model, suites, shards, finished, record, cache, progress)
-            _finish(folder, record)
+    with locked(folder):
+        ledger = Ledger(folder)
+        options = task.options(model, ledger.tolerance(model), ledger.options)
+        plan = task.plan(well_formed(suites), model, options)
+        for warning in plan.warnings:
+            progress.warned(warning)
+        missing = ledger.open(task, model, options, plan, command, progress)
+        with ledger.finishing():
+            for suite, units in left_to_do(suites, missing, plan):
+                for unit, content in task.contents(suite, units, plan, model, options):
+                    judged, cached = compute(task, model, unit, content, cache, progress)
+                    ledger.commit(unit, judged, cached)
     return open_run(folder)
 
 
-def _prepare(
-    folder: Path, model: LanguageModel, suites: Iterable[Suite], align: Rule, command: str
-) -> tuple[dict[str, Any], list[Shard]]:
-    """The record, new or as it stands, and all shards of the run."""
-    standing = read_record(folder)
-    # The tolerance rests on a measurement, so a run that goes on keeps the one it began with.
-    tolerance = standing["options"]["tolerance"] if standing else evaluate.tolerance(model)
-    options = {"align": align, "tolerance": tolerance}
-    identity = json.dumps([model.fingerprint, options])
-    records: dict[str, SuiteRecord] = {}
-    shards: list[Shard] = []
-    for suite in ledger.well_formed(suites):
-        digest, parts = shard.plan(suite, identity)
-        records[suite.name] = _suite_record(suite, digest, parts, evaluate.left_out(suite, model))
-        shards += parts
-    _refuse_nothing_left(records.values(), model)
-    fresh = ledger.new_record(model, records.values(), options, command, "score")
-    return ledger.settled(folder, standing, fresh), shards
+def compute(
+    task: Task[Any], model: LanguageModel, unit: Unit, content: Any, cache: Cache | None, progress: Progress
+) -> tuple[Judged, int]:
+    """Ask the questions of a unit and judge the answers.
 
+    Returns:
+        What came of it, and how many answers were in the cache.
+    """
+    questions = task.ask(content)
+    answered = cached = 0
 
-def _refuse_nothing_left(suites: Collection[SuiteRecord], model: LanguageModel) -> None:
-    without = [suite.name for suite in suites if suite.left_out]
-    if without and not any(suite.predictions for suite in suites):
-        raise UsageError(
-            f"model {model.name}", f"predictions about parts of sentences only, in {', '.join(without[:3])}",
-            "predictions about whole sentences, (*;%condition%): this model sees both sides of a part",
-            "Add regions=yes to the model's options to compare sums of its pseudo-surprisals all the same.",
-        )  # fmt: skip
-
-
-def _say_left_out(record: Mapping[str, Any], progress: Progress) -> None:
-    found = {suite["name"]: suite["left_out"] for suite in record["suites"] if suite.get("left_out")}
-    if found:
-        names = sorted({name for left in found.values() for name in left})
-        shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
-        progress.warned(
-            f"not computed, in {len(found)} of {len(record['suites'])} suites: {shown}. They are about parts of a sentence, "
-            f"and {record['model']['name']} sees both sides of them (regions=yes computes them all the same)"
-        )
-    if firsts := [suite["name"] for suite in record["suites"] if suite.get("first_left_out")]:
-        shown = ", ".join(firsts[:5]) + (" ..." if len(firsts) > 5 else "")
-        progress.warned(
-            f"{len(firsts)} of {len(record['suites'])} suites are in no score: their first prediction is not computed ({shown})"
-        )
-
-
-def _suite_record(suite: Suite, digest: str, parts: Sequence[Shard], left_out: tuple[str, ...]) -> SuiteRecord:
-    formulas = {one.name: one.formula.text for one in suite.predictions if one.name not in left_out}
-    made = ledger.suite_record(suite, digest, formulas, sum(part.sentences for part in parts))
-    first = bool(suite.predictions) and suite.predictions[0].name in left_out
-    return replace(made, shards=tuple(part.name for part in parts), left_out=left_out, first_left_out=first)
-
-
-def _compute(
-    folder: Path,
-    model: LanguageModel,
-    suites: Iterable[Suite],
-    shards: Sequence[Shard],
-    finished: set[str],
-    record: dict[str, Any],
-    cache: evaluate.Cache | None,
-    progress: Progress,
-) -> None:
-    options, hashes = record["options"], {suite["name"]: suite["hash"] for suite in record["suites"]}
-    for suite, parts in ledger.left_to_do(suites, shards, finished, hashes):
-        measures = evaluate.predictions(suite, model, options["align"], options["tolerance"])
-        for one in parts:
-            _compute_shard(folder, model, suite, measures, one, cache, progress)
-
-
-def _compute_shard(
-    folder: Path,
-    model: LanguageModel,
-    suite: Suite,
-    measures: Sequence[Measure],
-    one: Shard,
-    cache: evaluate.Cache | None,
-    progress: Progress,
-) -> None:
-    items = suite.items[one.first : one.last]
-    answered = 0
-
-    def done(texts: int) -> None:
+    def done(count: int) -> None:
         nonlocal answered
-        answered += texts
-        progress.answered(suite.name, texts)
+        answered += count
+        progress.answered(unit.suite, count)
 
-    found = evaluate.evaluate(items, suite, model, measures, cache, done)
-    files = {
-        "parquet": shard.sentences_table(items, found.answers),
-        "results.parquet": shard.results_table(found.results),
-    }
-    undefined = dict(found.undefined)
-    ledger.add_shard(folder, one.name, one.suite, files, undefined=undefined, cached=found.cached)
-    progress.answered(suite.name, one.sentences - answered)
+    def answers() -> Iterator[Any]:
+        nonlocal cached
+        for first in range(0, len(questions), task.portion):
+            portion = questions[first : first + task.portion]
+            if task.needs == "fill":
+                yield from _filled(model, portion, done)  # type: ignore[arg-type]  # `ask` returned gaps
+            else:
+                known = cache.get(model, portion) if cache else {}  # type: ignore[arg-type]
+                cached += len(known)
+                yield from _scored(model, portion, known, cache, done)  # type: ignore[arg-type]
+
+    judged = task.judge(content, answers())
+    # Sentences that items share are asked once.
+    progress.answered(unit.suite, unit.size - answered)
+    return judged, cached
 
 
-def _finish(folder: Path, record: dict[str, Any]) -> None:
-    results = open_run(folder).results()
-    rows = results.select(RESULT_COLUMNS).iter_rows()
-    atomic.write(folder / "results.csv", "".join(csv.lines(RESULT_COLUMNS, rows)).encode())
-    atomic.write(folder / "results.parquet", shard.parquet(results))
-    ledger.finish(folder, record)
+def _filled(model: LanguageModel, gaps: Sequence[Blank], done: Callable[[int], None]) -> Iterator[Fill]:
+    return model.fill(gaps, done)
+
+
+def _scored(
+    model: LanguageModel,
+    texts: Sequence[str],
+    known: dict[str, Surprisals],
+    cache: Cache | None,
+    done: Callable[[int], None],
+) -> Iterator[Surprisals]:
+    """Answer a portion of texts. Portions don't depend on what is cached, and each is kept as soon as it is done, so that a
+    run which continues after a kill computes the same portions again, or none.
+    """
+    if known:
+        done(len(known))
+    missing = [text for text in texts if text not in known]
+    fresh = {answer.text: answer for answer in model.score(missing, done)} if missing else {}
+    if cache and fresh:
+        cache.put(model, fresh.values())
+    for text in texts:
+        yield known[text] if text in known else fresh[text]
+
+
+def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
+    """Give the suites one by one, for a plan.
+
+    Raises:
+        InputError: `syntagm check` finds an error in a suite.
+        UsageError: two suites have one name, or there is none.
+    """
+    names: set[str] = set()
+    for suite in suites:
+        if errors := [str(finding) for finding in check([suite]) if finding.error]:
+            cure = f"The first: {errors[0]} `syntagm check` lists all of them."
+            raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "none", cure)
+        if suite.name in names:
+            cure = "Results are kept by name: rename one."
+            raise UsageError(f"suite {suite.name}", "two suites of that name", "one", cure)
+        names.add(suite.name)
+        yield suite
+    if not names:
+        raise UsageError("--suite", "no suites", "at least one")
+
+
+def left_to_do(suites: Iterable[Suite], missing: Sequence[Unit], plan: Plan) -> Iterator[tuple[Suite, list[Unit]]]:
+    """Give the suites that have units to compute, with these; nothing is read when there are none.
+
+    Raises:
+        InputError: a suite is not what it was when the run was planned.
+    """
+    units: dict[str, list[Unit]] = {}
+    for unit in missing:
+        units.setdefault(unit.suite, []).append(unit)
+    hashes = {suite.name: suite.hash for suite in plan.suites}
+    for suite in suites if units else ():
+        if own := units.pop(suite.name, None):
+            if suite_hash(suite) != hashes[suite.name]:
+                raise _changed(suite.name, "it has changed since the run began")
+            yield suite, own
+    for name in units:
+        raise _changed(name, "it is gone since the run began")
+
+
+def _changed(suite: str, found: str) -> InputError:
+    return InputError(
+        f"suite {suite}", found, "files that stay as they are while a run goes on",
+        "Put back what it was and give the same command again, or choose another folder.",
+    )  # fmt: skip

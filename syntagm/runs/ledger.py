@@ -1,4 +1,7 @@
-"""What every kind of run shares: the folder held, the record, the ledger, shards that are written whole and verified."""
+"""The ledger of a run directory: what is planned, what is finished, and that both survive a kill.
+
+Files are written whole (temporary file, fsync, rename); a unit counts as finished once its line stands in the ledger.
+"""
 
 import contextlib
 import hashlib
@@ -7,68 +10,35 @@ import os
 import platform
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from syntagm.check import check
-from syntagm.errors import InputError, Interrupted, RunError, UsageError
-from syntagm.io import atomic, lock
+import polars as pl
+
+from syntagm.errors import Interrupted, RunError
+from syntagm.io import atomic, csv, lock
 from syntagm.models.contract import LanguageModel
-from syntagm.runs import shard
-from syntagm.runs.store import VERSION, SuiteRecord, read_ledger, read_shard
-from syntagm.suite import Suite
+from syntagm.progress import Progress
+from syntagm.runs.store import FORMAT, Run, read_ledger, read_record, read_shard
+from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
+RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 # The temporary files that a killed run leaves behind; any other file in the folder is not ours to delete.
 _LEFT = re.compile(r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+\.tmp")
 
 
-class Progress(Protocol):
-    """Who wants to know how a run goes on."""
-
-    def planned(self, sentences: int, done: int, suites: int) -> None:
-        """The work is known: sentences in all, those already done by an earlier start, suites."""
-
-    def answered(self, suite: str, sentences: int) -> None:
-        """Further sentences of `suite` are answered. May raise `Interrupted`."""
-
-    def warned(self, message: str) -> None:
-        """Something the user should know, in a sentence."""
-
-
-class Named(Protocol):
-    """A shard, of whatever kind of run."""
-
-    @property
-    def name(self) -> str:
-        """That of its files."""
-
-    @property
-    def suite(self) -> str:
-        """Whose items it holds."""
-
-
-Part = TypeVar("Part", bound=Named)
-
-
-class Silence:
-    """No one wants to know."""
-
-    def planned(self, sentences: int, done: int, suites: int) -> None:
-        """Say nothing."""
-
-    def answered(self, suite: str, sentences: int) -> None:
-        """Say nothing."""
-
-    def warned(self, message: str) -> None:
-        """Say nothing."""
+def tolerance(model: LanguageModel) -> float:
+    """Return the margin in bits within which there is a tie: 1e-4, or the model's measured numerical error if larger."""
+    return max(1e-4, model.noise)
 
 
 @contextlib.contextmanager
-def claim(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Hold the run directory, made if it does not exist, against other processes.
 
     Raises:
@@ -85,24 +55,88 @@ def claim(folder: Path) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def interruptible(folder: Path, record: Mapping[str, Any]) -> Iterator[None]:
-    """Enter into the record that the work inside was interrupted, if it was."""
-    try:
-        yield
-    except (Interrupted, KeyboardInterrupt):
-        write_record(folder, {**record, "status": "interrupted"})
-        raise
+class Ledger:
+    """The record and the ledger of a run directory that this process holds (`locked`)."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._standing = read_record(folder)
+        self._record: dict[str, Any] = self._standing or {}
+        self._complete = False
+
+    @property
+    def options(self) -> Options:
+        """The options of the run that stands in the folder; empty if there is none."""
+        options: Options = self._standing["options"] if self._standing else {}
+        return options
+
+    def tolerance(self, model: LanguageModel) -> float:
+        """Return the margin in bits within which there is a tie.
+
+        It rests on a measurement, so a run that is continued keeps the tolerance it began with.
+        """
+        return float(self.options["tolerance"]) if self._standing else tolerance(model)
+
+    def open(
+        self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress
+    ) -> list[Unit]:
+        """Enter the plan, or check that it is that of the run which stands there; return the units that are missing.
+
+        Raises:
+            RunError: another run stands there.
+        """
+        fresh = json.loads(json.dumps(_record(task, model, options, plan, command), default=str))
+        if self._standing is not None:
+            _refuse_another(self._folder, self._standing, fresh)
+            # Tags that are not refused change no number, so the latest hold, and what is counted by them.
+            fresh = self._standing | {key: fresh[key] for key in ("suites", "contexts") if key in fresh}
+        self._record = fresh
+        _write_record(self._folder, fresh)
+        for name, content in plan.files.items():
+            atomic.write(self._folder / name, content)
+        finished = _verified(self._folder, [unit.name for unit in plan.units], task.tables(options), progress)
+        missing = [unit for unit in plan.units if unit.name not in finished]
+        total = sum(unit.size for unit in plan.units)
+        progress.planned(total, total - sum(unit.size for unit in missing), len(plan.suites))
+        written = all((self._folder / name).is_file() for name in ("results.csv", "results.parquet"))
+        self._complete = not missing and fresh["status"] == "done" and written
+        return missing
+
+    def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
+        """Write the tables of a unit, and then its line in the ledger."""
+        files = {ending: _parquet(table) for ending, table in judged.tables.items()}
+        for ending, content in files.items():
+            atomic.write(self._folder / "shards" / f"{unit.name}.{ending}", content)
+        digests = {ending: hashlib.sha256(content).hexdigest() for ending, content in files.items()}
+        line: dict[str, Any] = {"shard": unit.name, "suite": unit.suite, "files": digests}
+        line |= {"suites": judged.suites} if judged.suites else {}
+        line |= {"undefined": dict(judged.undefined), "cached": cached}
+        atomic.append(self._folder / "ledger.jsonl", json.dumps(line))
+
+    @contextlib.contextmanager
+    def finishing(self) -> Iterator[None]:
+        """Write all results when the work inside is done; enter into the record that it was interrupted, if it was."""
+        if self._complete:
+            yield
+            return
+        try:
+            yield
+        except (Interrupted, KeyboardInterrupt):
+            _write_record(self._folder, {**self._record, "status": "interrupted"})
+            raise
+        run = Run(self._folder, self._record, read_ledger(self._folder))
+        atomic.write_parts(self._folder / "results.csv", _lines(run))
+        atomic.write(self._folder / "results.parquet", _parquet(run.results()))
+        finished = datetime.now(UTC).isoformat(timespec="seconds")
+        _write_record(self._folder, {**self._record, "status": "done", "finished": finished})
 
 
-def new_record(
-    model: LanguageModel, suites: Iterable[SuiteRecord], options: dict[str, Any], command: str, kind: str
-) -> dict[str, Any]:
-    """The record of a run that begins now."""
-    about = {key: getattr(model, key) for key in ("name", "fingerprint", "start", "end", "noise", "left_to_right")}
+def _record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
+    """Return the record of a run that begins now."""
+    about = {key: getattr(model, key) for key in ("name", "fingerprint", "start", "end", "noise", "sees", "exact")}
     return {
-        "format": VERSION,
-        "kind": kind,
+        "format": FORMAT,
+        "task": task.name,
         "status": "running",
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "finished": None,
@@ -114,89 +148,50 @@ def new_record(
         },
         "model": about | {"policies": dict(model.policies), "record": dict(model.record)},
         "options": options,
-        "suites": [asdict(suite) for suite in suites],
+        "suites": [asdict(suite) for suite in plan.suites],
+        **plan.record,
     }
-
-
-def suite_record(suite: Suite, digest: str, predictions: Mapping[str, str], sentences: int) -> SuiteRecord:
-    """What a run keeps of a suite; its shards are added when they have names.
-
-    Arguments:
-        digest: the hash of its content.
-        predictions: measure -> formula, as results call them.
-        sentences: how many questions it makes.
-    """
-    tags = shard.public_tags(suite.tags)
-    return SuiteRecord(
-        suite.name,
-        digest,
-        suite.aggregate,
-        predictions,
-        tuple(suite.items[0].sentences) if suite.items else (),
-        {key.removeprefix("region."): value for key, value in tags.items() if key.startswith("region.")},
-        {key: value for key, value in tags.items() if not key.startswith("region.")},
-        len(suite.items),
-        sentences,
-        (),
-    )
-
-
-def settled(folder: Path, standing: dict[str, Any] | None, fresh: dict[str, Any]) -> dict[str, Any]:
-    """The record to go on with, written: the fresh one, or that of the run that stands there if it is the same run.
-
-    Raises:
-        RunError: another run stands there.
-    """
-    if standing is not None:
-        _refuse_another(folder, standing, fresh)
-        # Tags that are not refused change no number, so the latest hold, and what is counted by them.
-        fresh = standing | {key: fresh[key] for key in ("suites", "contexts") if key in fresh}
-    write_record(folder, fresh)
-    return fresh
 
 
 def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any]) -> None:
     cure = "Choose another folder, or give the command that began this run."
-    kinds = [record.get("kind", "score") for record in (standing, fresh)]
-    if kinds[0] != kinds[1]:
-        raise RunError(str(folder), f"a run of the kind {kinds[0]}", f"one of the kind {kinds[1]}", cure)
+    if standing["task"] != fresh["task"]:
+        raise RunError(str(folder), f"a run of the task {standing['task']}", f"one of the task {fresh['task']}", cure)
     if standing["model"]["fingerprint"] != fresh["model"]["fingerprint"]:
-        found = f"a run of {standing['model']['name']} ({standing['model']['fingerprint'][:8]})"
-        raise RunError(
-            str(folder), found, f"a run of {fresh['model']['name']} ({fresh['model']['fingerprint'][:8]})", cure
+        found, wanted = (
+            f"a run of {one['model']['name']} ({one['model']['fingerprint'][:8]})" for one in (standing, fresh)
         )
+        raise RunError(str(folder), found, wanted, cure)
     if standing["options"] != fresh["options"]:
         found, wanted = (
-            _unlike(one["options"], other["options"]) for one, other in [(standing, fresh), (fresh, standing)]
+            f"a run with {_unlike(one['options'], other['options'])}"
+            for one, other in [(standing, fresh), (fresh, standing)]
         )
-        raise RunError(str(folder), f"a run with {found}", f"a run with {wanted}", cure)
-    here = {suite["name"]: suite["hash"] for suite in standing["suites"]}
-    there = {suite["name"]: suite["hash"] for suite in fresh["suites"]}
+        raise RunError(str(folder), found, wanted, cure)
+    here, there = ({suite["name"]: suite["hash"] for suite in one["suites"]} for one in (standing, fresh))
     if list(here.items()) != list(there.items()):
         odd = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
         differs = f"Different: {', '.join(odd[:5])}." if odd else "Their order is another."
         raise RunError(str(folder), "a run on other suites", "the same, in the same order", f"{differs} {cure}")
-    if fresh["kind"] == "fill":
-        _refuse_other_labels(folder, standing, fresh, cure)
+    _refuse_other_tags(folder, standing, fresh, cure)
 
 
-def _refuse_other_labels(folder: Path, standing: dict[str, Any], fresh: dict[str, Any], cure: str) -> None:
-    """Refuse another tag `number` of a suite, which is not in its hash, where a fill run would ask otherwise by it."""
-    both = list(zip(standing["suites"], fresh["suites"], strict=True))
-    # Names of shards rest on contexts and labels: counts may be the same where labels are not.
-    if all(list(one["shards"]) == list(other["shards"]) for one, other in both):
-        return
-    for one, other in both:
-        found, wanted = (each["tags"].get("number", "none") for each in (one, other))
-        if found != wanted:
+def _refuse_other_tags(folder: Path, standing: dict[str, Any], fresh: dict[str, Any], cure: str) -> None:
+    """Refuse a tag that is not in a suite's hash but by which the suite would be asked otherwise: units have other names."""
+    for one, other in zip(standing["suites"], fresh["suites"], strict=True):
+        if list(one["shards"]) == list(other["shards"]):
+            continue
+        tags = one["tags"].keys() | other["tags"].keys()
+        for tag in sorted(tag for tag in tags if one["tags"].get(tag) != other["tags"].get(tag)):
+            found, wanted = (each["tags"].get(tag, "none") for each in (one, other))
             raise RunError(
-                str(folder), f"a run of {one['name']} with the number {found}", f"{one['name']} with the number {wanted}",
+                str(folder), f"a run of {one['name']} with the {tag} {found}", f"{one['name']} with the {tag} {wanted}",
                 f"That tag says the labels of contexts. {cure}",
             )  # fmt: skip
 
 
 def _unlike(options: Mapping[str, Any], others: Mapping[str, Any]) -> str:
-    """The options that differ from others, nested ones by their path: `eligible=all, words.rows=3`."""
+    """Return the options that differ from others, nested ones by their path: `eligible=all, words.rows=3`."""
     found = _flat(options).items() - _flat(others).items()
     return ", ".join(f"{name}={json.loads(value)}" for name, value in sorted(found)) or "fewer options"
 
@@ -208,69 +203,14 @@ def _flat(options: Mapping[str, Any], path: str = "") -> dict[str, str]:
     return flat
 
 
-def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
-    """The suites one by one, for a plan.
-
-    Raises:
-        InputError: `syntagm check` finds an error in a suite.
-        UsageError: two suites have one name, or there is none.
-    """
-    names: set[str] = set()
-    for suite in suites:
-        _refuse_malformed(suite)
-        if suite.name in names:
-            cure = "Results are kept by name: rename one."
-            raise UsageError(f"suite {suite.name}", "two suites of that name", "one", cure)
-        names.add(suite.name)
-        yield suite
-    if not names:
-        raise UsageError("--suite", "no suites", "at least one")
-
-
-def _refuse_malformed(suite: Suite) -> None:
-    if errors := [str(finding) for finding in check([suite]) if finding.error]:
-        cure = f"The first: {errors[0]} `syntagm check` lists all of them."
-        raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "none", cure)
-
-
-def left_to_do(
-    suites: Iterable[Suite], shards: Iterable[Part], finished: Collection[str], hashes: Mapping[str, str]
-) -> Iterator[tuple[Suite, list[Part]]]:
-    """The suites that have shards to compute, with these; nothing is read when there are none.
-
-    Arguments:
-        finished: names of shards.
-        hashes: suite -> the hash of its content when the run was planned.
-
-    Raises:
-        InputError: a suite is not what it was when the run was planned.
-    """
-    missing: dict[str, list[Part]] = {}
-    for one in shards:
-        if one.name not in finished:
-            missing.setdefault(one.suite, []).append(one)
-    for suite in suites if missing else ():
-        if parts := missing.pop(suite.name, None):
-            if shard.plan(suite, "")[0] != hashes[suite.name]:
-                raise _changed(suite.name, "it has changed since the run began")
-            yield suite, parts
-    for name in missing:
-        raise _changed(name, "it is gone since the run began")
-
-
-def _changed(suite: str, found: str) -> InputError:
-    return InputError(
-        f"suite {suite}", found, "files that stay as they are while a run goes on",
-        "Put back what it was and give the same command again, or choose another folder.",
-    )  # fmt: skip
-
-
-def verified(folder: Path, names: Iterable[str], kinds: Sequence[str], progress: Progress) -> set[str]:
-    """Those of the shards that are finished and undamaged; damaged files are moved aside."""
-    ledger = read_ledger(folder, kinds)
+def _verified(folder: Path, names: Iterable[str], tables: Iterable[str], progress: Progress) -> set[str]:
+    """Return the units that are finished and undamaged; damaged files are moved aside."""
+    entries, endings = read_ledger(folder), set(tables)
     finished = set()
-    for name in (one for one in names if one in ledger):
-        if all(read_shard(folder, name, kind, ledger) is not None for kind in ledger[name]["files"]):
+    for name in (one for one in names if one in entries):
+        if entries[name]["files"].keys() == endings and all(
+            read_shard(folder, name, ending, entries) is not None for ending in endings
+        ):
             finished.add(name)
             continue
         for path in sorted((folder / "shards").glob(f"{name}.*")):
@@ -279,20 +219,20 @@ def verified(folder: Path, names: Iterable[str], kinds: Sequence[str], progress:
     return finished
 
 
-def add_shard(folder: Path, name: str, suite: str, files: Mapping[str, bytes], **more: Any) -> None:
-    """Write the files of a finished shard, by kind, and then its line in the ledger, with whatever else is to stand there."""
-    for kind, content in files.items():
-        atomic.write(folder / "shards" / f"{name}.{kind}", content)
-    digests = {kind: hashlib.sha256(content).hexdigest() for kind, content in files.items()}
-    atomic.append(folder / "ledger.jsonl", json.dumps({"shard": name, "suite": suite, "files": digests} | more))
+def _lines(run: Run) -> Iterator[bytes]:
+    """Give the lines of results.csv, one suite in memory at a time."""
+    yield from (line.encode() for line in csv.lines(RESULT_COLUMNS, []))
+    for suite in run.suites:
+        lines = csv.lines(RESULT_COLUMNS, run.results(suite.name).select(RESULT_COLUMNS).iter_rows())
+        next(lines)
+        yield from (line.encode() for line in lines)
 
 
-def finish(folder: Path, record: Mapping[str, Any]) -> None:
-    """Enter into the record that the run is done."""
-    finished = datetime.now(UTC).isoformat(timespec="seconds")
-    write_record(folder, {**record, "status": "done", "finished": finished})
+def _parquet(table: pl.DataFrame) -> bytes:
+    buffer = BytesIO()
+    table.write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
 
 
-def write_record(folder: Path, record: Mapping[str, Any]) -> None:
-    """Write run.json."""
+def _write_record(folder: Path, record: Mapping[str, Any]) -> None:
     atomic.write(folder / "run.json", json.dumps(record, indent=2, ensure_ascii=False, default=str).encode())

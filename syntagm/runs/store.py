@@ -1,79 +1,40 @@
-"""The run directory, read: what was run, every token's bits, every result. Looking never computes with a model.
+"""The run directory, read: what was run, every token's bits, every result. Reading a run never loads a model.
 
-run.json             the record: what was run, on what, with which policies
-ledger.jsonl         a line for each finished shard, with the hashes of its files
-shards/*.parquet     token-level answers, and results, of each shard
+run.json             the record: the task, on what, with which model, under which scoring settings
+ledger.jsonl         a line for each finished unit, with the hashes of its files
+shards/NAME.*        the tables of each unit, as its task declares them: `NAME.results.parquet`, and
+                     of predictions and measures `NAME.parquet`, a row a sentence with its tokens;
+                     of gaps `NAME.contexts.parquet` and `NAME.lemmas.parquet`
+words.csv            of gaps: the word list
 results.parquet/.csv all results, when the run is done
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import polars as pl
 
 from syntagm.answers import Surprisals
 from syntagm.errors import AlignmentError, RunError
-from syntagm.runs import shard
-from syntagm.suite import Aggregate, Region, Sentence
-from syntagm.tasks.predictions.align import Rule
-from syntagm.tasks.predictions.prediction import Reading
+from syntagm.result import Kind
+from syntagm.runs.signature import Signature
+from syntagm.runs.tasks import TASKS
+from syntagm.suite import Region, Sentence
+from syntagm.tasks.align import Rule
+from syntagm.tasks.reading import Reading
+from syntagm.tasks.task import Schema, SuiteRecord, Task
 
-VERSION = 1
+FORMAT = 2
 REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "bits")
+# Tables of sentences of so many suites are kept in memory at most.
+_KEPT = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteRecord:
-    """What a run knows of a suite without its items.
-
-    Arguments:
-        hash: of the suite's content.
-        predictions: name -> formula, in order.
-        conditions: in the order of the first item.
-        region_labels: region name -> what to call it before readers.
-        shards: the names of its shards, in order.
-        left_out: the names of predictions that were not computed; see `tasks.predictions.evaluate.left_out`.
-        first_left_out: is the suite's first prediction one of them?
-        asked: is there anything to ask? Not so of a suite without a context in a fill run.
-    """
-
-    name: str
-    hash: str
-    aggregate: Aggregate
-    predictions: Mapping[str, str]
-    conditions: tuple[str, ...]
-    region_labels: Mapping[str, str]
-    tags: Mapping[str, str]
-    items: int
-    sentences: int
-    shards: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
-    first_left_out: bool = False
-    asked: bool = True
-
-    def taken(self, rule: str) -> tuple[str, ...]:
-        """The predictions that a rule takes; none if one of them was not computed: others would be another verdict.
-
-        None either if nothing was asked.
-
-        Arguments:
-            rule: "first", "all", the name of a prediction, or "" for all that were computed; see `stats.score`.
-        """
-        if not self.asked:
-            return ()
-        if rule == "first":
-            return () if self.first_left_out else tuple(self.predictions)[:1]
-        if rule == "all":
-            return () if self.left_out else tuple(self.predictions)
-        return tuple(name for name in self.predictions if rule in ("", name))
 
 
 class Run:
@@ -82,30 +43,42 @@ class Run:
     def __init__(self, folder: Path, record: dict[str, Any], ledger: dict[str, dict[str, Any]]) -> None:
         self.folder, self.record, self._ledger = folder, record, ledger
         self.model: str = record["model"]["name"]
+        self.task: type[Task[Any]] = TASKS[record["task"]]
         self.tolerance: float = record["options"]["tolerance"]
         self.rule: Rule = record["options"].get("align", "strict")
         # A ledger that lost lines is unfinished, whatever the record says: the same command computes what is missing.
         recorded = {name for suite in record["suites"] for name in suite["shards"]}
         self.done: bool = record["status"] == "done" and recorded <= ledger.keys()
+        self._read: dict[tuple[str, str], pl.DataFrame] = {}
 
     @cached_property
     def suites(self) -> tuple[SuiteRecord, ...]:
         """What was run on, in order."""
-        return tuple(
-            SuiteRecord(
-                **suite | {key: tuple(suite[key]) for key in ("conditions", "shards", "left_out") if key in suite}
-            )
-            for suite in self.record["suites"]
-        )
+        listed = ("conditions", "shards", "left_out")
+        suites = [suite | {key: tuple(suite[key]) for key in listed if key in suite} for suite in self.record["suites"]]
+        return tuple(SuiteRecord(**suite) for suite in suites)
+
+    @cached_property
+    def tables(self) -> Mapping[str, Schema]:
+        """The tables that the run keeps of each unit, by the endings of their files."""
+        return self.task.tables(self.record["options"])
 
     def suite(self, name: str) -> SuiteRecord:
-        """The record of one suite; RunError if it is not in the run."""
+        """Return the record of one suite.
+
+        Raises:
+            RunError: it is not in the run.
+        """
         for suite in self.suites:
             if suite.name == name:
                 return suite
         raise RunError(
             str(self.folder), f"no suite {name!r}", "one of " + ", ".join(suite.name for suite in self.suites)
         )
+
+    def kind(self, measure: str) -> Kind:
+        """Return what the values of a measure are."""
+        return self.task.kind(measure, self.record["options"])
 
     @property
     def undefined(self) -> dict[str, int]:
@@ -120,17 +93,55 @@ class Run:
         return {spelled[kind]: count for kind, count in counts.items()}
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
-        """A row an item and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""
-        chosen = self.suites if suite is None else (self.suite(suite),)
-        tables = [self._table(name, "results.parquet") for one in chosen for name in one.shards if name in self._ledger]
+        """Return a row an item and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""
         # A run that was stopped may go on under another spelling of the model's name (`bos=yes` for `bos=auto`).
-        return pl.concat([pl.DataFrame(schema=shard.RESULTS), *tables]).with_columns(model=pl.lit(self.model))
+        return self.table("results.parquet", suite).with_columns(model=pl.lit(self.model))
 
     def sentences(self, suite: str) -> pl.DataFrame:
-        """A row a sentence of one suite, with text, regions and tokens as lists; columns as in `runs.shard.SENTENCES`."""
-        names = [name for name in self.suite(suite).shards if name in self._ledger]
-        tables = [self._table(name, "parquet") for name in names]
-        return pl.concat(tables) if tables else pl.DataFrame(schema=shard.SENTENCES)
+        """Return a row a sentence of one suite, with text, regions and tokens as lists; columns as in `tasks.items`.
+
+        Raises:
+            RunError: the run keeps no sentences.
+        """
+        if "parquet" not in self.tables:
+            self.refuse("sentences, tokens or regions")
+        return self.table("parquet", suite)
+
+    def table(self, ending: str, suite: str | None = None) -> pl.DataFrame:
+        """Return a table that the run keeps, of one suite or of all, suite by suite.
+
+        Arguments:
+            ending: of its files: one of `tables`.
+        """
+        if suite is None:
+            parts = [self.table(ending, one.name) for one in self.suites]
+            return pl.concat([pl.DataFrame(schema=self.tables[ending]), *parts])
+        if (ending, suite) not in self._read:
+            if len(self._read) >= _KEPT and ending == "parquet":
+                self._read = {key: table for key, table in self._read.items() if key[0] != ending}
+            self._read[ending, suite] = self._of_suite(ending, self.suite(suite))
+        return self._read[ending, suite]
+
+    def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
+        """Return the rows about a suite; of gaps, some may stand in units of suites before it."""
+        schema, tables = self.tables[ending], []
+        for name in self._units_about.get(suite.name, ()):
+            # By name: the columns of a run that named its cut-offs in another order stand in that order.
+            table = self._table(name, ending).select(*schema)
+            shared = len(self._ledger[name].get("suites", ())) > 1
+            tables.append(table.filter(pl.col("suite") == suite.name) if shared else table)
+        return pl.concat([pl.DataFrame(schema=schema), *tables])
+
+    @cached_property
+    def _units_about(self) -> dict[str, list[str]]:
+        """Suite -> the finished units that hold rows about it, in order."""
+        about: dict[str, list[str]] = {}
+        for suite in self.suites:
+            for name in suite.shards:
+                if name in self._ledger:
+                    for other in self._ledger[name].get("suites") or (suite.name,):
+                        about.setdefault(other, []).append(name)
+        return about
 
     def tokens(self, suite: str) -> pl.DataFrame:
         """A row a token of one suite; columns as in `TOKEN_COLUMNS`. An end symbol has an empty token."""
@@ -176,15 +187,27 @@ class Run:
                 Surprisals(row["text"], starts, bits, np.array(row["known"], bool)),
             )
 
-    def signature(self, suite: str, measure: str) -> str:
-        """What a number of this run rests on, in a line that is enough to repeat it."""
+    def signature(self, suite: str, measure: str) -> Signature:
+        """Return what a number of this run rests on."""
         family, _, path = self.model.partition(":")
-        one, policies = self.suite(suite), self.record["model"]["policies"]
-        parts = [path.partition("?")[0], family, *(f"{key}:{value}" for key, value in policies.items())]
-        if weights := self.record["model"]["record"].get("weights"):
-            parts.insert(2, f"weights:{weights[:8]}")
-        parts += [f"align:{self.rule}", f"tie:{self.tolerance:g}", f"{suite}@{one.hash[:8]}", measure, one.aggregate]
-        return "|".join([*parts, f"syntagm:{self.record['versions']['syntagm']}"])
+        record, model = self.suite(suite), self.record["model"]
+        weights = model["record"].get("weights")
+        about = (
+            path.partition("?")[0],
+            family,
+            *([f"weights:{weights[:8]}"] if weights else []),
+            *(f"{key}:{value}" for key, value in model["policies"].items()),
+        )
+        asked = (*self.task.asked(self.record["options"]), f"tie:{self.tolerance:g}")
+        version = self.record["versions"]["syntagm"]
+        return Signature(about, asked, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
+
+    def refuse(self, what: str) -> NoReturn:
+        """Say that a run of this task has not got something, as a RunError."""
+        raise RunError(
+            str(self.folder), f"a run of the task {self.task.name} has no {what}", "a run of `syntagm run`",
+            "Of it there are results: `syntagm export --as results`, `syntagm compare`, `syntagm report`.",
+        )  # fmt: skip
 
     def _table(self, name: str, kind: str) -> pl.DataFrame:
         content = read_shard(self.folder, name, kind, self._ledger)
@@ -209,10 +232,10 @@ def open_run(folder: str | Path) -> Run:
         raise RunError(
             str(folder), "no run.json", "a run directory", "Make one with `syntagm run MODEL --suite ... -o DIR`."
         )
-    if record.get("kind", "score") == "fill":
+    if record["task"] == "gaps":
         from syntagm.runs.gap_run import FillRun
 
-        return FillRun(folder, record)
+        return FillRun(folder, record, read_ledger(folder))
     return Run(folder, record, read_ledger(folder))
 
 
@@ -233,27 +256,38 @@ def read_record(folder: Path) -> dict[str, Any] | None:
             str(path), f"can't be read ({type(error).__name__}: {error})", "the record of a run",
             "Move the folder aside and run again; with the cache on, little is computed twice.",
         ) from error  # fmt: skip
-    if written != VERSION:
+    if written not in (1, FORMAT):
         raise RunError(
-            str(path), f"format {written}", f"format {VERSION}", "Open it with the version of syntagm that wrote it."
+            str(path), f"format {written}", f"format {FORMAT}", "Open it with the version of syntagm that wrote it."
         )
-    return dict(record)
+    return _of_format_1(record) if written == 1 else dict(record)
 
 
-def read_ledger(folder: Path, kinds: Sequence[str] = shard.KINDS) -> dict[str, dict[str, Any]]:
-    """The finished shards by name. A line cut short by a kill is no entry.
+def _of_format_1(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record of format 1, which had two kinds of runs, as this format has it."""
+    gaps = record.get("kind", "score") == "fill"
+    suites = [suite | ({"asked": bool(suite["shards"])} if gaps else {}) for suite in record["suites"]]
+    upgraded = {key: value for key, value in record.items() if key != "kind"}
+    model = dict(record["model"])
+    model |= {"sees": "left" if model.pop("left_to_right") else "both", "exact": True}
+    return upgraded | {
+        "format": FORMAT,
+        "task": "gaps" if gaps else "predictions",
+        "model": model,
+        "suites": suites,
+    }
 
-    Arguments:
-        kinds: the files that a shard has.
-    """
+
+def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the finished units by name. A line cut short by a kill is no entry."""
     path = folder / "ledger.jsonl"
     entries: dict[str, dict[str, Any]] = {}
     for line in path.read_bytes().splitlines() if path.exists() else []:
         try:
             entry = json.loads(line)
-            files = {kind: entry["files"][kind] for kind in kinds}
+            files = {ending: str(digest) for ending, digest in entry["files"].items()}
             entries[entry["shard"]] = entry | {"files": files, "undefined": dict(entry["undefined"])}
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             continue
     return entries
 
@@ -262,7 +296,7 @@ def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str
     """A file of a finished shard; None if it is not there, or not what the ledger says it was."""
     path = folder / "shards" / f"{name}.{kind}"
     content = path.read_bytes() if path.exists() else b""
-    return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"][kind] else None
+    return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"].get(kind) else None
 
 
 def _region_bits(reading: Reading, sentence: Sentence, answer: Surprisals) -> np.ndarray[Any, Any]:

@@ -8,7 +8,7 @@ large. Intervals redraw pairs.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import permutations
 from math import factorial, prod
 
@@ -73,34 +73,73 @@ def association(
     spread = np.ptp(columns, axis=1, keepdims=True)
     columns = (columns - columns.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
     value = float(_correlations(columns[:, None, :], method)[0])
-    low, high = bootstrap.interval(_redrawn(columns, method, key))
+    low, high = bootstrap.interval(_redrawn(columns, method, f"{method}/{key}"))
     p = _student(value, freedom) if given else _plain(columns, value, method)
     return Association(method, value, p, low, high, n)
 
 
 def _redrawn(columns: _Array, method: str, key: str) -> _Array:
-    n = columns.shape[1]
-    chosen = bootstrap.generator(f"{method}/{key}", bootstrap.SEED).integers(0, n, size=(DRAWS, n))
-    found = _correlations(columns[:, chosen], method)
+    if len(columns) == 2:
+        found = _of_centred(*(_centred(one.tobytes(), method, key) for one in columns))
+    else:
+        found = _correlations(columns[:, _chosen(columns.shape[1], key)], method)
     # Where all redrawn pairs are one pair there is no correlation to speak of.
     kept: _Array = found[np.isfinite(found)]
     return kept if len(kept) > DRAWS // 2 else np.full(DRAWS, np.nan)
 
 
+def _chosen(n: int, key: str) -> NDArray[np.int64]:
+    return bootstrap.generator(key, bootstrap.SEED).integers(0, n, size=(DRAWS, n))
+
+
+# A model's accuracies are correlated with those of each other model, the same suites drawn for all.
+@lru_cache(maxsize=8)
+def _centred(column: bytes, method: str, key: str) -> tuple[_Array, _Array]:
+    """A column redrawn, less the mean of each draw, and the sums of its squares. Shapes (draws, n), (draws,)."""
+    values = np.frombuffer(column, np.float64)
+    drawn = values[_chosen(len(values), key)]
+    drawn = ranks(drawn) if method == "Spearman" else drawn
+    drawn = drawn - drawn.mean(axis=-1, keepdims=True)
+    return drawn, (drawn**2).sum(-1)
+
+
+def _of_centred(x: tuple[_Array, _Array], y: tuple[_Array, _Array]) -> _Array:
+    spread = np.sqrt(x[1] * y[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: _Array = np.where(spread > 1e-12, (x[0] * y[0]).sum(-1) / spread, np.nan)
+    return np.clip(found, -1, 1)
+
+
+def ranks(values: _Array) -> _Array:
+    """The rank of each number among those of the last axis, from 1; equal numbers share the mean of their ranks.
+
+    >>> ranks(np.array([3.0, 1.0, 3.0])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    order = np.argsort(values, axis=-1)
+    ordered = np.take_along_axis(values, order, axis=-1)
+    n = values.shape[-1]
+    places = np.broadcast_to(np.arange(n), values.shape)
+    new = np.ones(values.shape, bool)
+    new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    first = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
+    ends = np.ones(values.shape, bool)
+    ends[..., :-1] = new[..., 1:]
+    last = np.minimum.accumulate(np.where(ends, places, n)[..., ::-1], axis=-1)[..., ::-1]
+    found = np.empty(values.shape)
+    np.put_along_axis(found, order, (first + last) / 2 + 1, axis=-1)
+    return found
+
+
 def _correlations(columns: _Array, method: str) -> _Array:
     """Correlations of the first two of some numbers, the others held constant. `columns`: (numbers, draws, n)."""
-    from scipy import stats
-
     if method == "Spearman":
-        columns = stats.rankdata(columns, axis=-1)
+        columns = ranks(columns)
     x, y, *given = columns - columns.mean(axis=-1, keepdims=True)
     for number, one in enumerate(given):
         x, y, *rest = (_without(other, one) for other in (x, y, *given[number + 1 :]))
         given[number + 1 :] = rest
-    spread = np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: _Array = np.where(spread > 1e-12, (x * y).sum(-1) / spread, np.nan)
-    return np.clip(found, -1, 1)
+    return _of_centred((x, (x**2).sum(-1)), (y, (y**2).sum(-1)))
 
 
 def _without(values: _Array, one: _Array) -> _Array:
@@ -112,12 +151,10 @@ def _without(values: _Array, one: _Array) -> _Array:
 
 
 def _plain(columns: _Array, value: float, method: str) -> float:
-    from scipy import stats
-
     n = columns.shape[1]
     if np.isnan(value):
         return float("nan")
-    x, y = stats.rankdata(columns, axis=-1) if method == "Spearman" else columns
+    x, y = ranks(columns) if method == "Spearman" else columns
     if n <= EXACT:
         x, y = ((one - one.mean()) / np.linalg.norm(one - one.mean()) for one in (x, y))
         return float((abs(x[_orders(n)] @ y) >= abs(value) - _ROUNDING).mean())
@@ -138,8 +175,8 @@ def _on_a_line(x: _Array) -> float:
 
 
 def _student(value: float, freedom: int) -> float:
-    from scipy import stats
+    from scipy.special import stdtr
 
     if np.isnan(value) or abs(value) > 1 - _ROUNDING:
         return float("nan")
-    return float(2 * stats.t.sf(abs(value) * np.sqrt(freedom / (1 - value**2)), freedom))
+    return float(2 * stdtr(freedom, -abs(value) * np.sqrt(freedom / (1 - value**2))))

@@ -73,6 +73,8 @@ def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]
 
 def _interval(counts: NDArray[np.int64], right: NDArray[np.int64]) -> Numbers:
     """The ends of the intervals, shape (2, bins); nan in a bin of one item."""
+    # Of each bin of a suite the number of its items and of the right ones is all that counts: drawing suites as a multinomial
+    # and right items as binomials is drawing one by one, in a time that doesn't grow with the items.
     generator = np.random.default_rng([bootstrap.SEED, *counts.shape])
     suites = len(counts)
     times = generator.multinomial(suites, np.full(suites, 1 / suites), size=DRAWS)

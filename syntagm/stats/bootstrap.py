@@ -4,8 +4,11 @@ Percentile bootstrap: the items of a suite are redrawn with replacement, 10,000 
 2.5th to the 97.5th percentile of the means. For a number over several suites, items are redrawn within each suite.
 
 The stream of random numbers is derived from the seed and the name of the suite, so that a suite has the same interval
-whatever stands beside it. Edges: without items, and with one, there is no interval (nan, nan), and in a score over suites a
-suite of one item adds no spread; if all items agree, the bootstrap has seen no spread and the interval has no width.
+whatever stands beside it. Where several numbers stand in a row (`column_means`), rows are redrawn, and nan are left out in each
+draw. Clusters are redrawn in `stats.clustered`, suites with their items in `stats.binned`.
+
+Edges: without items, and with one, there is no interval (nan, nan), and in a score over suites a suite of one item adds no
+spread; if all items agree, the bootstrap has seen no spread and the interval has no width.
 """
 
 import hashlib
@@ -38,7 +41,18 @@ def redrawn_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = S
     array = np.sort(np.asarray(values, np.float64), axis=None)
     if len(array) < 2 or not np.isfinite(array).all():
         return np.full(draws, np.nan)
-    return resampled_means(array, generator(key, seed), draws)
+    distinct, counts = np.unique(array, return_counts=True)
+    if len(distinct) <= _FEW:
+        return _of_few(tuple(distinct.tolist()), tuple(counts.tolist()), key, draws, seed)
+    return _by_items(array, generator(key, seed), draws)
+
+
+# The verdicts of a suite stand behind many numbers: its accuracy, means over suites of several kinds, each pair of models.
+@lru_cache(maxsize=512)
+def _of_few(distinct: tuple[float, ...], counts: tuple[int, ...], key: str, draws: int, seed: int) -> Draws:
+    means = _by_counts(np.array(distinct), np.array(counts), generator(key, seed), draws)
+    means.setflags(write=False)
+    return means
 
 
 def resampled_means(values: Draws, source: np.random.Generator, draws: int) -> Draws:
@@ -75,6 +89,65 @@ def redrawn_means_of_each(lists: Sequence[NDArray[np.float64]], key: str, draws:
         means = _together(np.sort(np.array([lists[place] for place in places]), axis=1), key, draws)
         found |= dict(zip(places, means, strict=True))
     return [found[place] for place in range(len(lists))]
+
+
+def column_means(values: NDArray[np.float64], key: str, draws: int = DRAWS, seed: int = SEED) -> Draws:
+    """The mean of each column over the rows redrawn. Shape (draws, columns); nan where a draw has no value.
+
+    Arguments:
+        values: shape (rows, columns); nan is undefined. With fewer than two rows the means are nan.
+        key: whose rows these are: the random numbers depend on it and on `seed` only.
+
+    >>> values = np.array([[0.0, 1.0], [1.0, np.nan], [1.0, 1.0]])
+    >>> column_means(values, "agreement", draws=3).round(2).tolist()
+    [[0.33, 1.0], [1.0, 1.0], [0.67, 1.0]]
+    """
+    rows, columns = values.shape
+    found = np.full((draws, columns), np.nan)
+    if rows < 2:
+        return found
+    defined = ~np.isnan(values)
+    both = np.hstack([np.where(defined, values, 0.0), defined])
+    first = 0
+    for often in how_often(generator(key, seed), rows, draws):
+        sums = often.astype(np.float64) @ both
+        with np.errstate(invalid="ignore"):
+            found[first : first + len(often)] = sums[:, :columns] / sums[:, columns:]
+        first += len(often)
+    return found
+
+
+def column_intervals(draws: Draws) -> Draws:
+    """The 2.5th and 97.5th percentile of each column, without the draws that have no value there. Shape (2, columns).
+
+    Arguments:
+        draws: as `column_means` gives them. Columns without any value have the ends nan.
+
+    >>> column_intervals(np.array([[0.0, np.nan], [np.nan, np.nan], [1.0, np.nan]])).round(3).tolist()
+    [[0.025, nan], [0.975, nan]]
+    """
+    held = ~np.isnan(draws).all(axis=0)
+    found = np.full((2, draws.shape[1]), np.nan)
+    found[:, held] = np.nanpercentile(draws[:, held], PERCENTILES, axis=0)
+    return found
+
+
+def column_estimates(values: NDArray[np.float64], key: str) -> list[tuple[float, float, float, int]]:
+    """Of each column the mean, the two ends of its interval, and how many rows are defined; undefined ones are left out.
+
+    With fewer than two defined rows there is no interval (nan), without any no mean. Arguments as of `column_means`.
+
+    >>> [(mean, n) for mean, _, _, n in column_estimates(np.array([[0.0, np.nan], [1.0, np.nan]]), "agreement")]
+    [(0.5, 2), (nan, 0)]
+    """
+    low, high = column_intervals(column_means(values, key))
+    found = []
+    for number in range(values.shape[1]):
+        defined = values[~np.isnan(values[:, number]), number]
+        mean = float(defined.mean()) if len(defined) else np.nan
+        between = (float(low[number]), float(high[number])) if len(defined) > 1 else (np.nan, np.nan)
+        found.append((mean, *between, len(defined)))
+    return found
 
 
 def interval(means: Draws) -> tuple[float, float]:
@@ -154,23 +227,28 @@ def _together(lists: NDArray[np.float64], key: str, draws: int) -> Draws:
     """As `_by_items` for several lists of one length, with the same items drawn in each. Shape (lists, draws)."""
     n = lists.shape[1]
     # The models of a report are redrawn one after another, with the same items.
-    parts = _kept(key, n, draws) if n * draws <= _KEPT else _how_often(key, n, draws)
+    parts = _kept(key, n, draws) if n * draws <= _KEPT else how_often(generator(key, SEED), n, draws)
     return np.concatenate([lists @ often.T / n for often in parts], axis=1)
-
-
-def _how_often(key: str, n: int, draws: int) -> Iterator[NDArray[np.uint32]]:
-    # How often each item is drawn, so that a product of matrices gives all means at once. Shapes (some draws, n).
-    source, rows = generator(key, SEED), max(1, _CHUNK // n)
-    for start in range(0, draws, rows):
-        count = min(rows, draws - start)
-        chosen = source.integers(0, n, size=(count, n), dtype=np.uint32)
-        often = np.bincount((chosen + np.arange(count)[:, None] * n).ravel(), minlength=count * n)
-        yield often.astype(np.uint32).reshape(count, n)
 
 
 @lru_cache(maxsize=1)
 def _kept(key: str, n: int, draws: int) -> tuple[NDArray[np.uint32], ...]:
-    return tuple(_how_often(key, n, draws))
+    return tuple(often.astype(np.uint32) for often in how_often(generator(key, SEED), n, draws))
+
+
+def how_often(source: np.random.Generator, n: int, draws: int, at_once: int = _CHUNK) -> Iterator[NDArray[np.int64]]:
+    """How often each of n rows is drawn in draws of n, some draws at a time. Shapes (some draws, n).
+
+    A product with these counts gives the sums of all draws at once.
+
+    Arguments:
+        at_once: so many numbers are drawn at a time, which makes no difference but to the memory.
+    """
+    rows = max(1, at_once // n)
+    for start in range(0, draws, rows):
+        count = min(rows, draws - start)
+        chosen = source.integers(0, n, size=(count, n), dtype=np.uint32) + n * np.arange(count)[:, None]
+        yield np.bincount(chosen.ravel(), minlength=count * n).reshape(count, n)
 
 
 def generator(key: str, seed: int) -> np.random.Generator:

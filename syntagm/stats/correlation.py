@@ -31,15 +31,19 @@ def correlations(accuracies: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
     >>> table.select("a", "b", "kind", pl.col("r").round(6), "n").rows()
     [('a', 'b', 'Pearson', 1.0, 3), ('a', 'b', 'Spearman', 1.0, 3)]
     """
-    rows: list[tuple[object, ...]] = []
-    for a, b in combinations(accuracies, 2):
-        shared = [suite for suite in accuracies[a] if _defined(accuracies[a], suite) and _defined(accuracies[b], suite)]
-        x, y = ([accuracies[model][suite] for suite in shared] for model in (a, b))
-        for kind in METHODS:
-            found = association(x, y, kind, key=f"{len(shared)} suites") if len(shared) > 2 else None
-            numbers = (found.value, found.low, found.high) if found else (np.nan,) * 3
-            rows.append((a, b, kind, *numbers, len(shared), METHOD))
+    pairs = list(combinations(accuracies, 2))
+    # One kind for all pairs, then the next: what is drawn of a model for one pair is then at hand for the others.
+    of_kind = [[_row(accuracies, a, b, kind) for a, b in pairs] for kind in METHODS]
+    rows = [row for several in zip(*of_kind, strict=True) for row in several]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _row(accuracies: Mapping[str, Mapping[str, float]], a: str, b: str, kind: str) -> tuple[object, ...]:
+    shared = [suite for suite in accuracies[a] if _defined(accuracies[a], suite) and _defined(accuracies[b], suite)]
+    x, y = ([accuracies[model][suite] for suite in shared] for model in (a, b))
+    found = association(x, y, kind, key=f"{len(shared)} suites") if len(shared) > 2 else None
+    numbers = (found.value, found.low, found.high) if found else (np.nan,) * 3
+    return (a, b, kind, *numbers, len(shared), METHOD)
 
 
 def order(table: pl.DataFrame, models: Sequence[str], kind: str = "Pearson") -> list[str]:

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
-from syntagm.stats.occurrence import occurrence
+from syntagm.stats.matching import OCCURRENCE, numbered
 
 Predictions = Mapping[str, Sequence[str]]
 _ITEM = ("model", "suite", "item")
@@ -77,11 +77,11 @@ def score(
     Arguments:
         predictions: suite -> names of its predictions, in order; the suites that the score is about.
         rule: "first", "all", or the name of a measure.
-        tag: what the labels are, e.g. "circuit"; it becomes a key of the group.
+        tag: what the labels are, e.g. "circuit".
         labels: suite -> label; suites without one are left out. Without labels: one score over all suites.
 
     Returns:
-        One estimate for each model and label; groups are {"model": ..., "rule": ..., [tag]: label}.
+        One estimate for each model and label; groups have model, rule and, with a tag, its label.
     """
     suites = [suite for suite, names in predictions.items() if names and (rule in ("first", "all") or rule in names)]
     labels = dict.fromkeys(suites, "") if labels is None else labels
@@ -94,7 +94,7 @@ def score(
             chosen = [
                 found.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
             ]
-            group = {"model": str(model), "rule": rule} | ({tag: label} if tag else {})
+            group = Group(str(model), rule=rule, labels=((tag, label),) if tag else ())
             estimates.append(_over_suites(group, chosen))
     return estimates
 
@@ -122,15 +122,15 @@ def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFram
     pairs = [(suite, name) for suite, names in predictions.items() for name in names]
     named = pl.DataFrame(pairs, schema=_strings("suite", "measure"), orient="row")
     chosen = results.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
-    chosen = chosen.with_columns(occurrence(*_ITEM, "measure"))
+    chosen = numbered(chosen, "model", "suite", "measure")
     undefined = pl.col("value").is_nan().any()
     least = [pl.when(undefined).then(np.nan).otherwise(pl.col(name).min()).alias(name) for name in ("value", "margin")]
-    joined = chosen.group_by(*_ITEM, "occurrence", maintain_order=True).agg(*least)
+    joined = chosen.group_by(*_ITEM, OCCURRENCE, maintain_order=True).agg(*least)
     return joined.select(*_ITEM, pl.lit("all").alias("measure"), "value", "margin")
 
 
-def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[dict[str, str], Sample]]:
-    """The items of each model, suite and measure, in the order of first appearance; the keys are those of a group."""
+def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[Group, Sample]]:
+    """The items of each model, suite and measure, in the order of first appearance."""
     keys = ("model", "suite", "measure")
     defined = pl.col("value").is_not_nan()
     tied = pl.col("margin").abs() <= tolerance
@@ -139,17 +139,16 @@ def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[dict[str,
         (tied & defined).sum().alias("ties"),
         (~defined).sum().alias("undefined"),
     )
-    for row in table.iter_rows(named=True):
-        values = np.array(row["value"], np.float64)
-        yield {key: row[key] for key in keys}, Sample(row["suite"], values, row["ties"], row["undefined"])
+    for model, suite, measure, values, ties, undefined in zip(*table.get_columns(), strict=True):
+        yield Group(model, suite, measure), Sample(suite, values.to_numpy().astype(np.float64), ties, undefined)
 
 
-def _over_suites(group: Mapping[str, str], samples: Sequence[Sample]) -> Estimate:
+def _over_suites(group: Group, samples: Sequence[Sample]) -> Estimate:
     means = bootstrap.mean_over_suites({sample.suite: sample.values for sample in samples})
     return _estimate(group, samples, means, bootstrap.method_over_suites(len(samples)))
 
 
-def _estimate(group: Mapping[str, str], samples: Sequence[Sample], means: bootstrap.Draws, method: str) -> Estimate:
+def _estimate(group: Group, samples: Sequence[Sample], means: bootstrap.Draws, method: str) -> Estimate:
     low, high = bootstrap.interval(means)
     sizes = {sample.suite: len(sample.values) for sample in samples}
     return Estimate(

@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
-from syntagm.stats.occurrence import occurrence
+from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.score import Sample, samples
 
 Key = tuple[str, str]
-_ITEM = ("model", "suite", "item", "occurrence")
+_ITEM = ("model", "suite", "item", OCCURRENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Ke
         tolerance: margins within so many bits are ties.
     """
     chosen = results.filter(pl.col("measure") == measure)
-    return {(group["model"], group["suite"]): _drawn(sample) for group, sample in samples(chosen, tolerance)}
+    return {(group.model, group.suite): _drawn(sample) for group, sample in samples(chosen, tolerance)}
 
 
 def of_values(suite: str, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Redrawn:
@@ -69,14 +69,15 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
     under either.
     """
     sides = [
-        results.filter(pl.col("measure") == measure)
-        .with_columns(occurrence("model", "suite", "item"))
-        .select(*_ITEM, pl.col("value"), (pl.col("margin").abs() <= tolerance).alias("tied"))
-        for measure in (first, second)
+        numbered(results.filter(pl.col("measure") == measure), "model", "suite").select(
+            *_ITEM, pl.col("value").alias(f"value{side}"), (pl.col("margin").abs() <= tolerance).alias(f"tied{side}")
+        )
+        for measure, side in ((first, ""), (second, "_second"))
     ]
-    joined = sides[0].join(sides[1], on=_ITEM, how="full", coalesce=True, suffix="_second", maintain_order="left_right")
-    both = joined.with_columns(pl.col("value", "value_second").fill_null(np.nan)).with_columns(
-        difference=pl.col("value") - pl.col("value_second"), tied=pl.col("tied") | pl.col("tied_second")
+    both = (
+        joined(sides[0], sides[1], _ITEM)
+        .with_columns(pl.col("value", "value_second").fill_null(np.nan))
+        .with_columns(difference=pl.col("value") - pl.col("value_second"), tied=pl.col("tied") | pl.col("tied_second"))
     )
     defined = pl.col("difference").is_not_nan()
     table = both.group_by("model", "suite", maintain_order=True).agg(
@@ -86,25 +87,25 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
     )
     pairs = set(sides[0].select("model", "suite").iter_rows()) & set(sides[1].select("model", "suite").iter_rows())
     return {
-        (row["model"], row["suite"]): of_values(row["suite"], row["difference"], row["ties"], row["undefined"])
-        for row in table.iter_rows(named=True)
-        if (row["model"], row["suite"]) in pairs
+        (model, suite): of_values(suite, values.to_numpy(), ties, undefined)
+        for model, suite, values, ties, undefined in zip(*table.get_columns(), strict=True)
+        if (model, suite) in pairs
     }
 
 
-def mean(parts: Sequence[Redrawn], group: Mapping[str, str]) -> Estimate:
+def mean(parts: Sequence[Redrawn], group: Group) -> Estimate:
     """The unweighted mean over suites; nan if one of them has no defined item.
 
-    >>> [mean([of_counts("a", 1, 2), of_counts("b", 2, 2)], {}).value]
+    >>> [mean([of_counts("a", 1, 2), of_counts("b", 2, 2)], Group()).value]
     [0.75]
     """
     return _estimate([(1 / len(parts), part) for part in parts], group, "")
 
 
-def contrast(pairs: Sequence[tuple[Redrawn, Redrawn]], group: Mapping[str, str]) -> Estimate:
+def contrast(pairs: Sequence[tuple[Redrawn, Redrawn]], group: Group) -> Estimate:
     """The mean over pairs of suites of the first less the second; a suite may stand in several pairs.
 
-    >>> contrast([(of_counts("near", 4, 4), of_counts("far", 1, 4))], {}).value
+    >>> contrast([(of_counts("near", 4, 4), of_counts("far", 1, 4))], Group()).value
     0.75
     """
     weighted = [(sign / len(pairs), part) for pair in pairs for sign, part in zip((1, -1), pair, strict=True)]
@@ -112,7 +113,7 @@ def contrast(pairs: Sequence[tuple[Redrawn, Redrawn]], group: Mapping[str, str])
     return _estimate(weighted, group, f"difference, {counted}; ")
 
 
-def _estimate(weighted: Sequence[tuple[float, Redrawn]], group: Mapping[str, str], said: str) -> Estimate:
+def _estimate(weighted: Sequence[tuple[float, Redrawn]], group: Group, said: str) -> Estimate:
     suites = {part.sample.suite: part.sample for _, part in weighted}
     sizes = {name: len(sample.values) for name, sample in suites.items()}
     method = bootstrap.METHOD if len(suites) == 1 else bootstrap.method_over_suites(len(suites))

@@ -1,1 +1,1 @@
-"""Train language models: corpora, vocabularies, one loop, and a file for each family."""
+"""Train language models: corpora, vocabularies, one loop, and a folder for each family."""

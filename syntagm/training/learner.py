@@ -13,7 +13,7 @@ class Learner(ABC):
     """A model in training.
 
     Attributes:
-        family: `lstm`, `gpt2` ...: the file in `training`.
+        family: `lstm`, `gpt2` ...: the folder in `training`.
         module: what is trained.
         record: how the training text became numbers and the model its size, for `training.json`; what it says must stay
             the same for a training to go on.

@@ -9,48 +9,25 @@ import json
 import math
 import os
 import time
-from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from syntagm.errors import InputError, RunError, UsageError
-from syntagm.io import atomic, lock
-from syntagm.training import state
+from syntagm.errors import InputError, UsageError
+from syntagm.io import lock
+from syntagm.progress import Progress
+from syntagm.training import optimiser, record, state
 from syntagm.training.learner import Learner
-from syntagm.training.record import FILE, finished, refuse_another
 from syntagm.training.settings import Settings, rate_at
 from syntagm.training.state import Place
 
 SAVE_EVERY = 300.0
 # Beyond it a perplexity is no number.
 HIGHEST_BITS = 1000.0
-# The files of weights, of whatever tool.
-WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
-
-
-class Progress(Protocol):
-    """Who is told how a training goes. Each may raise `Interrupted` to stop it; the last state stays."""
-
-    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
-        """A step is done: which, of how many; its loss in nats a token; the learning rate; tokens and seconds so far."""
-
-    def evaluated(self, row: Mapping[str, float]) -> None:
-        """An evaluation is done: a row of the history."""
-
-
-class Silent:
-    """Progress that nobody looks at."""
-
-    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
-        """Nothing."""
-
-    def evaluated(self, row: Mapping[str, float]) -> None:
-        """Nothing."""
 
 
 def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress | None = None) -> list[dict[str, float]]:
@@ -76,17 +53,17 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
     """
     rank, world = _processes(learner.device)
     identity = _identity(learner, settings, world)
-    made = finished(folder)
-    _refuse_foreign(folder, made is not None)
+    made = record.finished(folder)
+    record.refuse_foreign(folder)
     _wait_for_all(world)
     if made is not None:
-        refuse_another(folder, made, identity)
+        record.refuse_another(folder, made, identity)
         history: list[dict[str, float]] = made["history"]
         if rank == 0:
-            state.remove(folder / "state")
+            record.remove_state(folder)
         return history
-    with lock.held(folder / "state") if rank == 0 else contextlib.nullcontext():
-        training = _Training(learner, settings, folder, identity, progress or Silent(), rank, world)
+    with lock.held(folder / record.STATE) if rank == 0 else contextlib.nullcontext():
+        training = _Training(learner, settings, folder, identity, progress or Progress(), rank, world)
         training.run()
     return training.place.history
 
@@ -98,7 +75,7 @@ class _Training:
     ) -> None:  # fmt: skip
         self.learner, self.settings, self.folder, self.progress = learner, settings, folder, progress
         self.rank, self.world = rank, world
-        self.optimiser = _optimiser(learner, settings)
+        self.optimiser = optimiser.build(learner.module, settings)
         self.place = Place(identity=identity)
         self.carried: dict[str, Tensor] = {}
         self.saved = time.monotonic()
@@ -166,7 +143,7 @@ class _Training:
         loss.backward()  # type: ignore[no-untyped-call]
         tokens, value = self._average(tokens, value)
         if self.settings.clip:
-            _clip(self.learner.module, self.settings.clip)
+            optimiser.clip(self.learner.module, self.settings.clip)
         self.optimiser.step()
         self.place.step += 1
         self.place.tokens += tokens
@@ -203,7 +180,7 @@ class _Training:
             place.best, place.without_gain = bits, 0
             if self.rank == 0:
                 place.best_file = state.save_best(
-                    self.folder / "state", place.step, state.weights_of(self.learner.module)
+                    self.folder / record.STATE, place.step, state.weights_of(self.learner.module)
                 )
         else:
             place.reductions, place.without_gain = place.reductions + 1, place.without_gain + 1
@@ -238,14 +215,14 @@ class _Training:
         self.saved = time.monotonic()
         if self.rank == 0:
             tensors = state.tensors_of(self.learner.module, self.optimiser, self.carried)
-            state.save(self.folder / "state", self.place, tensors)
+            state.save(self.folder / record.STATE, self.place, tensors)
 
     def _resume(self) -> None:
         """Go on from the state, if there is one."""
-        if (found := state.load(self.folder / "state")) is None:
+        if (found := state.load(self.folder / record.STATE)) is None:
             return
         place, tensors = found
-        refuse_another(self.folder, place.identity, self.place.identity)
+        record.refuse_another(self.folder, place.identity, self.place.identity)
         self.place = place
         self.carried = state.restore(self.learner.module, self.optimiser, tensors)
 
@@ -255,7 +232,7 @@ class _Training:
             # Which file holds the best weights only the first process knows, and soon it is gone.
             return
         if self.place.best_file:
-            state.load_weights(self.learner.module, state.load_best(self.folder / "state", self.place))
+            state.load_weights(self.learner.module, state.load_best(self.folder / record.STATE, self.place))
         for left in self.folder.glob(".*.tmp"):
             # Of a process that was killed while it wrote.
             left.unlink()
@@ -264,8 +241,7 @@ class _Training:
         made = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
         made |= {"seconds": self.place.seconds, "device": self.learner.device.type}
         made |= {"version": metadata.version("syntagm"), "torch": torch.__version__}
-        atomic.write(self.folder / FILE, (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode())
-        state.remove(self.folder / "state")
+        record.end(self.folder, made)
 
 
 def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any]:
@@ -275,46 +251,9 @@ def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any
     return made
 
 
-def _optimiser(learner: Learner, settings: Settings) -> torch.optim.Optimizer:
-    parameters = [parameter for parameter in learner.module.parameters() if parameter.requires_grad]
-    if settings.optimiser == "sgd":
-        return torch.optim.SGD(parameters, lr=settings.rate)
-    groups = [
-        {"params": [one for one in parameters if one.dim() > 1], "weight_decay": settings.decay},
-        {"params": [one for one in parameters if one.dim() < 2], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.95), eps=1e-8)
-
-
-def _clip(module: torch.nn.Module, limit: float) -> None:
-    """Scale the gradients down to a norm of `limit`, if theirs is larger; as PyTorch does, and sparse ones too."""
-    values = []
-    for parameter in module.parameters():
-        if parameter.grad is not None and parameter.grad.is_sparse:
-            parameter.grad = parameter.grad.coalesce()
-            values.append(parameter.grad.values())
-        elif parameter.grad is not None:
-            values.append(parameter.grad)
-    norm = torch.nn.utils.get_total_norm(values)
-    factor = torch.clamp(limit / (norm + 1e-6), max=1.0)
-    if float(factor) != 1:
-        for value in values:
-            value.mul_(factor)
-
-
 def _wait_for_all(world: int) -> None:
     if world > 1:
         dist.barrier()
-
-
-def _refuse_foreign(folder: Path, ended: bool) -> None:
-    """Refuse weights that no training of ours left there: they would be overwritten; and the record of weights that are gone."""
-    found = sorted(path.name for kind in WEIGHTS for path in folder.glob(kind))
-    if ended and not found:
-        cure = "Delete the folder to train anew."
-        raise RunError(str(folder), f"{FILE} of a training that has ended, without its weights", "both", cure)
-    if found and not ended and not (folder / "state" / state.FILE).exists():
-        raise RunError(str(folder), f"a model that was not trained here ({found[0]})", "a new folder")
 
 
 def _processes(device: torch.device) -> tuple[int, int]:

@@ -1,10 +1,11 @@
-"""The settings of a training: optimiser, schedule, when to stop, and in what type to compute."""
+"""The settings of the training loop: optimiser, schedule, when to stop, and in what type to compute."""
 
 from dataclasses import dataclass
 from math import cos, inf, pi
 from typing import Literal
 
 from syntagm.errors import UsageError
+from syntagm.training.options import option
 
 Optimiser = Literal["sgd", "adamw"]
 Schedule = Literal["plateau", "cosine", "constant"]
@@ -35,18 +36,18 @@ class Settings:
         device: `cpu`, `cuda`, `cuda:1` ...
     """
 
-    epochs: int
-    optimiser: Optimiser
-    rate: float
-    schedule: Schedule = "plateau"
-    warmup: int = 0
-    decay: float = 0.0
-    clip: float = 0.25
-    patience: int = 0
-    every: int = 0
-    seed: int = 1
-    dtype: Literal["f32", "bf16"] = "f32"
-    device: str = "cpu"
+    epochs: int = option("passes over the text, at most")
+    optimiser: Optimiser = option("plain SGD, or AdamW")
+    rate: float = option("learning rate")
+    schedule: Schedule = option("how the rate goes on", "plateau")
+    warmup: int = option("steps (cosine, constant), at most all there are", 0)
+    decay: float = option("weight decay (adamw)", 0.0)
+    clip: float = option("largest norm of the gradient; 0: no limit", 0.25)
+    patience: int = option("stop after so many evaluations without gain; 0: never", 0)
+    every: int = option("evaluate every so many steps, and at the end; 0: after each epoch", 0)
+    seed: int = option("of weights, order and dropout", 1)
+    dtype: Literal["f32", "bf16"] = option("bf16: forward passes in bfloat16", "f32")
+    device: str = option("cpu, cuda, cuda:1 ...", "cpu")
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("warmup", 0), ("decay", 0), ("clip", 0), ("patience", 0), ("every", 0)):

@@ -19,8 +19,7 @@ from torch import Tensor
 
 from syntagm.errors import RunError
 from syntagm.io import atomic
-
-FILE = "state.safetensors"
+from syntagm.training.record import STATE_FILE
 
 
 @dataclass(slots=True)
@@ -44,7 +43,7 @@ class Place:
 
 def save(folder: Path, place: Place, tensors: Mapping[str, Tensor]) -> None:
     """Write the state; RunError if the disk is full, and then the old one still stands."""
-    _save(folder / FILE, tensors, {"place": json.dumps(asdict(place))})
+    _save(folder / STATE_FILE, tensors, {"place": json.dumps(asdict(place))})
     for old in folder.glob("best-*.safetensors"):
         if old.name != place.best_file:
             old.unlink(missing_ok=True)
@@ -63,7 +62,7 @@ def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
     Raises:
         RunError: the file is damaged.
     """
-    path = folder / FILE
+    path = folder / STATE_FILE
     if not path.exists():
         return None
     try:
@@ -138,15 +137,6 @@ def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor]) -> None
 def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Those tensors whose names begin with `prefix`, under the rest of their names."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
-def remove(folder: Path) -> None:
-    """Delete a state that is no longer needed, if it is there."""
-    # The model is written: a file that stays, as a lock that is held does on network file systems, must not spoil that.
-    with contextlib.suppress(OSError):
-        for path in folder.iterdir():
-            path.unlink()
-        folder.rmdir()
 
 
 def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

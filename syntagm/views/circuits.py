@@ -58,7 +58,7 @@ def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
 def draw_figure(runs: Sequence[Run], tag: str = "circuit") -> Figure:
     """The scores of some runs by circuit, or by another tag of the suites; items are redrawn within suites."""
     rows = [
-        (one.group[tag], one.group["model"], "", one.value, one.low, one.high, one.n, one.method)
+        (one.group[tag], one.group.model, "", one.value, one.low, one.high, one.n, one.method)
         for run in runs
         for one in estimates.scores(run, tag=tag)
     ]

@@ -26,11 +26,11 @@ def draw(
     """The figure, differences and models in the order of first appearance.
 
     Arguments:
-        found: one a difference and model; groups name both as `contrast` and `model`.
+        found: one a difference and model; groups have the label `contrast` and the model.
         axis: what the numbers are.
     """
     rows = [
-        (one.group["contrast"], one.group["model"], one.value, one.low, one.high, one.n, one.ties, one.undefined, one.method)
+        (one.group["contrast"], one.group.model, one.value, one.low, one.high, one.n, one.ties, one.undefined, one.method)
         for one in found
     ]  # fmt: skip
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")

@@ -45,7 +45,7 @@ def draw_figure(runs: Sequence[Run], measure: str = "full_sentence") -> Figure:
     shown = titles(runs)
     accuracies = {
         name: {
-            shown[one.group["suite"], run.suite(one.group["suite"]).hash]: one.value
+            shown[one.group.suite, run.suite(one.group.suite).hash]: one.value
             for one in estimates.accuracies(run, measure)
         }
         for name, run in named(runs)

@@ -6,7 +6,7 @@ import polars as pl
 
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
-from syntagm.models.names import whole
+from syntagm.io.number import whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import paired
@@ -31,7 +31,8 @@ def make_table(runs: Sequence[Run], measure: str = "first", limit: str = "all") 
     count = None if limit == "all" else whole("limit=", limit, least=0, also="all")
     (a, first), (b, second) = named(runs)
     pairs, left_out = pairing.paired(first, second, measure)
-    found = paired.flips(pairs).with_columns(apart=(pl.col("margin_a") - pl.col("margin_b")).abs())
+    paired.refuse_others_than_verdicts(pairs, "flips")
+    found = paired.discordant(pairs).with_columns(apart=(pl.col("margin_a") - pl.col("margin_b")).abs())
     found = found.sort("apart", descending=True, maintain_order=True)
     shown = found if count is None else found.head(count)
     rows = tuple(

@@ -7,18 +7,18 @@ import polars as pl
 
 from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import UsageError
+from syntagm.result import Kind
 from syntagm.runs.several import chosen_suite, named
 from syntagm.runs.store import Run
-from syntagm.stats import score
-from syntagm.stats.occurrence import occurrence
-from syntagm.stats.paired import are_verdicts
+from syntagm.stats import matching, score
+from syntagm.stats.paired import kind_of
 from syntagm.views.scores import compute as estimates
 
 
 def make_table(runs: Sequence[Run], suite: str = "", measure: str = "first") -> Table:
     """A row an item of a suite: under how many models its prediction holds, and by how many bits under each.
 
-    Of a measure whose values are shares (see `comparison.are_verdicts`): the mean of its values, and the value under each.
+    Of a measure whose values are shares (see `stats.paired.kind_of`): the mean of its values, and the value under each.
 
     Arguments:
         suite: its name; may be left out where there is one only.
@@ -36,7 +36,8 @@ def make_table(runs: Sequence[Run], suite: str = "", measure: str = "first") -> 
     joined = tables[0]
     for table in tables[1:]:
         joined = joined.join(table, on=["item", "occurrence"], how="full", coalesce=True, maintain_order="left_right")
-    judged = all(are_verdicts(table[f"value_{k}"], table[f"margin_{k}"]) for k, table in enumerate(tables))
+    kinds = {kind_of(table[f"value_{k}"], table[f"margin_{k}"]) for k, table in enumerate(tables)}
+    judged = kinds == {Kind.VERDICT}
     rows = [_row(row, len(having), judged) for row in joined.iter_rows(named=True)]
     rows.sort(key=lambda row: row[1])
     if not rows:
@@ -50,7 +51,7 @@ def make_table(runs: Sequence[Run], suite: str = "", measure: str = "first") -> 
 def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     results = run.results(suite)
     found = score.verdicts(results, {suite: estimates.predictions(run, measure)[suite]}, measure)
-    return found.select("item", "value", "margin", occurrence("item"))
+    return matching.numbered(found).select("item", "value", "margin", "occurrence")
 
 
 def _told(models: Sequence[str], judged: bool, measure: str) -> tuple[tuple[str, ...], str]:

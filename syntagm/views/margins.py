@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from syntagm.drawing.chart import Figure, Spec, finish, shown
 from syntagm.errors import UsageError
+from syntagm.result import Kind
 from syntagm.runs.several import chosen_suite, named
 from syntagm.runs.store import Run
-from syntagm.stats.paired import are_verdicts
+from syntagm.stats.paired import kind_of
 from syntagm.views.scores.compute import predictions
 
 SCHEMA = {
@@ -52,7 +53,7 @@ def draw_figure(runs: Sequence[Run], suite: str = "", measure: str = "") -> Figu
 
 def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) -> None:
     rows = {name: results.filter(pl.col("measure") == name) for name in known}
-    judged = [name for name, found in rows.items() if are_verdicts(found["value"], found["margin"])]
+    judged = [name for name, found in rows.items() if kind_of(found["value"], found["margin"]) is Kind.VERDICT]
     if measure not in judged:
         said = f"{measure!r}, whose values are shares between 0 and 1, without margins"
         raise UsageError("measure=", said, "one of " + ", ".join(judged), "The figure scores shows shares.")

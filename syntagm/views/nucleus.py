@@ -8,12 +8,11 @@ import polars as pl
 from syntagm.drawing.chart import Figure, Spec, colours, finish, legend, shapes, shown
 from syntagm.drawing.table import or_none
 from syntagm.errors import RunError, UsageError
-from syntagm.result import Estimate
+from syntagm.result import Estimate, MeasureName
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.tasks.gaps import nucleus
-from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.views.gaps.estimates import estimates, pooled
 
 SCHEMA = {
@@ -70,7 +69,7 @@ def draw_figure(runs: Sequence[Run], measure: str = "equal_weight") -> Figure:
         rows += [
             row
             for one in found
-            if (row := row_of(one, one.group["construction" if tagged else "suite"], name, measure))
+            if (row := row_of(one, one.group["construction"] if tagged else one.group.suite, name, measure))
         ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     if table["whole"].all():
@@ -82,10 +81,9 @@ def draw_figure(runs: Sequence[Run], measure: str = "equal_weight") -> Figure:
 
 def row_of(one: Estimate, group: str, model: str, measure: str) -> tuple[object, ...] | None:
     """The row of an estimate at a cut-off; None if it is of another measure."""
-    name, bracket, rest = one.group["measure"].partition("(")
-    if name != measure:
+    if MeasureName.parse(one.group.measure).name != measure:
         return None
-    cut = nucleus.parse(name + bracket + rest, measure) if bracket else Cut()
+    cut = nucleus.parse(one.group.measure, measure)
     end, share = (BOTTOM, cut.bottom) if cut.bottom < 1 else (TOP, cut.top)
     return group, model, end, share, cut.whole, one.value, one.low, one.high, one.n, one.undefined, one.method
 

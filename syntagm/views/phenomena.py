@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isnan, nan
 
 import polars as pl
@@ -9,7 +10,7 @@ import polars as pl
 from syntagm.drawing import dots as _dots
 from syntagm.drawing.chart import INK, Figure, Spec, finish, only, shown
 from syntagm.errors import UsageError
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.views.scores import compute as estimates
@@ -65,9 +66,10 @@ def draw_figure(runs: Sequence[Run], tag: str = "linguistics_term", measure: str
     found: list[Estimate] = []
     counts: dict[str, int] = {}
     for name, run in named(runs):
-        for one in estimates.scores(run, measure, tag):
-            group = {"model": name, "phenomenon": one.group[tag]}
-            found.append(Estimate(group, one.value, one.low, one.high, one.n, one.method, one.ties, one.undefined))
+        found += [
+            replace(one, group=Group(name, labels=(("phenomenon", one.group[tag]),)))
+            for one in estimates.scores(run, measure, tag)
+        ]
         for value in {suite.tags[tag] for suite in run.suites if tag in suite.tags}:
             held = sum(suite.tags.get(tag) == value and measure in suite.predictions for suite in run.suites)
             counts[value] = max(held, counts.get(value, 0))
@@ -81,7 +83,7 @@ def draw_figure(runs: Sequence[Run], tag: str = "linguistics_term", measure: str
 def _row(one: Estimate, paradigms: Mapping[str, int], humans: Mapping[str, float]) -> tuple[object, ...]:
     name = one.group["phenomenon"]
     numbers = one.value, one.low, one.high, one.n, one.ties, one.undefined
-    return name, one.group["model"], paradigms.get(name, 0), *numbers, humans.get(name, nan), one.method
+    return name, one.group.model, paradigms.get(name, 0), *numbers, humans.get(name, nan), one.method
 
 
 def _label(name: str, paradigms: Mapping[str, int], table: pl.DataFrame) -> str:

@@ -10,8 +10,9 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.errors import UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import power, significance
-from syntagm.stats.significance import LEVEL, Separation
+from syntagm.stats import paired, power
+from syntagm.stats.paired import Comparison, Verdicts
+from syntagm.stats.significance import LEVEL
 from syntagm.views.comparison import compute as pairing
 
 COLUMNS = (
@@ -48,7 +49,7 @@ def make_table(runs: Sequence[Run], measure: str = "first") -> Table:
     for (a, first), (b, second) in combinations(named(runs), 2):
         pairs, left_out = pairing.paired(first, second, measure)
         warnings += [f"{a} and {b}: {one}." for one in pairing.warnings(first, second, pairs)]
-        found = [(a, b, *row) for row in _rows(pairs)]
+        found = [(a, b, *row) for row in _rows(pairs, (first.tolerance, second.tolerance))]
         rows += found
         said += [f"Left out: {one}." for one in left_out if f"Left out: {one}." not in said]
         said.append(_counted(a, b, found))
@@ -63,29 +64,30 @@ def _counted(a: str, b: str, rows: Sequence[tuple[Cell, ...]]) -> str:
     return f"{a} (A) and {b} (B): {for_a + for_b} of {len(rows)} suites separate them, {for_a} for A and {for_b} for B."
 
 
-def _rows(pairs: pl.DataFrame) -> Iterator[tuple[Cell, ...]]:
-    found = significance.by_suite(pairs)
-    tests = max(1, sum(one.difference.n > 0 for one in found))
+def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Iterator[tuple[Cell, ...]]:
+    paired.refuse_others_than_verdicts(pairs, "separation")
+    found = paired.by_suite(pairs, tolerances)
+    tests = max(1, sum(one.tested for one in found))
     yield from (_row(one, tests) for one in sorted(found, key=_order))
 
 
-def _order(one: Separation) -> tuple[bool, float]:
+def _order(one: Comparison) -> tuple[bool, float]:
     size = abs(one.difference.value)
     return not one.holm <= LEVEL, -size if size == size else 1.0
 
 
-def _row(one: Separation, tests: int) -> tuple[Cell, ...]:
-    difference, better = one.difference, ""
+def _row(one: Comparison, tests: int) -> tuple[Cell, ...]:
+    difference, counted, better = one.difference, one.verdicts, ""
+    assert counted, "others than verdicts are refused"
     if one.holm <= LEVEL:
-        better = "B" if one.only_b > one.only_a else "A"
+        better = "B" if counted.only_b > counted.only_a else "A"
     ends = (difference.value, difference.low, difference.high)
-    counts = (one.only_a, one.only_b, difference.undefined)
-    shown = (one.p, one.holm, one.benjamini_hochberg, *_detectable(one, tests))
-    return (one.suite, better, difference.n, *map(_known, ends), *counts, *map(_known, shown))
+    counts = (counted.only_a, counted.only_b, difference.undefined)
+    shown = (one.p, one.holm, one.benjamini_hochberg, *_detectable(counted, one.n, tests))
+    return (one.group.suite, better, difference.n, *map(_known, ends), *counts, *map(_known, shown))
 
 
-def _detectable(one: Separation, tests: int) -> tuple[float, float]:
-    n = one.difference.n
+def _detectable(one: Verdicts, n: int, tests: int) -> tuple[float, float]:
     if not n:
         return math.nan, math.nan
     balanced = 2 * min(one.only_a, one.only_b) / n

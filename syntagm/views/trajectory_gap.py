@@ -6,8 +6,11 @@ from itertools import combinations
 
 from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import UsageError
+from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
+from syntagm.stats.paired import Comparison
+from syntagm.stats.trajectory import Between
 from syntagm.views.trajectory.compute import METHOD, Curve, whole_draws
 from syntagm.views.trajectory.table import about, curves_of, whole
 
@@ -39,12 +42,19 @@ def make_table(
     return Table("Differences between trajectories", COLUMNS, rows, notes=(*about(found, scale), *NOTES))
 
 
-def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
+def compared(a: Curve, b: Curve, linear: bool = False) -> tuple[Comparison, Between]:
+    """The mean difference of two curves over the span that both have, with its interval; and the area and span behind it."""
     found = trajectory.between((a.at, a.values), (b.at, b.values), linear)
     held = whole_draws(a, b)
     draws = zip(a.draws[held], b.draws[held], strict=True)
-    drawn = [trajectory.between((a.at, one), (b.at, other), linear).mean for one, other in draws]
-    span = (None if math.isnan(at) else whole(at) for at in (found.low, found.high))
-    numbers = (found.area, found.mean, *trajectory.interval(drawn))
+    ends = trajectory.interval([trajectory.between((a.at, x), (b.at, y), linear).mean for x, y in draws])
+    group = Group(labels=(("group", a.group),))
+    return Comparison(group, Estimate(group, found.mean, *ends, min(*a.n, *b.n), f"{METHOD}, paired")), found
+
+
+def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
+    found, between = compared(a, b, linear)
+    span = (None if math.isnan(at) else whole(at) for at in (between.low, between.high))
+    numbers = (between.area, found.difference.value, found.difference.low, found.difference.high)
     known = (or_none(one) for one in numbers)
-    return (a.series, b.series, a.group, a.suites, min(*a.n, *b.n), *span, *known)
+    return (a.series, b.series, a.group, a.suites, found.n, *span, *known)

@@ -13,7 +13,6 @@ No tensor of [batch, length, vocabulary] is ever made.
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,9 @@ from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
 from syntagm.models.causal.head import Head
+from syntagm.models.causal.positions import limit, window
 from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
-from syntagm.models.causal.probe import probe
+from syntagm.models.causal.rows import Rows
 from syntagm.models.hugging_face.memory import free, is_out_of_memory
 from syntagm.models.hugging_face.tokens import Borders
 
@@ -32,23 +32,8 @@ _PACK = 128
 _LONGEST = 1024
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """What is known of one sequence, in bits.
-
-    Arguments:
-        bits: shape (length - 1,): surprisal of each token after the first.
-        begin: shape (inputs,): surprisal of "a word begins here" after each input token; empty without borders.
-        first: surprisal of "a token that can begin a text" after the first input token.
-    """
-
-    bits: NDArray[np.float64]
-    begin: NDArray[np.float64]
-    first: float
-
-
 class Forward:
-    """A causal model's forward passes, with what the probe found out.
+    """A causal model's forward passes; `probed` makes one, and sets what it found out.
 
     Attributes:
         tree: are shared prefixes computed once?
@@ -58,18 +43,20 @@ class Forward:
         evaluated: how many inputs went through the body so far, padding left out and the probe not counted.
     """
 
-    def __init__(self, model: Any, budget: int, share: bool, borders: Borders | None) -> None:
+    def __init__(self, model: Any, budget: int) -> None:
         self.model, self.budget = model, Budget(budget)
         self.device, self.dtype = model.device, model.dtype
         self.head = Head(model.get_output_embeddings(), self.device, self.dtype)
         self.symbols = min(self.head.vocabulary, int(model.get_input_embeddings().weight.shape[0]))
-        self.limit = _limit(model.config)
-        self.window = _window(model.config)
+        self.limit = limit(model.config)
+        self.window = window(model.config)
         self.evaluated = 0
         self.direct_head, self.tree, self.noise = True, False, 0.0
         # Batches share the head's buffer and, while they run, its hook.
         self._alone = threading.RLock()
-        probe(self, share)
+
+    def start(self, borders: Borders | None) -> None:
+        """Begin to be asked, once it is known what the model can take."""
         if not self.direct_head:
             # The whole model runs anew for each portion of rows, so a batch should have no more of them.
             self.budget.tokens = min(self.budget.tokens, self._portion)
@@ -272,22 +259,3 @@ class Forward:
             finally:
                 hook.remove()
             yield first, logits
-
-
-def _limit(config: Any) -> int:
-    """How many input tokens the model's positions allow."""
-    for name in ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"):
-        found = getattr(config.get_text_config(), name, None)
-        if isinstance(found, int) and found > 0:
-            return found
-    return 1 << 30
-
-
-def _window(config: Any) -> int:
-    """How long a sequence may be so that no layer with a sliding window cuts anything off."""
-    text = config.get_text_config()
-    found = [
-        getattr(text, name, None)
-        for name in ("sliding_window", "window_size", "attention_window", "sliding_window_size", "attention_chunk_size")
-    ]
-    return min([size for size in found if isinstance(size, int) and size > 0], default=1 << 30)

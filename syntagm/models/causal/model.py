@@ -1,17 +1,6 @@
 """Any Hugging Face causal language model, from the bundled demo, a folder, or the hub.
 
-`causal:./folder`, `causal:org/name@revision`; a plain name means `causal:`. Options, after `?` and joined by `&`:
-
-    bos=auto|yes|no            what stands before a text: the model's start symbol, exactly one, or nothing
-    eos=no|yes                 is the end symbol's surprisal listed? It counts in whole sentences only
-    dtype=f32|bf16|f16|f64     the type computed in, whatever the weights are stored in; log-sum-exp in float32 at least
-    boundary=token|word        word: the word-boundary correction of Pimentel & Meister 2024 and Oh & Schuler 2024
-    fill=word|token            a candidate in a blank: a whole word that ends there, or its tokens, whatever comes after them
-    device=auto|cpu|cuda|...   where to compute
-    batch=N                    tokens a batch; halved by itself when memory runs out
-    sharing=auto|no            are shared prefixes computed once, where the model can take it?
-    allow_pickle=no|yes        may weights be unpickled? Pickles can run code
-    remote_code=no|yes         may code that comes with the model be run?
+`causal:./folder`, `causal:org/name@revision`; a plain name means `causal:`.
 
 With nothing before it (`bos=no`, or no start symbol), the first token has no surprisal: nan, counted as 0 in sums.
 Tokens beyond the positions that a model has are nan: undefined, and counted.
@@ -37,51 +26,50 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import ModelError, UsageError
-from syntagm.models.causal.forward import Forward, Rows
+from syntagm.models.causal.family import BATCH, FAMILY
 from syntagm.models.causal.gaps import Filler
+from syntagm.models.causal.probe import probed
+from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.options import PERMISSIONS, batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
 from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
-from syntagm.models.names import canonical, choose, refuse_others
 
 SCORER = "causal 1"
-_OPTIONS = ("bos", "eos", "dtype", "boundary", "fill", "device", "batch", "sharing", *PERMISSIONS)
-_OF_LIVE_MODELS = ("bos", "eos", "boundary", "fill", "batch", "sharing")
-_SILENT = ("device", "batch", "sharing", *PERMISSIONS)
 
 
 class Causal(LanguageModel):
-    """A causal transformer with its tokenizer; made by `load`, or around a live model by `wrap`."""
+    """A causal transformer with its tokenizer; made by `load`, or around a live model by `wrap`.
+
+    Attributes:
+        tokenizer: from texts to token numbers.
+        forward: from token numbers to surprisals.
+        bos: the number of the symbol before each text; None if nothing stands there.
+        eos: the number of the end symbol, if its surprisal is listed.
+    """
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
     def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
-        refuse_others("causal", options, _OPTIONS)
-        config = model.config
-        bos = choose(options, "bos", ["auto", "yes", "no"], "auto")
-        self._start = start_symbol(bos, tokenizer, config)
-        self._end = end_symbol(choose(options, "eos", ["no", "yes"], "no"), tokenizer, config)
-        self._borders = self._word_borders(model, tokenizer, choose(options, "boundary", ["token", "word"], "token"))
-        share = choose(options, "sharing", ["auto", "no"], "auto") == "auto"
-        self.name = canonical("causal", label, options, _SILENT)
-        self.start, self.end = self._symbol(tokenizer, self._start), self._symbol(tokenizer, self._end)
-        self._tokenizer = tokenizer
-        self._forward = Forward(model, batch_tokens(options, model.device), share, self._borders)
-        self.noise = self._forward.noise
-        self.policies = {
-            "bos": "yes" if self.start is not None else "no",
-            "eos": "yes" if self.end is not None else "no",
-            "dtype": spelled(model.dtype),
-            "boundary": "word" if self._borders else "token",
-            "fill": choose(options, "fill", ["word", "token"], "word"),
-        }
+        chosen, config = FAMILY.choose(options), model.config
+        self.bos = start_symbol(chosen["bos"], tokenizer, config)
+        self.eos = end_symbol(chosen["eos"], tokenizer, config)
+        self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
+        self.name = FAMILY.canonical(label, options)
+        self.start, self.end = self._symbol(tokenizer, self.bos), self._symbol(tokenizer, self.eos)
+        self.tokenizer = tokenizer
+        self.forward = probed(
+            model, batch_tokens(chosen, model.device, BATCH), chosen["sharing"] == "auto", self._borders
+        )
+        self.noise = self.forward.noise
+        bos = "yes" if self.start is not None else "no"
+        self.policies = FAMILY.policies(chosen, bos=bos, dtype=spelled(model.dtype))
         self._sample = sample(model)
         code, borders = hash_code(model), self._borders and self._borders.digest()
         # The end symbol ends words, too, whether it is listed or not.
         ending = _ending(tokenizer, config) if self.policies["fill"] == "word" else None
-        rests = [SCORER, weights, code, self._start, self._end, tokenizer.unk_token_id, borders, ending, self.policies]
+        rests = [SCORER, weights, code, self.bos, self.eos, tokenizer.unk_token_id, borders, ending, self.policies]
         self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
         self.record = {
             "architecture": config.model_type,
@@ -90,9 +78,9 @@ class Causal(LanguageModel):
             "revision": getattr(config, "_commit_hash", None),
             "options": dict(options),
             "device": str(model.device),
-            "prefixes": "shared (packed trees)" if self._forward.tree else "not shared (padded batches, by length)",
-            "head": "needed rows" if self._forward.direct_head else "needed rows, inside the model's own pass",
-            "positions": self._forward.limit,
+            "prefixes": "shared (packed trees)" if self.forward.tree else "not shared (padded batches, by length)",
+            "head": "needed rows" if self.forward.direct_head else "needed rows, inside the model's own pass",
+            "positions": self.forward.limit,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
         }
@@ -100,7 +88,7 @@ class Causal(LanguageModel):
     @property
     def live(self) -> Any:
         """The transformers model itself."""
-        return self._forward.model
+        return self.forward.model
 
     @staticmethod
     def _symbol(tokenizer: Any, number: int | None) -> str | None:
@@ -117,7 +105,7 @@ class Causal(LanguageModel):
         """The surprisals of each text; see `LanguageModel.score`."""
         refuse_change(self.live, self._sample, self.name)
         encoded = dict(
-            zip(distinct := list(dict.fromkeys(texts)), encode(self._tokenizer, distinct, self.name), strict=True)
+            zip(distinct := list(dict.fromkeys(texts)), encode(self.tokenizer, distinct, self.name), strict=True)
         )
         repeats = dict.fromkeys(distinct, 0)
         for text in texts:
@@ -130,7 +118,7 @@ class Causal(LanguageModel):
             if done:
                 done(sum(repeats[distinct[asked[index]]] for index in batch))
 
-        rows = self._forward.surprisals([sequences[index] for index in asked], finished)
+        rows = self.forward.surprisals([sequences[index] for index in asked], finished)
         known = dict(zip(asked, rows, strict=True))
         answers = {text: self._answer(text, encoded[text], known.get(index)) for index, text in enumerate(distinct)}
         if done and (silent := sum(repeats[distinct[index]] for index in range(len(distinct)) if index not in known)):
@@ -156,33 +144,33 @@ class Causal(LanguageModel):
     def _filler(self) -> Filler:
         ends = None
         if self.policies["fill"] == "word":
-            end = _ending(self._tokenizer, self.live.config)
-            ends = word_ends(self._tokenizer, self._forward.head.vocabulary, end)
-        return Filler(self._forward, self._tokenizer, self._start, ends, self.name)
+            end = _ending(self.tokenizer, self.live.config)
+            ends = word_ends(self.tokenizer, self.forward.head.vocabulary, end)
+        return Filler(self.forward, self.tokenizer, self.bos, ends, self.name)
 
     def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
         """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
         for text, found in encoded.items():
-            if (highest := max([*found.ids, self._start or 0, self._end or 0])) >= self._forward.symbols:
+            if (highest := max([*found.ids, self.bos or 0, self.eos or 0])) >= self.forward.symbols:
                 raise ModelError(
-                    self.name, f"the token {self._symbol(self._tokenizer, highest)!r}, number {highest}, of {text!r}",
-                    f"numbers below {self._forward.symbols}, the model's rows",
+                    self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
+                    f"numbers below {self.forward.symbols}, the model's rows",
                     "Does the tokenizer belong to the model?",
                 )  # fmt: skip
 
     def _sequence(self, ids: Sequence[int]) -> list[int]:
         """What goes through the model: start symbol, tokens, end symbol, as far as its positions reach."""
-        start = [] if self._start is None else [self._start]
-        end = [] if self._end is None else [self._end]
-        return [*start, *ids, *end][: self._forward.limit + (self._borders is None)]
+        start = [] if self.bos is None else [self.bos]
+        end = [] if self.eos is None else [self.eos]
+        return [*start, *ids, *end][: self.forward.limit + (self._borders is None)]
 
     def _answer(self, text: str, encoded: Encoded, rows: Rows | None) -> Surprisals:
         starts, known = encoded.starts, encoded.known
-        if self._end is not None:
+        if self.eos is not None:
             starts, known = np.append(starts, np.int32(len(text))), np.append(known, True)
         bits = np.full(len(starts), np.nan)
         if rows is not None:
-            first = 0 if self._start is not None else 1
+            first = 0 if self.bos is not None else 1
             bits[first : first + len(rows.bits)] = rows.bits
             if self._borders is not None:
                 self._correct(bits, encoded.ids, rows)
@@ -195,8 +183,8 @@ class Causal(LanguageModel):
         begin so". A word's first token is freed of it, and its last token is charged with that of the next word.
         """
         assert self._borders is not None
-        shift = 0 if self._start is None else 1
-        tokens = [*ids, *([self._end] if self._end is not None else [])][: len(rows.begin) + 1 - shift]
+        shift = 0 if self.bos is None else 1
+        tokens = [*ids, *([self.eos] if self.eos is not None else [])][: len(rows.begin) + 1 - shift]
         for index, token in enumerate(tokens):
             begins = index == 0 or self._borders.begins[token]
             if begins and index + shift > 0:
@@ -215,8 +203,7 @@ def load(path: str, **options: str) -> Causal:
         UsageError: an option can't be taken.
         ModelError: it can't be found, or is not what it should be: pickled weights, code of its own, missing weights.
     """
-    refuse_others("causal", options, _OPTIONS)
-    model, tokenizer, label, weights = read("causal", path, options)
+    model, tokenizer, label, weights = read("causal", path, FAMILY.choose(options), FAMILY.bundled)
     return Causal(model, tokenizer, label, options, weights)
 
 
@@ -226,12 +213,12 @@ def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
     Arguments:
         model: a transformers model with a causal head, in evaluation mode. It is used where and as it is.
         label: what to call it in results. After a training step wrap it again: the fingerprint is of these weights.
-        options: those of the module that say how to ask: bos, eos, boundary, fill, batch, sharing.
+        options: those of the family that are not about loading.
 
     Raises:
         UsageError: an option can't be taken, or the model is in training mode.
     """
-    refuse_others("causal, around a live model", options, _OF_LIVE_MODELS)
+    FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
     return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
 

@@ -3,25 +3,42 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
+from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.prefix_tree import plan
-
-if TYPE_CHECKING:
-    from syntagm.models.causal.forward import Forward, Rows
+from syntagm.models.causal.rows import Rows
+from syntagm.models.hugging_face.noise import round_up
+from syntagm.models.hugging_face.tokens import Borders
 
 _TOLERANCE = 1e-4
 # No symbol has more bits, unless the model masks it.
 _MASKED = 1e4
 
 
-def probe(forward: "Forward", share: bool) -> None:
-    """Find out what this model can take, by asking the same in several ways."""
+def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> Forward:
+    """Return the forward passes of a model, in the fastest way that gives the numbers of single computation.
+
+    Arguments:
+        share: may prefixes be shared?
+        borders: which tokens begin a word, if that is to be watched.
+
+    Raises:
+        ModelError: there is no such way.
+    """
+    forward = Forward(model, budget)
+    _probe(forward, share)
+    forward.start(borders)
+    return forward
+
+
+def _probe(forward: Forward, share: bool) -> None:
+    """Set `tree`, `direct_head` and `noise`."""
     sequences = _probe_sequences(forward.symbols, min(forward.limit, 48))
     with torch.inference_mode():
         plain = [_plain(forward, sequence) for sequence in sequences]
@@ -43,7 +60,7 @@ def probe(forward: "Forward", share: bool) -> None:
 
 
 def _refuse_looking_ahead(
-    forward: "Forward", sequences: Sequence[Sequence[int]], plain: list[NDArray[np.float64]]
+    forward: Forward, sequences: Sequence[Sequence[int]], plain: list[NDArray[np.float64]]
 ) -> None:
     """A masked model loaded as a causal one sees the words it should foretell; its beginnings then score otherwise."""
     halves = [(len(bits) + 1) // 2 for bits in plain]
@@ -55,7 +72,7 @@ def _refuse_looking_ahead(
         )  # fmt: skip
 
 
-def _reaches_head(forward: "Forward", sequence: Sequence[int]) -> bool:
+def _reaches_head(forward: Forward, sequence: Sequence[int]) -> bool:
     """Is the head applied to the body's output the whole way to the logits, with no scaling or capping after it?
 
     The same operations on the same shapes give the same bits, so in any type the least difference says no.
@@ -69,7 +86,7 @@ def _reaches_head(forward: "Forward", sequence: Sequence[int]) -> bool:
     return direct.shape == own.shape and torch.equal(direct.to(own.dtype).nan_to_num(), own.nan_to_num())
 
 
-def _keeps_apart(forward: "Forward", sequences: Sequence[Sequence[int]]) -> bool:
+def _keeps_apart(forward: Forward, sequences: Sequence[Sequence[int]]) -> bool:
     """Do other branches of a tree leave the last one alone? Recurrent and convolutional layers ignore the mask.
 
     The same operations on the same shapes, so in any type nothing may change; comparing with separate sentences is
@@ -86,14 +103,14 @@ def _keeps_apart(forward: "Forward", sequences: Sequence[Sequence[int]]) -> bool
     return bool(np.allclose(one, two, rtol=0, atol=1e-6, equal_nan=True))
 
 
-def _plain(forward: "Forward", sequence: Sequence[int]) -> NDArray[np.float64]:
+def _plain(forward: Forward, sequence: Sequence[int]) -> NDArray[np.float64]:
     """Bits of a sequence by the model's own forward pass, alone, without mask."""
     logits = forward.model(input_ids=torch.tensor([sequence[:-1]], device=forward.device), use_cache=False).logits[0]
     spread = torch.log_softmax(logits.to(forward.head.wide), -1)
     return np.array([-float(row[token]) / math.log(2) for row, token in zip(spread, sequence[1:], strict=True)])
 
 
-def _attempt(forward: "Forward", sequences: Sequence[Sequence[int]], tree: bool) -> list[NDArray[np.float64]] | None:
+def _attempt(forward: Forward, sequences: Sequence[Sequence[int]], tree: bool) -> list[NDArray[np.float64]] | None:
     try:
         found: list[Rows | None] = [None] * len(sequences)
         forward.run(sequences, range(len(sequences)), tree, found, lambda _: None)
@@ -106,7 +123,7 @@ def _attempt(forward: "Forward", sequences: Sequence[Sequence[int]], tree: bool)
     return [rows.bits for rows in found if rows is not None]
 
 
-def _same(forward: "Forward", found: list[NDArray[np.float64]] | None, plain: list[NDArray[np.float64]]) -> bool:
+def _same(forward: Forward, found: list[NDArray[np.float64]] | None, plain: list[NDArray[np.float64]]) -> bool:
     """Equal up to rounding; in types of low precision, up to a tenth of a bit a token on average."""
     if found is None:
         return False
@@ -145,11 +162,3 @@ def _probe_sequences(vocabulary: int, length: int) -> list[list[int]]:
         shared = min(shared, total - 1)
         sequences.append([*stem[:shared], *draw.integers(0, vocabulary, total - shared).tolist()])
     return sequences
-
-
-def round_up(value: float) -> float:
-    """To one significant digit, upwards: what is measured anew on each load must not read as another number."""
-    if not value > 0:
-        return 0.0
-    unit = 10.0 ** math.floor(math.log10(value))
-    return float(f"{math.ceil(value / unit) * unit:.0e}")

@@ -1,70 +1,44 @@
-"""What the families of Hugging Face transformers have in common: where a model is found, its type, its label, its batches."""
+"""What the families of Hugging Face transformers declare alike: options, architectures, programs."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from syntagm.models.family import Program
+from syntagm.models.option import NO_YES, Choice, Option, Value, Whole
 
-import torch
-
-from syntagm.errors import ModelError, UsageError
-from syntagm.models.hugging_face.checkpoint import Kind, fuse_gelu, read_checkpoint
-from syntagm.models.hugging_face.device import device
-from syntagm.models.hugging_face.weights import hash_folder, hash_weights, refuse_unsafe
-from syntagm.models.names import BUNDLED, choose, whole
-
-PERMISSIONS = ("allow_pickle", "remote_code")
-_TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
-_SPELLED = {dtype: name for name, dtype in _TYPES.items()}
-
-
-def read(kind: Kind, path: str, options: Mapping[str, str]) -> tuple[Any, Any, str, str]:
-    """A model in evaluation mode, where the options say and in their type; its tokenizer, its label, a hash of its weights.
-
-    Arguments:
-        path: a folder, or a name on the hub, perhaps with a revision after `@`.
-        options: of them `dtype`, `device`, `allow_pickle` and `remote_code` are read.
-
-    Raises:
-        UsageError: an option can't be taken.
-        ModelError: it can't be found, or is not what it should be: pickled weights, code of its own, missing weights.
-    """
-    name, at, revision = path.partition("@")
-    if Path(path).is_dir():
-        name, at, revision = path, "", ""
-    if not name:
-        raise UsageError(f"model {kind}:", "no path", "a folder or a name on the hub")
-    dtype = _TYPES[choose(options, "dtype", _TYPES, "f32")]
-    pickle, code = (choose(options, permission, ["no", "yes"], "no") == "yes" for permission in PERMISSIONS)
-    if Path(name).is_dir():
-        refuse_unsafe(Path(name), pickle, code, kind)
-    elif name.startswith((".", "/", "~")):
-        raise ModelError(f"{kind}:{path}", "no such folder", "a folder with config.json and model.safetensors")
-    model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code, kind)
-    model = fuse_gelu(model.to(device(options.get("device", "auto"))).eval())
-    return model, tokenizer, _label(name, at + revision), hash_weights(model, tokenizer)
+DTYPE = Option(
+    "dtype",
+    Choice((
+        Value("f32", words="32-bit floats"), Value("bf16", words="bfloat16"), Value("f16", words="16-bit floats"),
+        Value("f64", words="64-bit floats"),
+    )),
+    "f32",
+    "the type computed in, whatever the weights are stored in. Log-sum-exp is in float32 at least",
+    loading=True,
+)  # fmt: skip
+PERMISSIONS = (
+    Option(
+        "allow_pickle", NO_YES, "no",
+        "may weights be unpickled? That can run anything as you. On the command line: `--allow-pickle`",
+        effect="permission", loading=True,
+    ),
+    Option(
+        "remote_code", NO_YES, "no",
+        "may code that comes with the model be run? It can do anything as you. On the command line: `--trust-remote-code`",
+        effect="permission", loading=True,
+    ),
+)  # fmt: skip
+PROGRAMS = (Program("torch", "PyTorch"), Program("transformers", "Transformers", ("wolf-etal-2020-transformers",)))
+ARCHITECTURES = {
+    "gpt2": ("radford-etal-2019-language",),
+    "bert": ("devlin-etal-2019-bert",),
+    "roberta": ("liu-etal-2019-roberta",),
+    "distilbert": ("sanh-etal-2019-distilbert",),
+}
+# Tokens a batch on a graphics card, where the option `batch` doesn't say.
+CARD = 16_384
 
 
-def spelled(dtype: torch.dtype) -> str:
-    """A type as options and policies call it.
-
-    >>> spelled(torch.bfloat16)
-    'bf16'
-    """
-    return _SPELLED.get(dtype, str(dtype).removeprefix("torch."))
-
-
-def batch_tokens(options: Mapping[str, str], place: torch.device, processor: int = 1536) -> int:
-    """The tokens of a batch: what the option `batch` says, or what suits the place; `processor` on one.
-
-    Raises:
-        UsageError: the option is no whole number above 0.
-    """
-    return whole("model option batch", options.get("batch", str(processor if place.type == "cpu" else 16384)))
-
-
-def _label(name: str, revision: str) -> str:
-    if name == BUNDLED["demo"][1]:
-        return "demo"
-    if Path(name).is_dir():
-        return f"{Path(name).resolve().name}@{hash_folder(Path(name))[:8]}"
-    return name + revision
+def batch(processor: int) -> Option:
+    """Return the option `batch` of a family that asks `processor` tokens at a time on a processor."""
+    return Option(
+        "batch", Whole(), "", "tokens a batch; halved by itself, for good, when memory runs out", effect="speed",
+        depends=f"{processor:,} on a processor, {CARD:,} on a graphics card",
+    )  # fmt: skip

@@ -1,13 +1,6 @@
 """Word-level LSTM language models, as `syntagm train lstm` makes them (Gulordava et al. 2018; Hu et al. 2020).
 
-`lstm:FOLDER`, with `model.json`, `model.safetensors` and `vocabulary.txt`; the folder alone will do. Options:
-
-    bos=yes|no                       is the end symbol read first, as in training? The published numbers have no
-    eos=no|yes                       is the end symbol's surprisal listed? It counts in whole sentences only
-    tokens=saved|auto|blanks|treebank     how a text is divided into words; saved: as in training
-    device=auto|cpu|cuda|...         where to compute
-    batch=N                          words a batch
-    sharing=yes|no                   are shared prefixes computed once?
+`lstm:FOLDER`, with `model.json`, `model.safetensors` and `vocabulary.txt`; the folder alone will do.
 
 Each text is read from a fresh state, so that the texts before it make no difference. A word that is not in the vocabulary is
 read and scored as its class of unknown words, and marked as not known. With `bos=no` the first word has no surprisal: nan.
@@ -31,19 +24,17 @@ from syntagm.errors import ModelError
 from syntagm.io.json import record
 from syntagm.models.batching import in_portions, once
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.device import device
+from syntagm.models.device import device
+from syntagm.models.lstm.family import FAMILY
 from syntagm.models.lstm.network import Network, foretold, surprisals
-from syntagm.models.names import canonical, choose, refuse_others, whole
 from syntagm.models.rank import rank
-from syntagm.models.words import vocabulary as _vocabulary
-from syntagm.models.words import words as _words
+from syntagm.models.words import vocabulary
 from syntagm.models.words.gaps import divide, single
 from syntagm.models.words.vocabulary import END, Vocabulary
+from syntagm.models.words.words import KINDS, words
 
 SCORER = "lstm 1"
 FORMAT = 1
-_OPTIONS = ("bos", "eos", "tokens", "device", "batch", "sharing")
-_SILENT = ("device", "batch", "sharing")
 _FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 # Contexts answered at once.
 _CONTEXTS = 256
@@ -58,20 +49,12 @@ class Lstm(LanguageModel):
     def __init__(
         self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str]
     ) -> None:
-        refuse_others("lstm", options, _OPTIONS)
-        self.network, self.vocabulary, self.name = (
-            network.eval(),
-            vocabulary,
-            canonical("lstm", label, options, _SILENT),
-        )
-        bos = choose(options, "bos", ["yes", "no"], "yes")
-        eos = choose(options, "eos", ["no", "yes"], "no")
-        asked = choose(options, "tokens", ["saved", *_words.KINDS], "saved")
-        self._tokens = tokens if asked == "saved" else asked
-        self._share = choose(options, "sharing", ["yes", "no"], "yes") == "yes"
-        self._batch = whole("model option batch", options.get("batch", "8192"))
-        self.start, self.end = END if bos == "yes" else None, END if eos == "yes" else None
-        self.policies = {"bos": bos, "eos": eos, "dtype": "f32", "tokens": self._tokens}
+        chosen = FAMILY.choose(options)
+        self.network, self.vocabulary, self.name = network.eval(), vocabulary, FAMILY.canonical(label, options)
+        self._tokens = tokens if chosen["tokens"] == "saved" else chosen["tokens"]
+        self._share, self._batch = chosen["sharing"] == "yes", int(chosen["batch"])
+        self.start, self.end = END if chosen["bos"] == "yes" else None, END if chosen["eos"] == "yes" else None
+        self.policies = FAMILY.policies(chosen, tokens=self._tokens)
         weights = _digest(network)
         rests = [SCORER, weights, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.policies]
         self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
@@ -92,8 +75,8 @@ class Lstm(LanguageModel):
         repeats = dict.fromkeys(distinct, 0)
         for text in texts:
             repeats[text] += 1
-        divided = [_words.words(text, self._tokens) for text in distinct]
-        sequences = [self._sequence(words) for words, _ in divided]
+        divided = [words(text, self._tokens) for text in distinct]
+        sequences = [self._sequence(found) for found, _ in divided]
         asked = [index for index, sequence in enumerate(sequences) if sequence]
 
         def finished(batch: Sequence[int]) -> None:
@@ -177,17 +160,17 @@ def load(path: str, **options: str) -> Lstm:
         UsageError: an option can't be taken.
         ModelError: the folder is not what `syntagm train lstm` writes, or is damaged.
     """
-    refuse_others("lstm", options, _OPTIONS)
+    chosen = FAMILY.choose(options)
     folder = Path(path)
     if not path or not folder.is_dir():
         raise ModelError(f"lstm:{path}", "no such folder", "a folder with " + ", ".join(_FILES))
     sizes = _read_sizes(folder / "model.json")
-    vocabulary = _vocabulary.read(folder / "vocabulary.txt")
-    network = Network(len(vocabulary), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
+    known = vocabulary.read(folder / "vocabulary.txt")
+    network = Network(len(known), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
     _fill(network, folder / "model.safetensors")
-    network.to(device(options.get("device", "auto")))
+    network.to(device(chosen["device"]))
     label = f"{folder.resolve().name}@{_hash(folder)[:8]}"
-    return Lstm(network, vocabulary, sizes["tokens"], label, options)
+    return Lstm(network, known, sizes["tokens"], label, options)
 
 
 def _read_sizes(path: Path) -> dict[str, Any]:
@@ -197,7 +180,7 @@ def _read_sizes(path: Path) -> dict[str, Any]:
     if found.get("format") != FORMAT:
         raise ModelError(str(path), f"format {found.get('format')!r}", f"{FORMAT}", "Use the version that wrote it.")
     may: dict[str, Callable[[Any], bool]] = {name: lambda value: type(value) is int and value > 0 for name in _SIZES}
-    may |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in _words.KINDS}
+    may |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
     for name, right in may.items():
         if not right(value := found.get(name)):
             raise ModelError(str(path), f"{name} = {value!r}", "what syntagm train lstm writes")

@@ -1,6 +1,50 @@
-"""The family `masked`: how a model of it is loaded."""
+"""The family `masked`: what it has and what can be chosen."""
 
-from syntagm.models.hugging_face.options import PERMISSIONS
-from syntagm.models.masked.model import load
+from syntagm.models.family import Family, Scoring
+from syntagm.models.hugging_face.options import ARCHITECTURES, DTYPE, PERMISSIONS, PROGRAMS, batch
+from syntagm.models.masked.masking import KINDS
+from syntagm.models.option import DEVICE, NO_YES, Choice, Fixed, Option, Value
 
-__all__ = ["PERMISSIONS", "load"]
+# Tokens a batch on a processor.
+BATCH = 4_096
+
+FAMILY = Family(
+    name="masked",
+    summary="Any Hugging Face masked language model: BERT, RoBERTa, DeBERTa, ModernBERT, ELECTRA's generator and others.",
+    module="syntagm.models.masked.model",
+    settings=(
+        Option(
+            "masking",
+            Choice(tuple(Value(kind.name, kind.help, kind.words, kind.references) for kind in KINDS)),
+            KINDS[0].name,
+            "what is masked when a token is asked about; always said in the model's name.",
+            always_named=True,
+        ),
+        Option(
+            "masks",
+            Choice((
+                Value("one", "of one token"),
+                Value("several", "also of several, with a mask for each of their tokens, unmasked from left to right"),
+            )),
+            "one",
+            "blanks: which candidates have bits.",
+            gaps_only=True,
+        ),
+        Option(
+            "regions", NO_YES, "no",
+            "are predictions about parts of a sentence computed, from sums of pseudo-surprisals?",
+        ),
+        Fixed("bos", Value("yes")),
+        Fixed("eos", Value("no")),
+        DTYPE,
+        DEVICE,
+        batch(BATCH),
+        *PERMISSIONS,
+    ),
+    sees="both",
+    scoring=Scoring(
+        "Masked models were scored by pseudo-log-likelihood, masking {masking}", ("salazar-etal-2020-masked",), ("masking",)
+    ),
+    architectures=ARCHITECTURES,
+    programs=PROGRAMS,
+)  # fmt: skip

@@ -5,56 +5,28 @@ so that there are enough of each length, and nothing is padded. The head is appl
 that gives the model's own logits; a probe at load decides, never a list of names.
 """
 
-import hashlib
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
 from syntagm.models.hugging_face.memory import free, is_out_of_memory
 from syntagm.models.masked.first_layer import first_layer, once
 from syntagm.models.masked.last_layer import at_places, last_layer
-from syntagm.models.masked.probe import probe
+from syntagm.models.masked.positions import limit
+from syntagm.models.masked.rows import Row
 
 # Logits held at a time, in numbers: 128 MiB of float32.
 _HELD = 1 << 25
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Row:
-    """Token numbers with masks over some of them, asked about at one place.
-
-    Arguments:
-        inputs: shape (inputs,): token numbers, unmasked; many rows share them.
-        masked: shape (masks,): the places that are masked.
-        place: which of them is asked about.
-    """
-
-    inputs: NDArray[np.int64]
-    masked: NDArray[np.int64]
-    place: int
-
-    def tokens(self, mask: int) -> NDArray[np.int64]:
-        """The token numbers that the model sees."""
-        seen = self.inputs.copy()
-        seen[self.masked] = mask
-        return seen
-
-    def digest(self, mask: int) -> bytes:
-        """Equal for rows that are the same to the model, whatever stood under the masks. 16 bytes, since rows are long."""
-        seen = np.append(self.tokens(mask), self.place)
-        return hashlib.blake2b(seen.tobytes(), digest_size=16).digest()
-
-
 class MaskedForward:
-    """A masked model's forward passes, with what the probe found out.
+    """A masked model's forward passes; `probed` makes one, and sets what it found out.
 
     Attributes:
         direct_head: is the head applied to the asked places only?
@@ -72,14 +44,32 @@ class MaskedForward:
         self.model, self.mask, self.budget = model, mask, budget
         self.device, self.dtype = model.device, model.dtype
         self.wide = torch.float64 if self.dtype == torch.float64 else torch.float32
-        self.limit = _limit(model)
+        self.limit = limit(model)
         self.vocabulary = self.symbols = int(model.get_input_embeddings().weight.shape[0])
         self.first, self.last = first_layer(model), last_layer(model)
         self.direct_head, self.noise, self.widest, self.evaluated = True, 0.0, 0, 0
         # Batches share the hook while they run.
         self._alone = threading.RLock()
-        probe(self)
-        self.widest = self.evaluated = 0
+
+    def fits(self, inputs: int) -> bool:
+        """Are there positions for so many inputs?"""
+        return inputs <= self.limit
+
+    def refuse_beyond(self, number: int, tokenizer: Any, model: str) -> None:
+        """Refuse a token that the model has no row for, or the mask: tokenizer and model are not of one make.
+
+        Arguments:
+            model: its name, for the error.
+
+        Raises:
+            ModelError: `number` is not below `symbols`.
+        """
+        highest = max(number, self.mask)
+        if highest >= self.symbols:
+            raise ModelError(
+                model, f"the token {tokenizer.convert_ids_to_tokens(highest)!r}",
+                f"numbers below {self.symbols}, the model's rows", "Does the tokenizer belong to the model?",
+            )  # fmt: skip
 
     def logits(self, rows: Sequence[Row]) -> Iterator[tuple[list[int], torch.Tensor]]:
         """The logits at the place of each row, batch by batch, in float32 at least.
@@ -162,21 +152,3 @@ class MaskedForward:
         finally:
             hook.remove()
         return logits[0]
-
-
-def _limit(model: Any) -> int:
-    """How many inputs the model's positions allow."""
-    for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
-        found = getattr(model.config, name, None)
-        if isinstance(found, int) and found > 0:
-            break
-    else:
-        return 1 << 30
-    words = model.get_input_embeddings()
-    for table in model.modules():
-        if table is words:
-            continue
-        # RoBERTa and its kin count positions from the one after that of padding.
-        if isinstance(table, torch.nn.Embedding) and table.num_embeddings == found and table.padding_idx is not None:
-            return found - table.padding_idx - 1
-    return found

@@ -82,7 +82,7 @@ class Places:
         key = (left[0], left.start() == 0, right[0], right.end() == len(blank.right), blank.words)
         if (known := self._known.get(key)) and (found := self._again(blank, known)):
             return found
-        made = _divided(self._place(blank, blank.words), len(blank.words))
+        made = _divided(self.place(blank, blank.words), len(blank.words))
         if len(self._known) == _KINDS:
             del self._known[next(iter(self._known))]
         self._known[key] = made
@@ -93,13 +93,14 @@ class Places:
         whole = np.flatnonzero(known.single >= 0)
         if not len(whole) or known.odd:
             return None
-        first, last = self._place(blank, [blank.words[index] for index in (whole[0], whole[-1])])
+        first, last = self.place(blank, [blank.words[index] for index in (whole[0], whole[-1])])
         pieces = (int(known.single[whole[0]]),), (int(known.single[whole[-1]]),)
         if first is None or last is None or (first.pieces, last.pieces) != pieces or first.around != last.around:
             return None
         return Candidates(*first.around, known.single, known.several, {})
 
-    def _place(self, blank: Blank, words: Sequence[str]) -> list[Placed | None]:
+    def place(self, blank: Blank, words: Sequence[str]) -> list[Placed | None]:
+        """Return each word in its sentence; None for one that is not made of whole tokens."""
         texts = [blank.left + word + blank.right for word in words]
         framed = frame(self._tokenizer, texts, self._model)
         begin = len(blank.left)

@@ -1,23 +1,34 @@
 """Find out what a masked model can take, by asking the same alone and in company."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
-from syntagm.models.causal.probe import round_up
-
-if TYPE_CHECKING:
-    from syntagm.models.masked.forward import MaskedForward, Row
+from syntagm.models.hugging_face.noise import round_up
+from syntagm.models.masked.forward import MaskedForward
+from syntagm.models.masked.rows import Row
 
 _TOLERANCE = 1e-4
 _LENGTHS = (12, 9, 6)
 
 
-def probe(forward: "MaskedForward") -> None:
+def probed(model: Any, mask: int, budget: int) -> MaskedForward:
+    """Return the forward passes of a model, in the fastest way that gives the numbers of single computation.
+
+    Raises:
+        ModelError: there is no such way.
+    """
+    forward = MaskedForward(model, mask, budget)
+    _probe(forward)
+    forward.widest = forward.evaluated = 0
+    return forward
+
+
+def _probe(forward: MaskedForward) -> None:
     """Set `first`, `last`, `direct_head`, `vocabulary`, `symbols` and `noise`.
 
     Raises:
@@ -42,16 +53,14 @@ def probe(forward: "MaskedForward") -> None:
     )  # fmt: skip
 
 
-def _ways(forward: "MaskedForward") -> list[tuple[Any, Any, bool]]:
+def _ways(forward: MaskedForward) -> list[tuple[Any, Any, bool]]:
     """What may be computed once, and what at the asked places only: first layer, last layer and head, or fewer of them."""
     first, last = forward.first, forward.last
     return list(dict.fromkeys([(first, last, True), (None, last, True), (None, None, True), (None, None, False)]))
 
 
-def _texts(forward: "MaskedForward") -> list[list["Row"]]:
+def _texts(forward: MaskedForward) -> list[list[Row]]:
     """Random texts of several lengths; a row for each place."""
-    from syntagm.models.masked.forward import Row
-
     draw = np.random.default_rng(20)
     no_words = (forward.mask, forward.model.config.pad_token_id)
     kept = [number for number in range(min(forward.symbols, 1 << 16)) if number not in no_words]
@@ -62,7 +71,7 @@ def _texts(forward: "MaskedForward") -> list[list["Row"]]:
     return texts
 
 
-def _alone(forward: "MaskedForward", row: "Row") -> torch.Tensor:
+def _alone(forward: MaskedForward, row: Row) -> torch.Tensor:
     """The logits at a row's place by the model's own forward pass, alone, without attention mask."""
     tokens = torch.from_numpy(row.tokens(forward.mask))[None].to(forward.device)
     logits: torch.Tensor = forward.model(input_ids=tokens).logits[0, row.place]
@@ -74,7 +83,7 @@ def _bits(logits: torch.Tensor, targets: list[int]) -> NDArray[np.float64]:
     return np.array(-picked.double().cpu().numpy() / math.log(2), np.float64)
 
 
-def _batched(forward: "MaskedForward", rows: list["Row"], targets: list[int]) -> NDArray[np.float64] | None:
+def _batched(forward: MaskedForward, rows: list[Row], targets: list[int]) -> NDArray[np.float64] | None:
     found = np.full(len(rows), np.nan)
     # All of one length in one batch.
     budget, forward.budget = forward.budget, max(forward.budget, max(_LENGTHS) ** 2)
@@ -90,7 +99,7 @@ def _batched(forward: "MaskedForward", rows: list["Row"], targets: list[int]) ->
     return found
 
 
-def _same(forward: "MaskedForward", batched: NDArray[np.float64], single: NDArray[np.float64]) -> bool:
+def _same(forward: MaskedForward, batched: NDArray[np.float64], single: NDArray[np.float64]) -> bool:
     """Equal up to rounding; in types of low precision, up to a tenth of a bit a token on average."""
     if not (np.isfinite(batched).all() and np.isfinite(single).all()):
         return False

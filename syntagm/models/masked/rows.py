@@ -1,17 +1,43 @@
-"""Which rows a masked model must be asked: texts, with masks over one token or over the rest of its word.
+"""Which rows a masked model must be asked: texts with masks, each asked about one place.
 
 Rows that are the same to the model are asked once, whatever stood under their masks: good and bad sentences that differ in
 one word have the row of that word in common.
 """
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.models.hugging_face.tokens import Framed
-from syntagm.models.masked.forward import Row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """Token numbers with masks over some of them, asked about at one place.
+
+    Arguments:
+        inputs: shape (inputs,): token numbers, unmasked; many rows share them.
+        masked: shape (masks,): the places that are masked.
+        place: which of them is asked about.
+    """
+
+    inputs: NDArray[np.int64]
+    masked: NDArray[np.int64]
+    place: int
+
+    def tokens(self, mask: int) -> NDArray[np.int64]:
+        """The token numbers that the model sees."""
+        seen = self.inputs.copy()
+        seen[self.masked] = mask
+        return seen
+
+    def digest(self, mask: int) -> bytes:
+        """Equal for rows that are the same to the model, whatever stood under the masks. 16 bytes, since rows are long."""
+        seen = np.append(self.tokens(mask), self.place)
+        return hashlib.blake2b(seen.tobytes(), digest_size=16).digest()
 
 
 @dataclass(slots=True)
@@ -42,24 +68,17 @@ class Plan:
         return number
 
 
-def plan(texts: Iterable[tuple[int, Framed]], mask: int, whole_words: bool) -> Plan:
+def plan(texts: Iterable[tuple[int, Framed]], mask: int, hidden: Callable[[Framed, int], NDArray[np.int64]]) -> Plan:
     """The rows of texts, each with its owner's number.
 
     Arguments:
-        whole_words: mask the later tokens of a word, too (Kauf & Ivanova 2023).
+        hidden: the rule of a kind of masking; see `Masking`.
     """
     made = Plan(mask)
     for owner, text in texts:
         for index, place in enumerate(text.places.tolist()):
-            masked = later(text, index) if whole_words else text.places[index : index + 1]
-            made.ask(Row(text.inputs, masked, place), owner, index, int(text.inputs[place]))
+            made.ask(Row(text.inputs, hidden(text, index), place), owner, index, int(text.inputs[place]))
     return made
-
-
-def later(text: Framed, index: int) -> NDArray[np.int64]:
-    """The places of a token and of the tokens of its word after it."""
-    other = np.flatnonzero(text.words[index:] != text.words[index])
-    return text.places[index : index + (int(other[0]) if len(other) else len(text.words))]
 
 
 def words_in_place(before: Sequence[int], pieces: Sequence[int], after: Sequence[int]) -> list[tuple[Row, int]]:

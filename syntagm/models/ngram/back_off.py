@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.models.ngram.ngrams import END, START, Ngrams
-from syntagm.models.words.scorer import Asked, WordScorer
+from syntagm.models.ngram.scorer import Asked, WordScorer
 from syntagm.models.words.vocabulary import Vocabulary
 
 SCORER = "ngram 1"

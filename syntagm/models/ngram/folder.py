@@ -16,7 +16,7 @@ from syntagm.errors import ModelError
 from syntagm.io import atomic
 from syntagm.io.json import record
 from syntagm.models.ngram.ngrams import START, Ngrams
-from syntagm.models.words import vocabulary as _vocabulary
+from syntagm.models.words import vocabulary
 from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.models.words.words import KINDS
 
@@ -92,13 +92,13 @@ def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
     """
     place = f"ngram:{folder}"
     head = check(folder)
-    vocabulary = _vocabulary.read(folder / "vocabulary.txt")
-    ngrams = _ngrams(folder / "model.safetensors", head["order"], vocabulary)
+    known = vocabulary.read(folder / "vocabulary.txt")
+    ngrams = _ngrams(folder / "model.safetensors", head["order"], known)
     if wrong := _fault(ngrams):
         raise ModelError(
             place, f"{wrong} in model.safetensors", "sorted n-grams and their logarithms", "Train it again."
         )
-    return ngrams, vocabulary, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
+    return ngrams, known, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
 
 
 def check(folder: Path) -> dict[str, Any]:

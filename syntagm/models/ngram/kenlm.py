@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
 from syntagm.models.ngram.ngrams import START, UNKNOWN
-from syntagm.models.words.scorer import Asked, WordScorer
+from syntagm.models.ngram.scorer import Asked, WordScorer
 
 SCORER = "kenlm 1"
 _MAGIC = b"mmap lm http://kheafield.com/code"

@@ -9,8 +9,6 @@ In what sense it is normalised: in expectation. In a vocabulary of V = 2**16 exp
 probabilities 2**-bits of all words after a text have the expected sum 1; after one text or another they sum to a little
 more or less. It is no distribution over texts, and perplexity means nothing here.
 
-Options: `seed=1`; `unigram=yes` hashes the word alone, in lower case, and makes a model that is blind to context.
-
 >>> model = load("", seed="1")
 >>> one, two = model.score(["The dog barks", "The dog barked"])
 >>> one.bits.tolist()[:2] == two.bits.tolist()[:2], one.bits[2] == two.bits[2]
@@ -30,7 +28,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import ModelError, UsageError
 from syntagm.models.contract import LanguageModel
-from syntagm.models.names import canonical, choose, refuse_others
+from syntagm.models.random.family import FAMILY
 
 MEAN, DEVIATION = 16.0, 2.0
 VOCABULARY = 2**MEAN * math.exp(-((DEVIATION * math.log(2)) ** 2) / 2)
@@ -53,10 +51,11 @@ class Random(LanguageModel):
         kind = "unigram" if unigram else "text"
         self._unigram = unigram
         self._beginning = hashlib.blake2b(f"random 1|{kind}|{seed}|".encode(), digest_size=_HASH_BYTES)
-        self.name = canonical("random", LABEL, {"seed": str(seed)} | ({"unigram": "yes"} if unigram else {}))
+        chosen = {"seed": str(seed), "unigram": "yes" if unigram else "no"}
+        self.name = FAMILY.canonical(LABEL, chosen if unigram else {"seed": str(seed)})
         self.start = "the beginning of the text"
         self.fingerprint = hashlib.sha256(f"random 1|{LABEL}|{kind}|{seed}".encode()).hexdigest()
-        self.policies = {"bos": "yes", "eos": "no", "seed": str(seed), "unigram": "yes" if unigram else "no"}
+        self.policies = FAMILY.policies(chosen)
         self.record = {"bits": f"{LABEL} a word", "vocabulary": round(VOCABULARY)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -113,13 +112,10 @@ def load(path: str, **options: str) -> Random:
     Raises:
         UsageError: a path, an unknown option, or a seed that is no whole number or too long.
     """
-    refuse_others("random", options, ["seed", "unigram"])
+    chosen = FAMILY.choose(options)
     if path not in ("", LABEL):
         raise UsageError(f"random:{path}", "a path", "random?seed=1", "This family needs no file.")
-    seed = options.get("seed", "1")
-    if not re.fullmatch(r"[0-9]{1,18}", seed):
-        raise UsageError("model option seed", f"{seed!r:.60}", "a whole number of at most 18 digits")
-    return Random(int(seed), choose(options, "unigram", ["yes", "no"], "no") == "yes")
+    return Random(int(chosen["seed"]), chosen["unigram"] == "yes")
 
 
 def _drawn(digest: bytes) -> float:

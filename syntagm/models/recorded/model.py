@@ -4,10 +4,8 @@
 `token`, `bits`, and (optional) `known`, `model`, `suite`, `item`, `condition`; rows of one sentence stand together and
 `index` begins anew at 0. The tokens of a sentence, joined, are its text.
 
-Options: `bos=no` if the first token of a sentence was not scored (its bits are `nan` and count 0 in sums); `model=NAME`
-if the file holds several models. `sides=both` if the model saw both sides of a token, as masked ones do: then predictions about
-parts of sentences are left out, unless `regions=yes`. Where the column `model` names a masked model of this package, both are
-known from there.
+Where the column `model` names a model of a family that sees both sides of a token, the options `sides` and `regions` are known
+from there.
 """
 
 import hashlib
@@ -20,8 +18,9 @@ import numpy as np
 from syntagm.answers import Surprisals
 from syntagm.errors import InputError, ModelError
 from syntagm.io import csv, utf8
+from syntagm.models import families
 from syntagm.models.contract import LanguageModel
-from syntagm.models.names import canonical, choose, refuse_others
+from syntagm.models.recorded.family import FAMILY
 
 _NEEDED = ("index", "start", "token", "bits")
 
@@ -36,8 +35,9 @@ class Recorded(LanguageModel):
     ) -> None:
         self._answers, self.name, self.fingerprint = answers, name, fingerprint
         self.start = "as recorded" if bos else None
-        self.policies = {"bos": "yes" if bos else "no", **seen}
-        self.left_to_right = not seen
+        sides, regions = seen.get("sides"), seen.get("regions")
+        self.policies = FAMILY.policies({"bos": "yes" if bos else "no"}, sides=sides, regions=regions)
+        self.sees = "both" if seen else "left"
         self.record = {"sentences": len(answers)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -62,8 +62,8 @@ def load(path: str, **options: str) -> Recorded:
     Raises:
         ModelError: the file can't be read, or says two things of one text.
     """
-    refuse_others("recorded", options, ["bos", "model", "sides", "regions"])
-    bos = choose(options, "bos", ["yes", "no"], "yes") == "yes"
+    chosen = FAMILY.choose(options)
+    bos = chosen["bos"] == "yes"
     try:
         content = utf8.whole(Path(path), limit=None)
         text = utf8.decoded(content, Path(path))
@@ -79,7 +79,7 @@ def load(path: str, **options: str) -> Recorded:
         )  # fmt: skip
     digest = hashlib.sha256(content).hexdigest()
     options = {**options, **seen}
-    name = canonical("recorded", f"{Path(path).name}@{digest[:8]}", options)
+    name = FAMILY.canonical(f"{Path(path).name}@{digest[:8]}", options)
     return Recorded(
         answers, name, hashlib.sha256(f"recorded 1|{sorted(options.items())}|{digest}".encode()).hexdigest(), bos, seen
     )
@@ -94,11 +94,10 @@ def _model(path: str, text: str, options: Mapping[str, str]) -> str:
 
 def _seen(options: Mapping[str, str], model: str) -> dict[str, str]:
     """Policies of a model that saw both sides of a token, by the options or by its name; none of any other model."""
-    address, _, query = model.partition("?")
-    said = query.split("&")
-    masked = address.startswith("masked:") or "sides=both" in said
-    sides = choose(options, "sides", ["left", "both"], "both" if masked else "left")
-    regions = choose(options, "regions", ["no", "yes"], "yes" if "regions=yes" in said else "no")
+    family, said = families.of_model(model), model.partition("?")[2].split("&")
+    both = (family is not None and family.sees == "both") or "sides=both" in said
+    sides = options.get("sides", "both" if both else "left")
+    regions = options.get("regions", "yes" if "regions=yes" in said else "no")
     return {"sides": sides, "regions": regions} if sides == "both" else {}
 
 

@@ -1,5 +1,15 @@
-"""The family `toy`: how a model of it is loaded."""
+"""The family `toy`: what it has and what can be chosen."""
 
-from syntagm.models.toy.model import load
+from syntagm.models.family import Family
+from syntagm.models.option import NO_YES, Fixed, Option, Value
 
-__all__ = ["load"]
+FAMILY = Family(
+    name="toy",
+    summary="A model computed by pencil: add-one bigrams over twelve sentences, or over a file with one sentence a line.",
+    module="syntagm.models.toy.model",
+    settings=(
+        Fixed("bos", Value("yes")),
+        Option("eos", NO_YES, "no", "is the end symbol's surprisal listed? It counts in whole sentences only"),
+    ),
+    bundled={"toy": ""},
+)

@@ -4,7 +4,7 @@
 
 V counts the distinct words, the unknown word and the end symbol; count(previous) is the number of pairs that begin with
 `previous`. Words are lower-case; punctuation marks are words. `toy` alone uses the twelve sentences below, `toy:FILE` any
-text with one sentence a line. Options: `eos=yes` lists the end symbol.
+text with one sentence a line.
 
 >>> model = load("")
 >>> [answer] = model.score(["The dog barks"])
@@ -16,7 +16,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
-from syntagm.models.names import canonical, choose, refuse_others
+from syntagm.models.toy.family import FAMILY
 
 SENTENCES = """\
 the dog barks
@@ -53,7 +53,7 @@ class Toy(LanguageModel):
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching = False
 
-    def __init__(self, text: str, name: str, eos: bool) -> None:
+    def __init__(self, text: str, name: str, policies: Mapping[str, str]) -> None:
         sentences = [[START, *_words(line), END] for line in text.splitlines() if line.strip()]
         pairs = Counter(pair for words in sentences for pair in pairwise(words))
         first = Counter(word for words in sentences for word in words[:-1])
@@ -61,9 +61,9 @@ class Toy(LanguageModel):
         self._known = frozenset(self.vocabulary)
         self._bits: dict[tuple[str, str], float] = {}
         self._pairs, self._first = pairs, first
-        self.name, self.start, self.end = name, START, END if eos else None
+        eos = policies["eos"] == "yes"
+        self.name, self.start, self.end, self.policies = name, START, END if eos else None, policies
         self.fingerprint = hashlib.sha256(f"toy 1|{eos}|{text}".encode()).hexdigest()
-        self.policies = {"bos": "yes", "eos": "yes" if eos else "no"}
         self.record = {"vocabulary": len(self.vocabulary)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -131,15 +131,13 @@ def load(path: str, **options: str) -> Toy:
         ModelError: the file can't be read.
         UsageError: an unknown option.
     """
-    refuse_others("toy", options, ["eos"])
-    eos = choose(options, "eos", ["yes", "no"], "no") == "yes"
+    chosen = FAMILY.choose(options)
     try:
         text = Path(path).read_text(encoding="utf-8") if path else SENTENCES
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"toy:{path}", f"can't be read ({error})", "a UTF-8 text, one sentence a line") from error
-    label = f"{Path(path).name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}" if path else ""
-    name = canonical("toy", label, options) if label else canonical("toy", "12-sentences", options)
-    return Toy(text, name, eos)
+    label = f"{Path(path).name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}" if path else "12-sentences"
+    return Toy(text, FAMILY.canonical(label, options), FAMILY.policies(chosen))
 
 
 def _words(line: str) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Blank
 from syntagm.errors import ModelError
-from syntagm.models.words import words as _words
+from syntagm.models.words.words import is_split, split
 
 # Any such word will do; what is divided before or after it stands inside a text.
 _OTHER = "x"
@@ -35,7 +35,7 @@ def divide(blank: Blank, tokens: str, model: str) -> Divided:
     """The words before a blank, and of its candidates.
 
     Arguments:
-        tokens: as in `_words.words`.
+        tokens: as in `words.words`.
         model: who asks, for errors.
 
     Raises:
@@ -45,8 +45,8 @@ def divide(blank: Blank, tokens: str, model: str) -> Divided:
     Divided(before=('She', 'ca', "n't"), candidates=(('swim',), ('can', 'not', 'swim')))
     """
     if tokens == "auto":
-        tokens = "blanks" if _words.is_split(blank.left + _OTHER + blank.right) else "treebank"
-    before = _words.split(blank.left + _OTHER, tokens)
+        tokens = "blanks" if is_split(blank.left + _OTHER + blank.right) else "treebank"
+    before = split(blank.left + _OTHER, tokens)
     if before[-1] != _OTHER:
         _refuse(model, blank.left, (blank.words or ("",))[0])
     # After an open quotation mark or bracket there need be no white space.
@@ -60,14 +60,14 @@ def _candidates(
     start: str, first: bool, candidates: tuple[str, ...], tokens: str, model: str
 ) -> tuple[tuple[str, ...], ...]:
     lead = "" if first else f"{_OTHER} {start}"
-    head, found = _words.split(lead + _OTHER, tokens)[:-1], []
+    head, found = split(lead + _OTHER, tokens)[:-1], []
     for word in candidates:
         if not word or word != word.strip():
             raise ModelError(
                 model, f"the candidate {word!r}", "a word without white space around it",
                 "White space around a blank belongs to what stands before and after it.",
             )  # fmt: skip
-        divided = _words.split(f"{lead}{word} {_OTHER}", tokens)
+        divided = split(f"{lead}{word} {_OTHER}", tokens)
         if divided[: len(head)] != head or divided[-1] != _OTHER or len(divided) < len(head) + 2:
             _refuse(model, start, word)
         found.append(tuple(divided[len(head) : -1]))

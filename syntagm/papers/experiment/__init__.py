@@ -1,1 +1,1 @@
-"""The controlled experiment: models by class and corpus size."""
+"""The controlled experiment: models by family and corpus size."""

@@ -1,23 +1,17 @@
-"""How long a controlled experiment will take: an estimate made before it starts.
+"""How long a controlled experiment will take: an estimate made before it starts, of what each family says of itself.
 
-A training step costs 6 floating-point operations for each weight of a matrix product and each token, scoring 2. How many the
-machine does in a second is measured here, on one matrix product of its best size; trainings of small and large models reached
-0.27 to 0.4 of it on one processor core. A step takes some time of its own besides. Vocabularies are guessed by the size of the
-text. Early stopping is left out, so that neural models take this long at most.
+How many floating-point operations the machine makes in a second is measured here, on one matrix product of its best size.
 """
 
 import time
 from collections.abc import Mapping
 
-from syntagm.papers.experiment.experiment import Options, passes
-
-REACHED = 0.3
-STEP_SECONDS = {"cpu": 0.005, "cuda": 0.02}
-LOAD_SECONDS = 5.0
-# Words and marks of the Treebank, and byte pairs, for a word between blanks.
-TOKENS = {"lstm": 1.17, "gpt2": 1.4, "gpt2-words": 1.17}
-NGRAM_WORDS = 150_000
-SUITE_TOKENS = 60_000
+from syntagm.errors import UsageError
+from syntagm.papers.experiment import hyperparameters
+from syntagm.papers.experiment.design import Cell, Design, Options
+from syntagm.papers.experiment.measured import state
+from syntagm.training import families
+from syntagm.training.duration import REACHED, Work
 
 
 def operations(device: str) -> float:
@@ -34,25 +28,6 @@ def operations(device: str) -> float:
     return 2 * size**3 / best
 
 
-def weights(family: str, options: Options, words: int) -> float:
-    """How many weights a token meets in matrix products, in a model trained on so many words.
-
-    >>> round(weights("lstm", {"layers": 2, "embedding": 256, "hidden": 256, "threshold": 2, "classes": ""}, 1_000_000))
-    7192576
-    >>> round(weights("gpt2", {"layers": 12, "width": 768, "vocabulary": 50_257, "units": "bpe"}, 1_000_000))
-    123532032
-    """
-    seen_twice = 24_000 * (words / 1e6) ** 0.6
-    if family == "lstm":
-        inner = sum(
-            4 * options["hidden"] * (options["hidden"] + (options["embedding"] if layer == 0 else options["hidden"]))
-            for layer in range(options["layers"])
-        )
-        return float(inner + seen_twice * min(1.0, 2 / max(1, options["threshold"])) * options["hidden"])
-    entries = options["vocabulary"] if options["units"] == "bpe" else seen_twice
-    return float(12 * options["layers"] * options["width"] ** 2 + entries * options["width"])
-
-
 def seconds(
     family: str, options: Options, words: int, texts: Mapping[str, int], speed: float, device: str = "cpu"
 ) -> tuple[float, float]:
@@ -66,12 +41,27 @@ def seconds(
     Returns:
         Seconds of training, and of scoring.
     """
-    if family == "ngram":
-        return words / NGRAM_WORDS + LOAD_SECONDS, LOAD_SECONDS + texts["test"] / NGRAM_WORDS
-    tokens, many = TOKENS[family], weights(family, options, words)
-    rate = speed * REACHED
-    one_pass = (6 * words + 2 * texts["valid"]) * tokens * many / rate
-    steps = words * tokens / (options["batch"] * options["window"])
-    one_pass += steps * STEP_SECONDS[device.partition(":")[0]]
-    scoring = (texts["test"] * tokens + SUITE_TOKENS) * 2 * many / rate
-    return passes(options, words) * one_pass + LOAD_SECONDS, scoring + 2 * LOAD_SECONDS
+    controlled = families.find(family).controlled
+    if controlled is None:
+        known = ", ".join(one.name for one in hyperparameters.taking_part())
+        raise UsageError("families", repr(family), f"one of {known}")
+    work = Work(words, texts["valid"], texts["test"], speed, device)
+    return controlled.duration(hyperparameters.settings(family, options, words), work)
+
+
+def remaining(design: Design, cell: Cell, texts: Mapping[str, int], speed: float) -> float:
+    """How many seconds of the work on a model are left, at most; arguments as `seconds`."""
+    options, words = design.options[cell.family], design.sizes[cell.size]
+    found = seconds(cell.family, options, words, texts, speed, design.device)
+    return {"done": 0.0, "trained": found[1]}.get(state(design, cell), sum(found))
+
+
+def basis(speed: float) -> str:
+    """What the estimates rest on, in words."""
+    paces = [family.controlled.pace for family in hyperparameters.taking_part() if family.controlled]
+    lines = [
+        f"from a matrix product timed here ({speed / 1e9:,.0f} GFLOP/s, {REACHED:.0%} of it reached), "
+        "the sizes of the models and guessed vocabularies",
+        *(pace for pace in paces if pace),
+    ]
+    return "; ".join(lines)

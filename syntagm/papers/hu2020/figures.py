@@ -10,7 +10,7 @@ import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import bootstrap, units
+from syntagm.stats import bootstrap, clustered
 from syntagm.views import circuits, perplexity
 from syntagm.views.classes import chart as class_scores
 from syntagm.views.classes import score_deltas, suite_scores
@@ -42,7 +42,7 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
 
 def figure1(study: Study) -> Figure:
     """The scores of model classes: all suites, corpora and seeds of a class pooled."""
-    found = units.means(labelled(study, study.scores()), ["model", "kind"], "score")
+    found = clustered.means(labelled(study, study.scores()), ["model", "kind"], "score")
     subtitle = [
         f"syntactic generalization: share of right items, mean of {_counted(len(study.suites))}{_pooled(study)}",
         "95% interval: suite scores redrawn; n: how many they are",
@@ -70,10 +70,10 @@ def figure3(study: Study) -> Figure:
     """Deltas by model class, and by corpus; where the paper leaves models out by corpus, with and without them."""
     deltas = labelled(study, study.deltas())
     panels = [
-        units.means(deltas, ["model"], "delta", "corpus").sort("value", descending=True).rename({"model": "name"})
+        clustered.means(deltas, ["model"], "delta", "corpus").sort("value", descending=True).rename({"model": "name"})
         .with_columns(by=pl.lit("by model class"), series=pl.lit("")),
         *[
-            units.means(in_order(study, part), ["corpus"], "delta", "model").rename({"corpus": "name"})
+            clustered.means(in_order(study, part), ["corpus"], "delta", "model").rename({"corpus": "name"})
             .with_columns(by=pl.lit("by corpus"), series=pl.lit(series))
             for series, part in _with_and_without(study, deltas)
         ],
@@ -90,8 +90,8 @@ def figure3(study: Study) -> Figure:
 
 def figure4_by_class(study: Study) -> Figure:
     """Deltas by circuit and model class."""
-    found = units.means(_circuits(study, "delta"), ["circuit", "model"], "delta", "corpus")
-    order = units.means(labelled(study, study.deltas()), ["model"], "delta").sort("value", descending=True)["model"]
+    found = clustered.means(_circuits(study, "delta"), ["circuit", "model"], "delta", "corpus")
+    order = clustered.means(labelled(study, study.deltas()), ["model"], "delta").sort("value", descending=True)["model"]
     table = _ranked(found.rename({"model": "name"}), list(order)).with_columns(series=pl.lit(""))
     return circuits.draw(
         table, "score delta", "Score deltas by circuit and model class", [*_per_model(table, "corpora"), *study.remarks]
@@ -101,7 +101,9 @@ def figure4_by_class(study: Study) -> Figure:
 def figure4_by_corpus(study: Study) -> Figure:
     """Deltas by circuit and corpus; where the paper leaves models out, with and without them."""
     parts = [
-        units.means(in_order(study, part), ["circuit", "corpus"], "delta", "model").with_columns(series=pl.lit(series))
+        clustered.means(in_order(study, part), ["circuit", "corpus"], "delta", "model").with_columns(
+            series=pl.lit(series)
+        )
         for series, part in _with_and_without(study, _circuits(study, "delta"))
     ]
     table = pl.concat(parts).rename({"corpus": "name"})
@@ -117,11 +119,11 @@ def figure5(study: Study) -> Figure:
     """Scores by circuit and model; of a single instance items are redrawn."""
     rows = _circuits(study, "score")
     several = rows.filter(pl.len().over("model", "circuit") > 1)
-    found = units.means(several, ["circuit", "model"], "score", "corpus")
+    found = clustered.means(several, ["circuit", "model"], "score", "corpus")
     single = _single(study, rows.filter(pl.len().over("model", "circuit") == 1))
     table = pl.concat([found.select(single.columns), single]).rename({"model": "name"})
     kinds = labelled(study, study.items).select(name="model", series="kind").unique(maintain_order=True)
-    order = units.means(labelled(study, study.scores()), ["model"], "score").sort("value", descending=True)["model"]
+    order = clustered.means(labelled(study, study.scores()), ["model"], "score").sort("value", descending=True)["model"]
     ranked = _ranked(table.join(kinds, on="name", how="left"), list(order))
     subtitle = [
         *(_per_model(found, "corpora") if len(found) else []),
@@ -135,7 +137,7 @@ def figure5(study: Study) -> Figure:
 
 def figure6(study: Study) -> Figure:
     """Scores of suites without and with modifiers."""
-    found = units.means(modified(study), ["model", "kind", "modifier"], "score")
+    found = clustered.means(modified(study), ["model", "kind", "modifier"], "score")
     pairs = modified(study)["pair"].n_unique()
     subtitle = [
         f"mean of {_counted(pairs)} each{_pooled(study)}; 95% interval: suite scores redrawn",

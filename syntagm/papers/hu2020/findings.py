@@ -17,7 +17,7 @@ from syntagm.papers.hu2020.preparation import LABELS, prepared
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Fits
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import units
+from syntagm.stats import clustered
 from syntagm.stats.mixed.linear import Fit
 from syntagm.views.classes import suite_scores
 
@@ -48,7 +48,7 @@ class Findings:
     study: Study
 
     @cached_property
-    def printed(self) -> dict[str, Any]:
+    def printed(self) -> Mapping[str, Any]:
         """The cited numbers."""
         return cited("hu2020")
 
@@ -124,15 +124,15 @@ class Findings:
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
-        return units.means(self.study.scores(), ["model"], "score")
+        return clustered.means(self.study.scores(), ["model"], "score")
 
     @cached_property
     def _deltas(self) -> pl.DataFrame:
-        return units.means(self.study.deltas(), ["model"], "delta", "corpus")
+        return clustered.means(self.study.deltas(), ["model"], "delta", "corpus")
 
     @cached_property
     def _cells(self) -> pl.DataFrame:
-        return units.means(self.study.scores(), ["model", "corpus"], "score")
+        return clustered.means(self.study.scores(), ["model", "corpus"], "score")
 
     def _one(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)

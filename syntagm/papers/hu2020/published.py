@@ -14,7 +14,7 @@ from syntagm.papers.hu2020.findings import Check, Findings, name
 from syntagm.papers.hu2020.preparation import LABELS, SUITES, WORDS, prepared
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import units
+from syntagm.stats import clustered
 
 CLAIMS: list[Check] = [
     *claims.CLAIMS,
@@ -60,7 +60,7 @@ def aside(table: Table, suites: str) -> Table:
 def suite_sets(raw: Raw, ngram: str) -> Table:
     """The scores of model classes over 31, 33 and 34 suites."""
     parts = [
-        units.means(figures.labelled(study, study.scores()), ["model"], "score").with_columns(
+        clustered.means(figures.labelled(study, study.scores()), ["model"], "score").with_columns(
             suites=pl.lit(int(suites))
         )
         for suites in SUITES

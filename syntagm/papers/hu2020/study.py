@@ -85,8 +85,8 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
     names: dict[str, str] = {}
     parts = []
     for run in runs:
-        if (kind := run.record.get("kind", "score")) != "score":
-            raise RunError(str(run.folder), f"a run of the kind {kind}", "one that `syntagm run` makes")
+        if not run.task.conjoins:
+            raise RunError(str(run.folder), f"a run of the task {run.task.name}", "one of predictions")
     for number, run in enumerate(runs, 1):
         several = sum(one.model == run.model for one in runs) > 1
         model = f"{number}: {run.model}"

@@ -11,7 +11,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.papers.hu2020.figures import in_order, labelled, modified
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import units
+from syntagm.stats import clustered
 from syntagm.stats.association import METHODS, association
 from syntagm.views.classes import compute as score_deltas
 from syntagm.views.modifiers.chart import PAIRS
@@ -46,7 +46,7 @@ def classes(study: Study) -> Table:
         .iter_rows()
     )
     found = []
-    for row in units.means(rows, ["model", "kind"], "score").sort("value", descending=True).iter_rows(named=True):
+    for row in clustered.means(rows, ["model", "kind"], "score").sort("value", descending=True).iter_rows(named=True):
         part = rows.filter(pl.col("model") == row["model"])
         numbers = (row["value"], row["low"], row["high"], row["n"])
         instances = part.select("corpus", "seed").unique().height
@@ -74,8 +74,8 @@ def cells(study: Study) -> Table:
     """Score, delta and perplexity of each model class on each corpus."""
     instances = labelled(study, study.instances().filter(pl.col("corpus") != ""))
     keys = ["model", "corpus"]
-    scores = units.means(labelled(study, study.scores().filter(pl.col("corpus") != "")), keys, "score")
-    means = units.means(labelled(study, study.deltas()), keys, "delta").select(*keys, delta="value")
+    scores = clustered.means(labelled(study, study.scores().filter(pl.col("corpus") != "")), keys, "score")
+    means = clustered.means(labelled(study, study.deltas()), keys, "delta").select(*keys, delta="value")
     ppl = pl.col("perplexity")
     perplexity = instances.group_by(keys, maintain_order=True).agg(
         pl.len().alias("seeds"), ppl.mean(), ppl.min().alias("least"), ppl.max().alias("most")
@@ -97,8 +97,8 @@ def deltas(study: Study) -> Table:
     rows: list[Row] = []
     for by, other, part in (("model", "corpus", table), ("corpus", "model", in_order(study, table))):
         without = [study.label(name) for name in study.absent] if by == "corpus" else []
-        drawn = units.means(part.filter(~pl.col("model").is_in(without)), [by], "delta", other)
-        pooled = {row[by]: row["value"] for row in units.means(part, [by], "delta").iter_rows(named=True)}
+        drawn = clustered.means(part.filter(~pl.col("model").is_in(without)), [by], "delta", other)
+        pooled = {row[by]: row["value"] for row in clustered.means(part, [by], "delta").iter_rows(named=True)}
         for row in drawn.iter_rows(named=True):
             mean = _mean_of_means(part.filter(pl.col(by) == row[by]), other, "delta")
             rows.append((by, row[by], row["value"], row["low"], row["high"], row["n"], other, pooled[row[by]], mean))
@@ -145,7 +145,7 @@ def suite_intervals(study: Study) -> Table:
     """The scores of `suites`, a row each, with intervals: items redrawn in a suite, for all models of the class together."""
     items = labelled(study, study.items)
     means = items.group_by("model", "suite", "item", maintain_order=True).agg(pl.col("value").drop_nans().mean())
-    found = units.means(means.filter(pl.col("value").is_not_null()), ["suite", "model"], "value").sort(
+    found = clustered.means(means.filter(pl.col("value").is_not_null()), ["suite", "model"], "value").sort(
         "suite", maintain_order=True
     )
     counts = _counts(items)
@@ -166,8 +166,8 @@ def modifiers(study: Study) -> Table:
     rows: list[Row] = []
     for part in parts:
         keys = ["model", "pair"]
-        plain, with_them = (units.means(part, keys, name)["value"] for name in (PLAIN, MODIFIED))
-        both = units.means(part, keys, "difference").with_columns(plain=plain, modified=with_them)
+        plain, with_them = (clustered.means(part, keys, name)["value"] for name in (PLAIN, MODIFIED))
+        both = clustered.means(part, keys, "difference").with_columns(plain=plain, modified=with_them)
         both = both.sort(pl.col("pair").replace_strict(order, default=-1, return_dtype=pl.Int64), maintain_order=True)
         rows += both.select(*keys, "plain", "modified", "value", *_INTERVAL).iter_rows()
     columns = ("model", "suites", PLAIN, MODIFIED, "difference", *_INTERVAL)

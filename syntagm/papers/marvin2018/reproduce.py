@@ -22,6 +22,7 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
+from syntagm.papers.paper import Paper
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats import score
@@ -160,7 +161,7 @@ def _by_construction(run: Run, suites: Mapping[str, Sequence[str]]) -> dict[tupl
     rows = run.results().filter(pl.col("suite").is_in(list(names)))
     pooled = rows.with_columns(pl.col("suite").replace_strict(names, return_dtype=pl.String))
     found = score.accuracy(pooled, run.tolerance)
-    return {(one.group["suite"], one.group["measure"]): one for one in found}
+    return {(one.group.suite, one.group.measure): one for one in found}
 
 
 def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:
@@ -170,7 +171,7 @@ def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:
     labels = {item: f"{suite} {main} {embedded}" for item, (main, embedded) in numbers.items()}
     rows = run.results(suite).filter(pl.col("measure") == MEASURE)
     labelled = rows.with_columns(suite=pl.col("item").replace_strict(labels, return_dtype=pl.String))
-    return {keys[one.group["suite"]]: one for one in score.accuracy(labelled, run.tolerance)}
+    return {keys[one.group.suite]: one for one in score.accuracy(labelled, run.tolerance)}
 
 
 def _main_and_embedded(tags: Mapping[str, str], suite: str) -> tuple[str, str]:
@@ -203,7 +204,7 @@ def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
     suite = run.suites[0]
     signature = run.signature(suite.name, MEASURE)
     if len(run.suites) > 1:
-        signature = signature.replace(f"{suite.name}@{suite.hash[:8]}", f"{len(run.suites)} suites")
+        signature = signature.over(len(run.suites))
     method = next((one.method for one in found.values()), "")
     drawn = any("seed" in suite.tags for suite in run.suites)
     return (
@@ -214,3 +215,6 @@ def _notes(run: Run, found: Mapping[Any, Estimate]) -> tuple[str, ...]:
         *([] if run.done else ["The run is not finished: items without results are left out."]),
         f"RNN, Multitask, n-gram, Humans: transcribed from {cited('marvin2018')['source']}",
     )
+
+
+PAPER = Paper(SUITES, of_runs)

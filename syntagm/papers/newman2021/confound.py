@@ -16,7 +16,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.papers.newman2021.rows import rows, signatures
 from syntagm.result import Estimate
 from syntagm.runs.gap_run import FillRun
-from syntagm.stats import redrawn
+from syntagm.stats import bootstrap
 from syntagm.views.frequency_bands import compute as lemma_groups
 from syntagm.views.gaps.estimates import contexts
 
@@ -60,7 +60,7 @@ def confound(runs: Runs) -> Table | None:
             table, note = lemmas(run, label)
             notes += [] if label or not note else [f"{name}: {note}"]
             for measure in lemma_groups.MEASURES:
-                sees = "left" if run.record["model"]["left_to_right"] else "both sides"
+                sees = "left" if run.record["model"]["sees"] == "left" else "both sides"
                 lines += [
                     (name, sees, label or EACH, measure, *cells) for cells in _groups(table, measure, f"{name}/{label}")
                 ]
@@ -90,10 +90,11 @@ def _groups(table: pl.DataFrame, measure: str, key: str) -> Iterator[tuple[Cell,
     if not any(part.height for part in parts.values()):
         return
     for said, part in ((OTHERS, plain), *parts.items()):
-        group = {"of": f"{key}/{measure}/{said}"}
-        found = [lemma_groups.share(part, measure, group)]
+        about = f"{key}/{measure}/{said}"
+        found = [lemma_groups.share(part, measure, about)]
         if part is not plain:
-            found += [lemma_groups.difference(part, plain, measure, group, within) for within in ("", BAND)]
+            compared = [lemma_groups.difference(part, plain, measure, about, within) for within in ("", BAND)]
+            found += [one.difference for one in compared]
         cells = [_shown(one) for one in found] + [(None, None, None)] * (3 - len(found))
         yield said, *cells[0], part.height, *cells[1], *cells[2]
 
@@ -109,7 +110,7 @@ def right_contexts(runs: Runs) -> Table | None:
     `The cat [..] tall.` is a context in which hardly any verb fits, and EW counts it like any other.
     """
     lines: list[tuple[Cell, ...]] = []
-    seeing = [(name, run) for name, run in runs if not run.record["model"]["left_to_right"]]
+    seeing = [(name, run) for name, run in runs if run.record["model"]["sees"] == "both"]
     for name, run in seeing:
         table = contexts(run, [suite for suites in rows(run).values() for suite in suites])
         counts = table.group_by("right", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
@@ -140,5 +141,5 @@ def right_contexts(runs: Runs) -> Table | None:
 
 def _means(part: pl.DataFrame, key: str) -> Iterator[Cell]:
     values = part.select("equal_weight", "model_weight").to_numpy()
-    for mean, low, high, _ in redrawn.estimated(values, key):
+    for mean, low, high, _ in bootstrap.column_estimates(values, key):
         yield from (None if np.isnan(one) else one for one in (mean, low, high))

@@ -17,6 +17,7 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.papers.newman2021 import confound, tables
 from syntagm.papers.newman2021.rows import fill_runs, of_rows
+from syntagm.papers.paper import Gaps, Paper
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
@@ -31,8 +32,6 @@ SUITES = tuple(
         "obj_rel_within_inanim", "obj_rel_no_comp_within_anim", "obj_rel_no_comp_within_inanim",
     )
 )  # fmt: skip
-# What `--model` fills the blanks of SUITES with, and at which cut-offs.
-WORDS, TOP, BOTTOM = "verbs", PUBLISHED_TOP, PUBLISHED_BOTTOM
 FIGURES = {
     "figure2_equal_weight": "equal_weight", "figure2_model_weight": "model_weight", "figure3_covered": "covered",
     "figure4_invalid": "invalid",
@@ -64,7 +63,7 @@ def of_runs(runs: Sequence[Run]) -> dict[str, Table | Figure]:
 
 def _at_cut_offs(numbers: Sequence[Estimate], measure: str) -> Iterator[Figure]:
     """One figure, if there are cut-offs."""
-    rows = [nucleus.row_of(one, one.group["row"], one.group["model"], measure) for one in numbers]
+    rows = [nucleus.row_of(one, one.group["row"], one.group.model, measure) for one in numbers]
     table = pl.DataFrame([row for row in rows if row], schema=nucleus.SCHEMA, orient="row")
     if not table["whole"].all():
         yield nucleus.draw(table, measure, nucleus.title(measure), nucleus.subtitle(measure))
@@ -81,3 +80,6 @@ def _by_frequency(runs: confound.Runs) -> Figure | None:
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
     said = [*frequency_bands.SUBTITLE, *frequency_bands.differences(runs), *notes]
     return frequency_bands.draw(table, said) if rows else None
+
+
+PAPER = Paper(SUITES, of_runs, gaps=Gaps("verbs", PUBLISHED_TOP, PUBLISHED_BOTTOM))

@@ -1,15 +1,16 @@
 """Which suites of a fill run make up a row of Table 2 of Newman et al. 2021, and the numbers of each row."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, redrawn
+from syntagm.stats import bootstrap
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.views.gaps.estimates import contexts, of_suites
 
@@ -45,25 +46,22 @@ def rows(run: FillRun) -> Rows:
 
 
 def of_rows(runs: Sequence[tuple[str, FillRun]]) -> list[Estimate]:
-    """All estimates of all rows, at all cut-offs; groups are {"model", "row", "measure"}."""
+    """All estimates of all rows, at all cut-offs; groups have model, measure and the label `row`."""
     return [one for name, run in runs for row, suites in rows(run).items() for one in _of_row(name, run, row, suites)]
 
 
 def _of_row(name: str, run: FillRun, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
-    for one in of_suites(run, "row", row, suites, run.cuts):
-        yield Estimate(
-            {**one.group, "model": name}, one.value, one.low, one.high, one.n, one.method, one.ties, one.undefined
-        )
-    yield _paired(name, run, row, suites)
+    group = Group(name, labels=(("row", row),))
+    yield from of_suites(run, group, row, suites, run.cuts)
+    yield _paired(replace(group, measure=PAIRED), run, row, suites)
 
 
-def _paired(name: str, run: FillRun, row: str, suites: Sequence[str]) -> Estimate:
+def _paired(group: Group, run: FillRun, row: str, suites: Sequence[str]) -> Estimate:
     """MW less EW, context by context."""
     table = contexts(run, suites)
     found = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
-    low, high = bootstrap.interval(redrawn.means(found[:, None], row)[:, 0])
+    low, high = bootstrap.interval(bootstrap.column_means(found[:, None], row)[:, 0])
     method = bootstrap.remark(bootstrap.METHOD.replace("items", "contexts"), {row: len(found)})
-    group = {"model": name, "row": row, "measure": PAIRED}
     value = float(found.mean()) if len(found) else float("nan")
     return Estimate(group, value, low, high, len(found), method, 0, len(table) - len(found))
 
@@ -74,9 +72,7 @@ def signatures(runs: Sequence[tuple[str, FillRun]], measure: str = "equal_weight
     for name, run in runs:
         suite = run.suites[0]
         text = run.signature(suite.name, measure)
-        if len(run.suites) > 1:
-            text = text.replace(f"{suite.name}@{suite.hash[:8]}", f"{len(run.suites)} suites")
-        found.append(f"Signature of {name}: {text}")
+        found.append(f"Signature of {name}: {text.over(len(run.suites)) if len(run.suites) > 1 else text}")
         if not run.done:
             found.append(f"The run of {name} is not finished: contexts without an answer are left out.")
     return found

@@ -21,7 +21,7 @@ def table2(runs: Runs, found: Sequence[Estimate]) -> Table:
         found: as `of_rows` gives them.
     """
     quoted = cited("newman2021")["columns"]
-    by_key = {(one.group["row"], one.group["model"], one.group["measure"]): one for one in found}
+    by_key = {(one.group["row"], one.group.model, one.group.measure): one for one in found}
     names = [row for row in _order(runs) if any((row, model, "tse") in by_key for model, _ in runs)]
     lines: list[tuple[Cell, ...]] = []
     for row in names:
@@ -110,7 +110,7 @@ def eligible(runs: Runs) -> Table:
                 reasons[reason] = reasons.get(reason, 0) + count
         why = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
         lines.append((
-            model, "left" if run.record["model"]["left_to_right"] else "both sides", run.words.name, len(run.words.rows),
+            model, "left" if run.record["model"]["sees"] == "left" else "both sides", run.words.name, len(run.words.rows),
             *counts, contexts["context"].n_unique(), sum(one["items"] for one in told), left_out,
             sum(one["conflicts"] for one in told), why,
         ))  # fmt: skip

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import nan
+from types import MappingProxyType
 
 from syntagm.papers.cited import cited
-from syntagm.runs.store import SuiteRecord
+from syntagm.tasks.task import SuiteRecord
 
 _ADJACENT = (
     ("determiner_noun_agreement_1", "determiner_noun_agreement_with_adjective_1"),
@@ -61,16 +63,19 @@ class Paradigm:
     human: float
 
 
-def published() -> dict[str, Paradigm]:
+@cache
+def published() -> Mapping[str, Paradigm]:
     """The paradigms by name.
 
     >>> published()["wh_island"]
     Paradigm(phenomenon='island_effects', field='syntax', human=0.73)
     """
-    return {
-        row["paradigm"]: Paradigm(row["phenomenon"], row["field"], row["human"])
-        for row in cited("warstadt2020")["paradigms"]
-    }
+    return MappingProxyType(
+        {
+            row["paradigm"]: Paradigm(row["phenomenon"], row["field"], row["human"])
+            for row in cited("warstadt2020")["paradigms"]
+        }
+    )
 
 
 def paradigms(suites: Sequence[SuiteRecord]) -> dict[str, Paradigm]:

@@ -12,7 +12,7 @@ from syntagm.papers.warstadt2020.paradigms import CONTRASTS, published
 from syntagm.papers.warstadt2020.raw import PEOPLE, Judgements, won
 from syntagm.papers.warstadt2020.tables import Drawn
 from syntagm.papers.warstadt2020.tables import numbers as numbers_of
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.stats.suite_means import mean
 
 FIRST = "it includes two paradigms that were dropped from the data"
@@ -54,7 +54,7 @@ def _row(what: str, system: str, computed: float, text: str, where: str, cause: 
 
 
 def _means(found: Sequence[Estimate]) -> Iterator[Row]:
-    values = {(one.group["phenomenon"], one.group["model"]): 100 * one.value for one in found}
+    values = {(one.group["phenomenon"], one.group.model): 100 * one.value for one in found}
     quoted = cited("warstadt2020")
     systems = [(name, PEOPLE if name == "Human" else name) for name in quoted["columns"]]
     for name, ours in systems:
@@ -86,7 +86,7 @@ def _correlations(table: pl.DataFrame) -> Iterator[Row]:
 
 def _contrasts(found: Sequence[Estimate]) -> Iterator[Row]:
     names = {one.said: one.printed for one in CONTRASTS}
-    values = {(names[one.group["contrast"]], one.group["model"]): 100 * one.value for one in found}
+    values = {(names[one.group["contrast"]], one.group.model): 100 * one.value for one in found}
     said = {one.printed: one.said for one in CONTRASTS}
     for line in cited("warstadt2020")["contrasts"]:
         if (key := (line["contrast"], line["system"])) in values:
@@ -128,7 +128,7 @@ def people_table(drawn: Drawn, found: Judgements) -> Table:
     kept = [one for suite, one in counts.items() if suite in published()]
     for suite, (right, tied, pairs, judged) in sorted(counts.items()):
         one = drawn.get((PEOPLE, suite))
-        numbers = numbers_of(mean([one], {}))[:3] if one else (None,) * 3
+        numbers = numbers_of(mean([one], Group()))[:3] if one else (None,) * 3
         rows.append((suite, "kept" if suite in published() else "dropped", *numbers, pairs, right, tied, judged))
     columns = ("paradigm", "data", "agreement", "low", "high", "n", "won", "tied", "judgements")
     notes = (

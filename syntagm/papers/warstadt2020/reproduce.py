@@ -19,6 +19,7 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError
+from syntagm.papers.paper import Paper
 from syntagm.papers.warstadt2020 import tables
 from syntagm.papers.warstadt2020.paradigms import Paradigm, paradigms, published
 from syntagm.papers.warstadt2020.printed import differing, people_table, printed
@@ -29,6 +30,7 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
 from syntagm.stats.correlation import correlations
+from syntagm.stats.paired import Comparison
 from syntagm.views import contrasts, correlation, phenomena
 from syntagm.views.learning_curve import chart as learning_curve
 from syntagm.views.learning_curve import compute as learning
@@ -74,7 +76,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Made:
     found_means = tables.means(drawn, known)
     humans = _humans(found_means, tables.people(drawn, known, found_means))
     made: Made = {
-        "table3": tables.table3(drawn, known, notes),
+        "table3": tables.table3(drawn, known, found_means, notes),
         "table_paradigms": tables.by_paradigm(drawn, known, notes[-2:]),
         **_accuracy(found_means, humans),
         **_correlations(_told_apart(tables.accuracies(drawn), runs) | _published_people(known), notes[-2:-1]),
@@ -108,7 +110,7 @@ def from_raw(folder: Path) -> Made:
         + ", ".join(odd) + ".",
     )  # fmt: skip
     return {
-        "table3": tables.table3(drawn, known, notes, published=False),
+        "table3": tables.table3(drawn, known, means, notes, published=False),
         "table_paradigms": tables.by_paradigm(drawn, known, notes, published=False),
         "table_printed": printed(means, correlated, made_contrasts, found),
         "table_people": people_table(drawn, found),
@@ -122,7 +124,7 @@ def _accuracy(found: Sequence[Estimate], humans: Mapping[str, float], remark: st
     shown = [one for one in found if one.group["over"] != "field"]
     held: dict[str, int] = {}
     for one in shown:
-        held[one.group["phenomenon"]] = max(int(one.group["paradigms"]), held.get(one.group["phenomenon"], 0))
+        held[one.group["phenomenon"]] = max(one.group.count("paradigms"), held.get(one.group["phenomenon"], 0))
     # All paradigms first, and then from easy to hard, by the mean of the models.
     values = {name: [one.value for one in shown if one.group["phenomenon"] == name] for name in held}
     rank = {name: mean([one for one in several if not isnan(one)] or [0.0]) for name, several in values.items()}
@@ -136,7 +138,7 @@ def _humans(found: Sequence[Estimate], people: Mapping[tuple[str, str], float]) 
     most: dict[str, int] = {}
     made: dict[str, float] = {}
     for one in found:
-        model, name, count = one.group["model"], one.group["phenomenon"], int(one.group["paradigms"])
+        model, name, count = one.group.model, one.group["phenomenon"], one.group.count("paradigms")
         if count > most.get(name, 0):
             most[name], made[name] = count, people[model, name]
     return {name: value for name, value in made.items() if not isnan(value)}
@@ -176,7 +178,7 @@ def _contrasts(found: Sequence[Estimate]) -> Made:
         "accuracy on the first kind of paradigm less that on the second; n: pairs of both",
         "attractor: a noun of the other number between subject and verb; 95% interval: pairs drawn anew within paradigms",
     ]
-    if any(one.group["model"] == PEOPLE for one in found):
+    if any(one.group.model == PEOPLE for one in found):
         subtitle.append("people: 5 pairs a paradigm; TXL: Transformer-XL")
     title, axis = "What distance, attractors and irregular nouns cost", "difference of accuracies"
     figure = contrasts.draw(found, title, axis, subtitle)
@@ -218,7 +220,7 @@ def _shallow(runs: Sequence[Run]) -> Made:
 
 def _methods(runs: Sequence[Run], known: Known) -> Made:
     labels = {suite: one.phenomenon for suite, one in known.items()}
-    found: list[Estimate] = []
+    found: list[Comparison] = []
     for name, run in named(runs):
         results = run.results().with_columns(model=pl.lit(name))
         found += method_difference.differences(results, run.tolerance, labels)
@@ -243,7 +245,7 @@ def _learning(found: Sequence[Estimate], runs: Sequence[Run], words: str, humans
             one.method,
         )
         for one in found
-        if one.group["over"] != "field" and (name := one.group["model"]) in of_model
+        if one.group["over"] != "field" and (name := one.group.model) in of_model
     ]
     table = pl.DataFrame(rows, schema=learning_curve.SCHEMA, orient="row")
     figure = learning_curve.draw(table, humans, "What more text brings")
@@ -256,9 +258,7 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
     for name, run in named(runs):
         suites = [one for one in run.suites if MEASURE in one.predictions]
         line = run.signature(suites[0].name, MEASURE)
-        if len(suites) > 1:
-            line = line.replace(f"{suites[0].name}@{suites[0].hash[:8]}", f"{len(suites)} suites")
-        signatures.append(f"Signature of {name}: {line}")
+        signatures.append(f"Signature of {name}: {line.over(len(suites)) if len(suites) > 1 else line}")
     other = sorted({title for title in titles(runs).values() if " @" in title})
     return (
         *signatures,
@@ -268,3 +268,6 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
         "with all their paradigms.",
         "Chance is 1/2 for independent draws.",
     )  # fmt: skip
+
+
+PAPER = Paper(SUITES, of_runs, from_raw)

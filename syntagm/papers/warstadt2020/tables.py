@@ -11,8 +11,9 @@ from syntagm.drawing.table import Cell, Table, or_none
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, complete
 from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_paper
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
+from syntagm.stats.paired import Comparison
 from syntagm.stats.suite_means import Key, Redrawn
 from syntagm.views.learning_curve.compute import Line
 
@@ -27,7 +28,8 @@ PRINTED = ("5-gram", "LSTM", "TXL", "GPT-2")
 def means(drawn: Drawn, known: Known) -> list[Estimate]:
     """The accuracy of each model over all paradigms, by field and by category.
 
-    Groups have `model`, `over` ("all", "field" or "phenomenon"), `phenomenon` (its value) and `paradigms` (how many).
+    Groups have the model, the labels `over` ("all", "field" or "phenomenon") and `phenomenon` (its value), and the count
+    `paradigms`.
     """
     found = []
     for over in ("all", "field", "phenomenon"):
@@ -35,7 +37,8 @@ def means(drawn: Drawn, known: Known) -> list[Estimate]:
             for model in dict.fromkeys(model for model, _ in drawn):
                 parts = [one for (of, suite), one in drawn.items() if of == model and name == _name(over, known[suite])]
                 if parts:
-                    group = {"model": model, "over": over, "phenomenon": name, "paradigms": str(len(parts))}
+                    labels = (("over", over), ("phenomenon", name))
+                    group = Group(model, labels=labels, counts=(("paradigms", len(parts)),))
                     found.append(suite_means.mean(parts, group))
     return found
 
@@ -52,26 +55,28 @@ def people(drawn: Drawn, known: Known, found: Sequence[Estimate]) -> dict[tuple[
     """(model, category or field) -> what people score on the same paradigms; nan if that of one of them isn't known."""
     made = {}
     for one in found:
-        model, over, name = (one.group[key] for key in ("model", "over", "phenomenon"))
+        model, over, name = one.group.model, one.group["over"], one.group["phenomenon"]
         suites = [suite for of, suite in drawn if of == model and _name(over, known[suite]) == name]
         made[model, name] = float(np.mean([known[suite].human for suite in suites]))
     return made
 
 
-def table3(drawn: Drawn, known: Known, notes: Sequence[str], published: bool = True) -> Table:
+def table3(
+    drawn: Drawn, known: Known, found: Sequence[Estimate], notes: Sequence[str], published: bool = True
+) -> Table:
     """Accuracy over all paradigms, by field and by category, a row a model.
 
     Arguments:
+        found: as `means` gives them.
         published: whether people and the paper's models stand beside, where paradigms are those of the paper.
     """
-    found = means(drawn, known)
     humans = people(drawn, known, found)
     printed = {row["phenomenon"]: row for row in cited("warstadt2020")["table3"]}
     theirs = paradigms_of_paper()
     rows: list[tuple[Cell, ...]] = []
     for one in found:
-        model, over, name = (one.group[key] for key in ("model", "over", "phenomenon"))
-        held = int(one.group["paradigms"])
+        model, over, name = one.group.model, one.group["over"], one.group["phenomenon"]
+        held = one.group.count("paradigms")
         suites = [suite for of, suite in drawn if of == model and _name(over, known[suite]) == name]
         # Suites of other names are no part of the paper's, whatever their category is called.
         shared, of_paper = sum(suite in theirs for suite in suites), complete(name)
@@ -87,12 +92,12 @@ def table3(drawn: Drawn, known: Known, notes: Sequence[str], published: bool = T
 
 def by_paradigm(drawn: Drawn, known: Known, notes: Sequence[str], published: bool = True) -> Table:
     """Accuracy by paradigm, a row a model."""
-    found = [(suite, suite_means.mean([one], {"model": model})) for (model, suite), one in drawn.items()]
+    found = [(suite, suite_means.mean([one], Group(model))) for (model, suite), one in drawn.items()]
     order = {suite: place for place, suite in enumerate(sorted(known, key=lambda one: (known[one].phenomenon, one)))}
     rows: list[tuple[Cell, ...]] = []
     for suite, one in sorted(found, key=lambda pair: order[pair[0]]):
         quoted = (or_none(known[suite].human),) if published else ()
-        rows.append((known[suite].phenomenon, suite, one.group["model"], *numbers(one), *quoted))
+        rows.append((known[suite].phenomenon, suite, one.group.model, *numbers(one), *quoted))
     columns = ("category", "paradigm", "model", *NUMBERS, *(("people",) if published else ()))
     quoted_columns = ("people",) if published else ()
     return Table(
@@ -103,7 +108,7 @@ def by_paradigm(drawn: Drawn, known: Known, notes: Sequence[str], published: boo
 def contrasts(drawn: Drawn) -> list[Estimate]:
     """Attractors, distance and irregular nouns, for each model; over the pairs of paradigms that it has both of.
 
-    Groups have `contrast`, `model`, `pairs` and `of` (how many the paper has).
+    Groups have the model, the label `contrast`, and the counts `pairs` and `of` (how many the paper has).
     """
     found = []
     for contrast in CONTRASTS:
@@ -114,22 +119,15 @@ def contrasts(drawn: Drawn) -> list[Estimate]:
                 if (model, one) in drawn and (model, other) in drawn
             ]
             if pairs:
-                group = {
-                    "contrast": contrast.said,
-                    "model": model,
-                    "pairs": str(len(pairs)),
-                    "of": str(len(contrast.pairs)),
-                }
+                counts = (("pairs", len(pairs)), ("of", len(contrast.pairs)))
+                group = Group(model, labels=(("contrast", contrast.said),), counts=counts)
                 found.append(suite_means.contrast(pairs, group))
     return found
 
 
 def contrast_table(found: Sequence[Estimate], notes: Sequence[str] = ()) -> Table:
     """The differences as a table."""
-    rows = [
-        (one.group["contrast"], one.group["model"], f"{one.group['pairs']} of {one.group['of']}", *numbers(one))
-        for one in found
-    ]
+    rows = [(one.group["contrast"], one.group.model, _pairs(one), *numbers(one)) for one in found]
     columns = ("difference", "model", "pairs", *("difference_of_accuracies", *NUMBERS[1:]))
     lacking = [one.said for one in CONTRASTS if one.said not in {each.group["contrast"] for each in found}]
     said = [f"Without both paradigms of any pair, and so not here: {'; '.join(lacking)}."] if lacking else []
@@ -143,6 +141,10 @@ def contrast_table(found: Sequence[Estimate], notes: Sequence[str] = ()) -> Tabl
         (),
         (explained, *said, *methods(found), *notes),
     )
+
+
+def _pairs(one: Estimate) -> str:
+    return f"{one.group.count('pairs')} of {one.group.count('of')}"
 
 
 def correlation_table(table: pl.DataFrame, notes: Sequence[str] = ()) -> Table:
@@ -182,10 +184,11 @@ def _margins(table: pl.DataFrame) -> bool:
     return any(name.startswith("margin under ") for name in table["predictor"])
 
 
-def method_table(found: Sequence[Estimate]) -> Table:
+def method_table(compared: Sequence[Comparison]) -> Table:
     """The differences between whole sentences and critical words, over all paradigms with the method and by category."""
+    found = [one.difference for one in compared]
     rows = [
-        (one.group["measure"], one.group["label"], one.group["suites"], one.group["model"], *numbers(one))
+        (one.group.measure, one.group["label"], str(one.group.count("suites")), one.group.model, *numbers(one))
         for one in found
     ]
     columns = ("method", "category", "paradigms", "model", "difference_of_accuracies", *NUMBERS[1:])

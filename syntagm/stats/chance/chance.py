@@ -97,7 +97,7 @@ def mean(chances: Sequence[Chance]) -> Chance:
     return Chance(sum(one.value for one in chances) / len(chances), None, method)
 
 
-def comparisons(*formulas: Formula) -> tuple[_event.Comparison, ...]:
+def comparisons(*formulas: Formula) -> tuple[_event.Inequality, ...]:
     """What the formulas compare with 0, in no particular order, without repeats; `=` and what cancels out is not among it.
 
     Raises:

@@ -11,15 +11,15 @@ from syntagm.formula import Binary, Node, Reference
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Inequality:
     """The sum of some values, each times a whole number, is above 0. Terms are sorted, and without a common divisor."""
 
     terms: tuple[tuple[Reference, int], ...]
 
-    def __neg__(self) -> "Comparison":
-        return Comparison(tuple((reference, -times) for reference, times in self.terms))
+    def __neg__(self) -> "Inequality":
+        return Inequality(tuple((reference, -times) for reference, times in self.terms))
 
-    def __matmul__(self, other: "Comparison") -> int:
+    def __matmul__(self, other: "Inequality") -> int:
         """The covariance of the two sums, if values have variance 1."""
         mine = dict(self.terms)
         return sum(mine.get(reference, 0) * times for reference, times in other.terms)
@@ -44,7 +44,7 @@ class Joined:
     parts: tuple["Event", ...]
 
 
-Event = bool | Comparison | Joined
+Event = bool | Inequality | Joined
 
 
 def read(node: Node) -> Event:
@@ -65,7 +65,7 @@ def read(node: Node) -> Event:
         return constant > 0
     _refuse_scale(constant, sum(terms.values()))
     divisor = math.gcd(*terms.values())
-    return Comparison(tuple(sorted(((one, times // divisor) for one, times in terms.items()), key=str)))
+    return Inequality(tuple(sorted(((one, times // divisor) for one, times in terms.items()), key=str)))
 
 
 def _refuse_scale(constant: Fraction, surplus: int) -> None:
@@ -103,7 +103,7 @@ def join(every: bool, events: Iterable[Event]) -> Event:
     parts: set[Event] = set()
     for event in events:
         parts |= set(event.parts) if isinstance(event, Joined) and event.every == every else {event}
-    if (not every) in parts or any(isinstance(one, Comparison) and -one in parts for one in parts):
+    if (not every) in parts or any(isinstance(one, Inequality) and -one in parts for one in parts):
         return not every
     parts.discard(every)
     if not parts:
@@ -116,14 +116,14 @@ def opposite(event: Event) -> Event:
     """The opposite; of a comparison but for ties, which have probability 0."""
     if isinstance(event, bool):
         return not event
-    if isinstance(event, Comparison):
+    if isinstance(event, Inequality):
         return -event
     return join(not event.every, [opposite(part) for part in event.parts])
 
 
-def within(event: Event) -> Iterator[Comparison]:
+def within(event: Event) -> Iterator[Inequality]:
     """Every comparison in an event, repeats included."""
-    if isinstance(event, Comparison):
+    if isinstance(event, Inequality):
         yield event
     elif isinstance(event, Joined):
         for part in event.parts:

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TypeVar
 
 from syntagm.errors import InputError
-from syntagm.stats.chance.event import Comparison, Event, Joined, join, opposite, within
+from syntagm.stats.chance.event import Event, Inequality, Joined, join, opposite, within
 
 MOST_VALUES, MOST_COMPARISONS, MOST_HALF_SPACES = 12, 8, 3
 _LARGEST_DENOMINATOR = 1000
@@ -27,7 +27,7 @@ def share(event: Event) -> tuple[Share, bool]:
     """
     if isinstance(event, bool):
         return Fraction(event), True
-    if isinstance(event, Comparison):
+    if isinstance(event, Inequality):
         return Fraction(1, 2), event.swaps
     if not event.every:
         found, free = share(opposite(event))
@@ -51,7 +51,7 @@ def _inclusion_exclusion(event: Joined, alternatives: Joined) -> tuple[Share, bo
     return one + two - both, all(free for _, free in shares)
 
 
-def _conjunction(comparisons: Sequence[Comparison]) -> tuple[Share, bool]:
+def _conjunction(comparisons: Sequence[Inequality]) -> tuple[Share, bool]:
     if all(one.ranks for one in comparisons):
         return _orders(comparisons), True
     # Normal sums that are not correlated are independent, even if they share values.
@@ -61,7 +61,7 @@ def _conjunction(comparisons: Sequence[Comparison]) -> tuple[Share, bool]:
     ), False
 
 
-def _orders(comparisons: Sequence[Comparison]) -> Fraction:
+def _orders(comparisons: Sequence[Inequality]) -> Fraction:
     """The share of orders of the values that fit comparisons of one value with one other."""
     places = {reference: place for place, reference in enumerate(_references(comparisons))}
     _limit("values", len(places), MOST_VALUES)
@@ -78,7 +78,7 @@ def _orders(comparisons: Sequence[Comparison]) -> Fraction:
     return Fraction(ways[-1], math.factorial(len(places)))
 
 
-def _half_spaces(comparisons: Sequence[Comparison]) -> Share:
+def _half_spaces(comparisons: Sequence[Inequality]) -> Share:
     """The share of a normal cloud in the half-spaces, all of them at once."""
     kept = list(comparisons)
     if len(kept) > MOST_HALF_SPACES:
@@ -93,17 +93,17 @@ def _half_spaces(comparisons: Sequence[Comparison]) -> Share:
     return _rational(2.0 ** -len(kept) + angles / (math.pi * 2 ** (len(kept) - 1)))
 
 
-def _correlation(one: Comparison, other: Comparison) -> float:
+def _correlation(one: Inequality, other: Inequality) -> float:
     # Only equal and opposite comparisons have 1 and -1, and there are none: whole numbers of this size can't round to them.
     return (one @ other) / math.sqrt((one @ one) * (other @ other))
 
 
-def _implied(one: Comparison, others: Sequence[Comparison]) -> bool:
+def _implied(one: Inequality, others: Sequence[Inequality]) -> bool:
     """Is it the sum of positive multiples of two others? Then it holds where they do."""
     return any(_between(one, first, second) for first, second in combinations(others, 2))
 
 
-def _between(one: Comparison, first: Comparison, second: Comparison) -> bool:
+def _between(one: Inequality, first: Inequality, second: Inequality) -> bool:
     # The multiples that come nearest, by Cramer's rule; all are whole numbers.
     scale = (first @ first) * (second @ second) - (first @ second) ** 2
     x = (one @ first) * (second @ second) - (one @ second) * (first @ second)
@@ -132,7 +132,7 @@ def _have_a_value_in_common(one: Event, other: Event) -> bool:
     return not _references(within(one)).keys().isdisjoint(_references(within(other)))
 
 
-def _references(comparisons: Iterable[Comparison]) -> dict[object, None]:
+def _references(comparisons: Iterable[Inequality]) -> dict[object, None]:
     return dict.fromkeys(reference for one in comparisons for reference, _ in one.terms)
 
 

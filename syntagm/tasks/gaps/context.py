@@ -2,7 +2,7 @@
 
 A prediction `(r;%a%) < (r;%b%)` says that condition a is better than b. If the two sentences differ in one word, divided
 at white space, and that word stands in region r, they make a context: what stands left and right of the word (marks
-around it belong to left and right), and the label of the word of a in the word list. Comparisons joined by `&` make a
+around it belong to left and right), and the label of the word of a in the word list. ComparedConditionss joined by `&` make a
 context each.
 
 Asked for shared words instead, the blank is the one word of the list that stands in region r of both sentences. Each of
@@ -48,7 +48,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedConditions:
     """`region` should be less surprising in condition `good` than in `bad`."""
 
     region: str
@@ -110,7 +110,7 @@ class Labels:
         return number, self._rows[word][1 - number]
 
 
-def comparisons(formula: Formula) -> tuple[Comparison, ...]:
+def comparisons(formula: Formula) -> tuple[ComparedConditions, ...]:
     """The comparisons of one region in two conditions that a formula joins by `&`; none if it says anything else.
 
     >>> from syntagm.formula import parse
@@ -120,13 +120,13 @@ def comparisons(formula: Formula) -> tuple[Comparison, ...]:
     return tuple(dict.fromkeys(one for one in _compared(formula.tree) if one)) if all(_compared(formula.tree)) else ()
 
 
-def chosen(suite: Suite, labels: Labels) -> tuple[Comparison, ...]:
+def chosen(suite: Suite, labels: Labels) -> tuple[ComparedConditions, ...]:
     """The comparisons of the first prediction of which the list knows a context; of the first that compares, if of none."""
     found = [one for one in (comparisons(prediction.formula) for prediction in suite.predictions) if one]
     return next((one for one in found if knows(suite, one, labels)), found[0] if found else ())
 
 
-def knows(suite: Suite, compared: Sequence[Comparison], labels: Labels) -> bool:
+def knows(suite: Suite, compared: Sequence[ComparedConditions], labels: Labels) -> bool:
     """Does the list know both words of any context of the suite?
 
     If not, the blanks are about something else, and then neither one word nor the tag `number` of an item says their label.
@@ -134,7 +134,9 @@ def knows(suite: Suite, compared: Sequence[Comparison], labels: Labels) -> bool:
     return any(isinstance(made, Context) for item in suite.items for made in contexts(item, compared, labels, False))
 
 
-def contexts(item: Item, compared: Sequence[Comparison], labels: Labels, known: bool = True) -> Iterator[Context | str]:
+def contexts(
+    item: Item, compared: Sequence[ComparedConditions], labels: Labels, known: bool = True
+) -> Iterator[Context | str]:
     """The context of each comparison, or the reason why there is none.
 
     Arguments:
@@ -247,16 +249,16 @@ def _without_marks(found: re.Match[str]) -> tuple[int, int]:
     return found.start() + left, found.start() + left + len(core)
 
 
-def _compared(node: Node) -> Iterator[Comparison | None]:
+def _compared(node: Node) -> Iterator[ComparedConditions | None]:
     """The comparisons of a formula; None for whatever is no comparison of one region."""
     match node:
         case Binary("&", left, right):
             yield from _compared(left)
             yield from _compared(right)
         case Binary("<", Reference(region, good), Reference(other, bad)) if region == other:
-            yield Comparison(region, good, bad)
+            yield ComparedConditions(region, good, bad)
         case Binary(">", Reference(region, bad), Reference(other, good)) if region == other:
-            yield Comparison(region, good, bad)
+            yield ComparedConditions(region, good, bad)
         case _:
             yield None
 

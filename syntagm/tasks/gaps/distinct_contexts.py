@@ -52,11 +52,11 @@ class Asking:
         return sum(len(one.askers) for one in self.contexts.values())
 
 
-def asking(suite: Suite, labels: Labels, left_to_right: bool) -> Asking:
+def asking(suite: Suite, labels: Labels, left_only: bool) -> Asking:
     """Go through the items of a suite.
 
     Arguments:
-        left_to_right: are contexts with the same left side the same, whatever stands on their right?
+        left_only: are contexts with the same left side the same, whatever stands on their right?
     """
     compared = chosen(suite, labels)
     known = knows(suite, compared, labels)
@@ -69,7 +69,7 @@ def asking(suite: Suite, labels: Labels, left_to_right: bool) -> Asking:
                 left_out[made] += 1
                 continue
             asker = Asker(suite.name, f"{item.id}/{number}" if several else item.id, made.good, made.bad, made.label)
-            one = found.setdefault(_digest(made, left_to_right), Asked(made.left, made.right, made.capital))
+            one = found.setdefault(_digest(made, left_only), Asked(made.left, made.right, made.capital))
             conflicts += bool(one.askers) and one.askers[0].label != made.label
             contradicted += not several and labels.find("", "", item.tags.get("number")) not in (None, made.label)
             one.askers.append(asker)
@@ -83,6 +83,6 @@ def _tagged(item: Item, suite: Suite) -> Item:
     return replace(item, tags={**item.tags, "number": suite.tags["number"]})
 
 
-def _digest(context: Context, left_to_right: bool) -> bytes:
-    key = [context.left, "" if left_to_right else context.right, context.capital]
+def _digest(context: Context, left_only: bool) -> bytes:
+    key = [context.left, "" if left_only else context.right, context.capital]
     return hashlib.sha256(json.dumps(key).encode()).digest()[:16]

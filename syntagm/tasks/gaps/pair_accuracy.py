@@ -7,7 +7,7 @@ import numpy as np
 from syntagm.answers import Fill
 from syntagm.tasks.gaps.candidates import Candidates, usable
 from syntagm.tasks.gaps.nucleus import Eligible
-from syntagm.tasks.task import Judgement
+from syntagm.tasks.measure import Judgement
 
 
 @dataclass(frozen=True, slots=True)

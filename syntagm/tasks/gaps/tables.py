@@ -1,4 +1,4 @@
-"""The three tables of a shard of a fill run."""
+"""The three tables of a unit of contexts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.result import Result
-from syntagm.runs import shard
 from syntagm.tasks.gaps.equal_weight import EqualWeight
 from syntagm.tasks.gaps.model_weight import ModelWeight
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.tasks.gaps.shares import Shares
+from syntagm.tasks.items import results_table
+from syntagm.tasks.task import RESULTS, Schema
 from syntagm.word_list import WordList
 
-KINDS = ("contexts.parquet", "lemmas.parquet", "results.parquet")
 CONTEXTS: dict[str, pl.DataType] = {
     "suite": pl.String(),
     "context": pl.String(),
@@ -40,9 +40,10 @@ LEMMAS: dict[str, pl.DataType] = {
 WEIGHTS = ("equal_weight", "model_weight", "covered")
 
 
-def numbers(cuts: Sequence[Cut]) -> dict[str, pl.DataType]:
-    """The columns of numbers of the table of contexts: three at each cut-off."""
-    return {f"{name}{cut}": pl.Float64() for cut in cuts for name in WEIGHTS}
+def schemas(cuts: Sequence[Cut]) -> dict[str, Schema]:
+    """Return the columns of each table; the table of contexts has three numbers at each cut-off."""
+    numbers = {f"{name}{cut}": pl.Float64() for cut in cuts for name in WEIGHTS}
+    return {"contexts.parquet": CONTEXTS | numbers, "lemmas.parquet": LEMMAS, "results.parquet": RESULTS}
 
 
 def measures(cuts: Sequence[Cut]) -> list[EqualWeight | ModelWeight]:
@@ -84,13 +85,15 @@ class Rows:
             self.lemmas[suite, label] = LemmaSums(np.zeros(rows, np.int32), *(np.zeros(rows) for _ in range(3)))
         self.lemmas[suite, label].add(shares)
 
-    def files(self, words: WordList) -> dict[str, bytes]:
-        """The three tables as files, by kind."""
-        schema = CONTEXTS | numbers(self.cuts)
-        contexts = pl.DataFrame(self.contexts, schema=schema, orient="row")
+    def tables(self, words: WordList) -> dict[str, pl.DataFrame]:
+        """Return the three tables."""
+        schema = schemas(self.cuts)["contexts.parquet"]
         lemmas = [pl.DataFrame(schema=LEMMAS), *(_lemmas(key, one, words) for key, one in self.lemmas.items())]
-        tables = shard.parquet(contexts), shard.parquet(pl.concat(lemmas)), shard.results_table(self.results)
-        return dict(zip(KINDS, tables, strict=True))
+        return {
+            "contexts.parquet": pl.DataFrame(self.contexts, schema=schema, orient="row"),
+            "lemmas.parquet": pl.concat(lemmas),
+            "results.parquet": results_table(self.results),
+        }
 
 
 def _lemmas(key: tuple[str, str], sums: LemmaSums, words: WordList) -> pl.DataFrame:

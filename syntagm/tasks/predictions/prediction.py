@@ -1,8 +1,5 @@
 """A prediction of a suite as a measure: by how many bits does the formula hold of an item?
 
-The value of a region is the suite's aggregate over the bits of its tokens. `*` is the whole sentence: under `sum` all its
-bits, the end symbol's too; under another aggregate the sum of the region values, as SyntaxGym has it, and the end symbol.
-
 Deliberate differences from SyntaxGym 0.8a1 (docs/differences.md gives the reasons):
 
 1.  mean, median, range, max and min of a region without tokens are nan, and so is every margin that rests on them: the
@@ -11,83 +8,27 @@ Deliberate differences from SyntaxGym 0.8a1 (docs/differences.md gives the reaso
 3.  An unknown condition under `*` is an error, not 0.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from syntagm import suite
-from syntagm.answers import Answers, Surprisals
-from syntagm.suite import Item, Sentence
-from syntagm.tasks.predictions.align import Rule, align
-from syntagm.tasks.task import Judgement, Measure
-
-_REDUCE: dict[str, Callable[[NDArray[np.float64]], float]] = {
-    "sum": lambda bits: float(bits.sum()),
-    "mean": lambda bits: float(bits.mean()) if len(bits) else np.nan,
-    "median": lambda bits: float(np.median(bits)) if len(bits) else np.nan,
-    "range": lambda bits: float(np.ptp(bits)) if len(bits) else np.nan,
-    "max": lambda bits: float(bits.max()) if len(bits) else np.nan,
-    "min": lambda bits: float(bits.min()) if len(bits) else np.nan,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How answers are read: what turns tokens into the numbers that formulas compare.
-
-    Arguments:
-        aggregate: how the tokens of a region make its value.
-        rule: which token belongs to which region, see `align`.
-        first_scored: False if nothing stands before a first token; its nan then counts as 0 bits.
-    """
-
-    aggregate: suite.Aggregate = "sum"
-    rule: Rule = "strict"
-    first_scored: bool = True
-
-    def bits(self, answer: Surprisals) -> NDArray[np.float64]:
-        """The bits of each token as they enter sums. Shape (tokens,)."""
-        if self.first_scored or not len(answer.bits) or not np.isnan(answer.bits[0]):
-            return answer.bits
-        bits = answer.bits.copy()
-        bits[0] = 0.0
-        return bits
-
-    def regions(self, sentence: Sentence, answer: Surprisals) -> NDArray[np.float64]:
-        """The value of each region in bits. Shape (regions,).
-
-        Raises:
-            AlignmentError: a token reaches over a border and the rule is strict.
-        """
-        home, bits, count = align(sentence, answer, self.rule), self.bits(answer), len(sentence.regions)
-        if self.aggregate == "sum":
-            inside = home >= 0
-            return np.bincount(home[inside], bits[inside], count).astype(np.float64)
-        reduce = _REDUCE[self.aggregate]
-        return np.array([reduce(bits[home == index]) for index in range(count)])
-
-    def region(self, sentence: Sentence, answer: Surprisals, name: str) -> float:
-        """The value of one region, or of the whole sentence if `name` is `*`; KeyError if there is none."""
-        if name == "*" and self.aggregate == "sum":
-            return float(self.bits(answer).sum())
-        values = self.regions(sentence, answer)
-        if name == "*":
-            ended = len(answer.starts) > 0 and answer.starts[-1] == len(sentence.text)
-            return float(values.sum() + (answer.bits[-1] if ended else 0.0))
-        for region, value in zip(sentence.regions, values, strict=True):
-            if region.name == name:
-                return float(value)
-        raise KeyError(name)
+from syntagm.answers import Answers
+from syntagm.result import Kind
+from syntagm.suite import Item
+from syntagm.tasks.measure import Judgement, Measure
+from syntagm.tasks.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction(Measure):
-    """One prediction, read in one way; `tolerance` in bits: a margin within it is a tie."""
+    """One prediction; `tolerance` in bits: a margin within it is a tie."""
+
+    kind: ClassVar[Kind] = Kind.VERDICT
 
     prediction: suite.Prediction
-    reading: Reading = Reading()
     tolerance: float = 1e-4
 
     def __str__(self) -> str:
@@ -97,7 +38,7 @@ class Prediction(Measure):
         """The text of each condition that the formula names."""
         return (item.sentences[reference.condition].text for reference in self.prediction.formula.references())
 
-    def judge(self, item: Item, answers: Answers) -> Judgement:
+    def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
         """Value 1.0 if the margin is above the tolerance, nan if it is nan, else 0.0.
 
         Raises:
@@ -106,7 +47,7 @@ class Prediction(Measure):
 
         def value(region: str, condition: str) -> float:
             sentence = item.sentences[condition]
-            return self.reading.region(sentence, answers[sentence.text], region)
+            return reading.region(sentence, answers[sentence.text], region)
 
         margin = float(self.prediction.formula.margin(value))
         holds = np.nan if np.isnan(margin) else float(margin > self.tolerance)

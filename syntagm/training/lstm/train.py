@@ -11,9 +11,8 @@ scores them later, rather than of a stream, as in the papers; and per word betwe
 import json
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
@@ -21,83 +20,31 @@ from numpy.typing import NDArray
 from safetensors.torch import save
 from torch import Tensor
 
-from syntagm.errors import UsageError
 from syntagm.io import atomic
 from syntagm.models.lstm.model import FORMAT
 from syntagm.models.lstm.network import Network, surprisals
 from syntagm.models.words import vocabulary
-from syntagm.training.corpora import corpus
+from syntagm.progress import Progress
+from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
-from syntagm.training.loop import Progress, fit
+from syntagm.training.loop import fit
+from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.lstm.softmax import Softmax
-from syntagm.training.record import finished, refuse_small
-from syntagm.training.settings import Settings
+from syntagm.training.record import finished
 
 HELD_OUT_WORDS = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How big an LSTM is. Hu et al. 2020: 256, 256, 2, 0.3; Gulordava et al. 2018: 650, 650, 2, 0.2.
-
-    Arguments:
-        embedding: width of the embeddings.
-        hidden: width of the layers.
-        layers: how many.
-        dropout: of embeddings, between layers, and before the output layer.
-        tied: do embeddings and output layer share one matrix?
-    """
-
-    embedding: int = 256
-    hidden: int = 256
-    layers: int = 2
-    dropout: float = 0.3
-    tied: bool = False
-
-    def __post_init__(self) -> None:
-        refuse_small(self, "embedding", "hidden", "layers")
-        if not 0 <= self.dropout < 1:
-            raise UsageError("dropout", str(self.dropout), "from 0 to less than 1")
-        if self.tied and self.embedding != self.hidden:
-            raise UsageError("tied", f"embedding {self.embedding} and hidden {self.hidden}", "both the same")
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """How text becomes words and steps.
-
-    Arguments:
-        tokens: `auto`: a text that is divided into words already is taken as it stands, another is divided as in the Penn
-            Treebank; `treebank`: all are (in divided text, NLTK takes a closing quote for an opening one); `blanks`: none is.
-        threshold: a word seen less often is unknown.
-        classes: of unknown words: `berkeley`, `single` or `none` (every word is kept); see `models.words.vocabulary`.
-        batch: columns.
-        window: words of a column that a step reads.
-    """
-
-    tokens: Literal["auto", "blanks", "treebank"] = "auto"
-    threshold: int = 2
-    classes: Literal["berkeley", "single", "none"] = "berkeley"
-    batch: int = 20
-    window: int = 35
-
-    def __post_init__(self) -> None:
-        refuse_small(self, "batch", "window")
-
-
 def train(
-    training: Sequence[str], held_out: Sequence[str], folder: Path, size: Size, text: Text, settings: Settings,
-    progress: Progress | None = None,
-) -> list[dict[str, float]]:  # fmt: skip
+    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: LstmSettings, progress: Progress | None = None
+) -> list[dict[str, float]]:
     """Train an LSTM and write its folder, which `lstm:FOLDER` loads; the same call goes on with it.
 
     Arguments:
-        training: the corpora, as `corpus.texts` takes them.
-        held_out: the held-out corpora, for the schedule and for early stopping.
+        corpus: the training text, as `corpora.corpus.texts` takes it.
+        valid: the held-out text, for the schedule and for early stopping.
         folder: where the model goes.
-        size: of the model.
-        text: how text becomes words and steps.
-        settings: of the loop.
+        settings: of the model, of its text, and of the loop.
         progress: is told of each step.
 
     Returns:
@@ -105,9 +52,9 @@ def train(
     """
     finished(folder, "lstm")
     # Before any of it is read: the training text may take long.
-    corpus.files([*training, *held_out])
-    torch.manual_seed(settings.seed)
-    return fit(Lstm(training, held_out, size, text, settings), settings, folder, progress)
+    corpora.files([*corpus, *valid])
+    torch.manual_seed(settings.loop.seed)
+    return fit(Lstm(corpus, valid, settings), settings.loop, folder, progress)
 
 
 class Lstm(Learner):
@@ -115,44 +62,42 @@ class Lstm(Learner):
 
     family = "lstm"
 
-    def __init__(
-        self, training: Sequence[str], held_out: Sequence[str], size: Size, text: Text, settings: Settings
-    ) -> None:
-        self.text, self.size = text, size
-        sentences = corpus.sentences(training, text.tokens)
-        self.vocabulary = vocabulary.build(sentences, text.threshold, text.classes, " ".join(map(str, training)))
-        self.stream = _stream(self.vocabulary.ids(words) for words in corpus.sentences(training, text.tokens))
-        self.sentences = [[0, *self.vocabulary.ids(words), 0] for words in corpus.sentences(held_out, text.tokens)]
+    def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: LstmSettings) -> None:
+        self.settings, size, words = settings, settings.size, settings.words
+        sentences = corpora.sentences(corpus, words.tokens)
+        self.vocabulary = vocabulary.build(sentences, words.threshold, words.classes, " ".join(map(str, corpus)))
+        self.stream = _stream(self.vocabulary.ids(several) for several in corpora.sentences(corpus, words.tokens))
+        self.sentences = [[0, *self.vocabulary.ids(several), 0] for several in corpora.sentences(valid, words.tokens)]
         # What stands between blanks, and the end: Treebank words are more, and would make the perplexity another.
-        self.words = sum(len(text.split()) + 1 for text in corpus.texts(held_out))
-        on_processor = torch.device(settings.device).type == "cpu"
+        self.words = sum(len(text.split()) + 1 for text in corpora.texts(valid))
+        on_processor = torch.device(settings.loop.device).type == "cpu"
         self.module: Network = Network(
             len(self.vocabulary), size.embedding, size.hidden, size.layers, size.dropout, size.tied,
-            sparse=on_processor and settings.optimiser == "sgd",
+            sparse=on_processor and settings.loop.optimiser == "sgd",
         )  # fmt: skip
-        self.module.to(settings.device)
-        self._softmax = Softmax(self.module.decoder, settings.dtype == "bf16") if on_processor else None
+        self.module.to(settings.loop.device)
+        self._softmax = Softmax(self.module.decoder, settings.loop.dtype == "bf16") if on_processor else None
         self.record = {
-            "corpus": corpus.record(training), "held_out": corpus.record(held_out),
-            "size": {name: getattr(size, name) for name in Size.__slots__},
-            "text": {name: getattr(text, name) for name in Text.__slots__},
+            "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
+            "size": asdict(size), "text": asdict(words) | asdict(settings.steps),
             "vocabulary": len(self.vocabulary), "training_tokens": len(self.stream), "held_out_words": self.words,
         }  # fmt: skip
 
     def batches(self, epoch: int, rank: int, world: int) -> "Columns":
         """The same in each epoch, from the beginning of the text to its end."""
-        width = self.text.batch * world
+        steps = self.settings.steps
+        width = steps.batch * world
         rows = len(self.stream) // width
         columns = self.stream[: rows * width].reshape(width, rows).T
-        return Columns(columns[:, rank * self.text.batch : (rank + 1) * self.text.batch], self.text.window)
+        return Columns(columns[:, rank * steps.batch : (rank + 1) * steps.batch], steps.window)
 
     def needs(self, world: int) -> tuple[str, str]:
         """Words, two in each column: the one before and the one to predict."""
-        return f"{len(self.stream):,} words and ends of sentences", f"{2 * self.text.batch * world:,}"
+        return f"{len(self.stream):,} words and ends of sentences", f"{2 * self.settings.steps.batch * world:,}"
 
     def carried(self) -> dict[str, Tensor]:
         """Hidden and cell state: zeros."""
-        return dict(zip(("hidden", "cell"), self.module.fresh(self.text.batch), strict=True))
+        return dict(zip(("hidden", "cell"), self.module.fresh(self.settings.steps.batch), strict=True))
 
     def loss(self, batch: Tensor, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
         """Cross-entropy of each word given those before it in its column."""
@@ -177,8 +122,12 @@ class Lstm(Learner):
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in self.module.named_parameters()}
         atomic.write(folder / "model.safetensors", save(weights))
         self.vocabulary.write(folder / "vocabulary.txt")
-        sizes = {name: getattr(self.size, name) for name in Size.__slots__}
-        shown = {"family": self.family, "format": FORMAT, **sizes, "tokens": self.text.tokens}
+        shown = {
+            "family": self.family,
+            "format": FORMAT,
+            **asdict(self.settings.size),
+            "tokens": self.settings.words.tokens,
+        }
         atomic.write(folder / "model.json", (json.dumps(shown, indent=1) + "\n").encode())
 
 

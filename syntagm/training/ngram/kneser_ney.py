@@ -9,51 +9,17 @@ how many different words stand before it. D(a) are the discounts for counts of 1
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError
 from syntagm.models.ngram.ngrams import Ngrams
+from syntagm.training.ngram.settings import Estimation
 from syntagm.training.ngram.sorting import Level, levels
 
 FALLBACK = (0.5, 1.0, 1.5)
 _SPECIAL = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to estimate.
-
-    Arguments:
-        order: words of the longest n-grams.
-        quirk: count as lmplz does the last n-gram of each order below the highest: by its occurrences.
-        fallback: take the discounts 0.5, 1 and 1.5 for an order where the text gives none; otherwise that is an error.
-        prune: leave out the n-grams of each order that occur so many times or less; the last holds for higher orders too.
-        uniform: mix unigrams with the uniform distribution; otherwise what is discounted goes to the unknown word.
-
-    Raises:
-        UsageError: an order below 1, or thresholds that fall.
-    """
-
-    order: int = 5
-    quirk: bool = True
-    fallback: bool = False
-    prune: tuple[int, ...] = ()
-    uniform: bool = True
-
-    def __post_init__(self) -> None:
-        if self.order < 1:
-            raise UsageError("order", str(self.order), "at least 1")
-        if len(self.prune) > self.order or any(low > high for low, high in pairwise((0, *self.prune))):
-            raise UsageError("prune", str(list(self.prune)), f"at most {self.order} numbers, from 0, that never fall")
-
-    @property
-    def thresholds(self) -> tuple[int, ...]:
-        """The threshold of each order."""
-        given = self.prune or (0,)
-        return (*given, *[given[-1]] * (self.order - len(given)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +38,7 @@ class Statistics:
 
 
 def estimate(
-    text: NDArray[np.int32], words: Sequence[str], appeared: NDArray[np.int32], settings: Settings
+    text: NDArray[np.int32], words: Sequence[str], appeared: NDArray[np.int32], settings: Estimation
 ) -> tuple[Ngrams, Statistics]:
     """Estimate a model.
 
@@ -135,7 +101,7 @@ def _discounts(tally: NDArray[np.int64], order: int, fallback: bool) -> NDArray[
 
 def _smooth(
     found: list[Level], adjusted: list[NDArray[np.int32]], discounts: list[NDArray[np.float32]],
-    words: tuple[str, ...], settings: Settings,
+    words: tuple[str, ...], settings: Estimation,
 ) -> Ngrams:  # fmt: skip
     """Probabilities and back-off weights of all orders, and the pruned model of them."""
     thresholds = settings.thresholds

@@ -5,11 +5,10 @@ An empty line is a sentence without words, as for lmplz.
 """
 
 import gzip
-import json
 import os
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from itertools import count
@@ -22,14 +21,17 @@ from syntagm.errors import InputError, ModelError
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.ngrams import END, START, Ngrams
+from syntagm.models.ngram.scorer import Asked
 from syntagm.models.words import vocabulary as _vocabulary
 from syntagm.models.words import words as _words
-from syntagm.models.words.scorer import Asked
 from syntagm.models.words.vocabulary import Vocabulary
+from syntagm.progress import Progress
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.corpora.trees import SUFFIXES
-from syntagm.training.ngram.kneser_ney import Settings, estimate
+from syntagm.training.ngram.kneser_ney import estimate
+from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.record import finished, refuse_another
+from syntagm.training.words import Words
 
 # As lmplz numbers them; words come after.
 _UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
@@ -55,47 +57,42 @@ class Text:
 
 
 def train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, order: int = 5, tokens: str = "auto", threshold: int = 2,
-    classes: str = "berkeley", quirk: bool = True, fallback: bool = False, prune: tuple[int, ...] = (),
-    progress: Callable[[str], None] | None = None,
-) -> None:  # fmt: skip
+    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: NgramSettings, progress: Progress | None = None
+) -> list[dict[str, float]]:
     """Train a model and write its folder. A folder that the same training has finished is left as it is.
 
     Arguments:
-        corpus: files, as `corpus.texts` takes them.
+        corpus: files, as `corpora.corpus.texts` takes them.
         valid: held-out files, whose perplexity training.json then says; may be empty.
         folder: the model folder.
-        order: words of the longest n-grams.
-        tokens: `blanks`, `treebank` or `auto`; see `corpus.kind`.
-        threshold: a word seen fewer times is unknown.
-        classes: of unknown words: `berkeley`, `single`, or `none`: every word is kept.
-        quirk: as lmplz: its way of counting the last n-gram, and no end symbol after a last line without a line end.
-        fallback: discounts of 0.5, 1 and 1.5 where the text gives none.
-        prune: leave out the n-grams of each order that occur so many times or less.
-        progress: is told, a line for each step.
+        settings: how to estimate, and what a word is.
+        progress: is told of each part of the work.
+
+    Returns:
+        The perplexity of the held-out text, in one row; none without such text.
 
     Raises:
-        InputError: the text can't be read or gives no discounts; see `corpus.texts`.
-        UsageError: an option can't be taken, or the folder is of another family.
+        InputError: the text can't be read or gives no discounts; see `corpora.corpus.texts`.
+        UsageError: the folder is of another family.
         RunError: the folder is of another training, or can't be written.
     """
-    settings = Settings(order, quirk, fallback, prune)
+    estimation, words, progress = settings.estimation, settings.words, progress or Progress()
     identity = {
         "family": "ngram",
-        "settings": asdict(settings) | {"tokens": tokens, "threshold": threshold, "classes": classes},
+        "settings": asdict(estimation) | asdict(words),
         "corpus": corpora.record(corpus),
         "valid": corpora.record(valid) if valid else [],
     }
     if (standing := finished(folder, "ngram")) is not None:
-        refuse_another(folder, standing, json.loads(json.dumps(identity)))
-        if _whole(folder):
-            return
-    say = progress or _silent
-    text = read(corpus, tokens, threshold, classes, quirk)
-    say(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
-    ngrams, statistics = estimate(text.places, [*text.vocabulary.words, START], text.appeared, settings)
-    say("n-grams of orders 1 to " + f"{order}: " + ", ".join(f"{number:,}" for number in statistics.ngrams))
-    vocabulary = Vocabulary(ngrams.words[:-1], text.vocabulary.threshold, classes)
+        refuse_another(folder, standing, identity)
+        if whole(folder):
+            return list(standing.get("history", []))
+    text = read(corpus, words, estimation.quirk)
+    progress.began(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
+    ngrams, statistics = estimate(text.places, [*text.vocabulary.words, START], text.appeared, estimation)
+    counts = ", ".join(f"{number:,}" for number in statistics.ngrams)
+    progress.began(f"n-grams of orders 1 to {estimation.order}: {counts}")
+    vocabulary = Vocabulary(ngrams.words[:-1], text.vocabulary.threshold, words.classes)
     made: dict[str, object] = {
         **identity,
         "version": metadata.version("syntagm"),
@@ -103,14 +100,16 @@ def train(
         "words": text.words,
     }
     made |= {"vocabulary": len(vocabulary), "statistics": asdict(statistics)}
-    if valid:
-        row = held_out(ngrams, vocabulary, valid, tokens)
-        made["history"] = [row]
-        say(f"held-out perplexity {row['perplexity']:.2f}, {row['perplexity_known']:.2f} without unknown words")
-    _ngram_folder.write(folder, ngrams, vocabulary, tokens, made)
+    history = [held_out(ngrams, vocabulary, valid, words.tokens)] if valid else []
+    for row in history:
+        made["history"] = history
+        known = f"{row['perplexity_known']:.2f} without unknown words"
+        progress.began(f"held-out perplexity {row['perplexity']:.2f}, {known}")
+    _ngram_folder.write(folder, ngrams, vocabulary, words.tokens, made)
+    return history
 
 
-def _whole(folder: Path) -> bool:
+def whole(folder: Path) -> bool:
     """Does the model stand there as it was written? One that was damaged since is trained anew."""
     try:
         _ngram_folder.check(folder)
@@ -119,15 +118,11 @@ def _whole(folder: Path) -> bool:
     return True
 
 
-def _silent(line: str) -> None:
-    pass
-
-
-def read(corpus: Sequence[str], tokens: str, threshold: int, classes: str, quirk: bool) -> Text:
-    """Read a training text; arguments and errors as `train`."""
+def read(corpus: Sequence[str], settings: Words, quirk: bool) -> Text:
+    """Read a training text, with lmplz's quirk about its end or without; errors as `train`."""
     numbers: defaultdict[str, int] = defaultdict(count(_WORDS).__next__)
     number, stream, sentences = numbers.__getitem__, array("i"), 0
-    for words in corpora.sentences(corpus, tokens, blank=True):
+    for words in corpora.sentences(corpus, settings.tokens, blank=True):
         stream.append(_START)
         stream.extend(map(number, words))
         stream.append(_END)
@@ -137,13 +132,13 @@ def read(corpus: Sequence[str], tokens: str, threshold: int, classes: str, quirk
     for symbol in (START, END):
         if symbol in numbers:
             raise InputError(
-                _place(corpus, tokens, symbol), f"the symbol {symbol} as a word", "plain text",
+                _place(corpus, settings.tokens, symbol), f"the symbol {symbol} as a word", "plain text",
                 "Remove it: line ends say where sentences begin and end.",
             )  # fmt: skip
     text = np.array(stream, np.int32)
     counts = np.bincount(text, minlength=len(numbers) + _WORDS)[_WORDS:].tolist()
     counted = Counter(dict(zip(numbers, counts, strict=True)))
-    vocabulary = _vocabulary.of_counts(counted, threshold, classes, ", ".join(map(str, corpus)))
+    vocabulary = _vocabulary.of_counts(counted, settings.threshold, settings.classes, ", ".join(map(str, corpus)))
     table = np.array([1, len(vocabulary), 0, *vocabulary.ids(list(numbers))], np.int32)
     appeared = np.full(len(vocabulary) + 1, len(table), np.int32)
     np.minimum.at(appeared, table, np.arange(len(table), dtype=np.int32))

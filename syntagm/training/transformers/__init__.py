@@ -1,1 +1,1 @@
-"""Training GPT-2 and masked transformers from scratch."""
+"""What trainings of transformers share."""

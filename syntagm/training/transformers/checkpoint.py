@@ -12,8 +12,7 @@ from tokenizers import Tokenizer
 
 from syntagm.errors import RunError
 from syntagm.io import atomic
-from syntagm.training.record import finished
-from syntagm.training.state import FILE as STATE
+from syntagm.training.record import begun, finished
 
 
 def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
@@ -24,7 +23,7 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
     """
     path = folder / "tokenizer.json"
     # One without a state is of a training that was killed before its first: of which text, nothing says.
-    if path.exists() and ((folder / "state" / STATE).exists() or finished(folder) is not None):
+    if path.exists() and (begun(folder) or finished(folder) is not None):
         return path
     if (folder / "model.safetensors").exists():
         raise RunError(str(folder), "a model that was not trained here", "a new folder")

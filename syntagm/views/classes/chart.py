@@ -46,7 +46,7 @@ def _panel(rows: pl.DataFrame, kind: str, kinds: Sequence[str], chance: float) -
 def draw_figure(runs: Sequence[Run]) -> Figure:
     """The mean of the accuracies of all suites of some runs, one model each; items are redrawn within suites."""
     found = [(one, estimates.chance_of(run, one).value) for run in runs for one in estimates.scores(run)]
-    rows = [(one.group["model"], "", one.value, one.low, one.high, one.n, one.method) for one, _ in found]
+    rows = [(one.group.model, "", one.value, one.low, one.high, one.n, one.method) for one, _ in found]
     chances = {chance for _, chance in found}
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     subtitle = [

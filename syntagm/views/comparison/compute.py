@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from syntagm.errors import RunError, UsageError
+from syntagm.result import Kind
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.store import Run
-from syntagm.stats import paired as comparison
+from syntagm.stats import paired as statistics
 from syntagm.stats.paired import Comparison
 from syntagm.stats.score import verdicts
 from syntagm.views.gaps import comparability
@@ -21,14 +22,14 @@ class Pairing:
     Arguments:
         suites: one comparison a suite.
         overall: their unweighted mean.
-        flips: the items that the models judge differently, none of shares; columns as in `comparison.FLIP_COLUMNS`.
+        discordant: the items that the models judge differently, none of shares; columns as in `stats.paired.PAIR_COLUMNS`.
         left_out: a sentence for each thing that was not compared, and why.
         warnings: a sentence for each reason why the runs can't be compared at all; see `views.gaps.comparability`.
     """
 
     suites: list[Comparison]
     overall: Comparison
-    flips: pl.DataFrame
+    discordant: pl.DataFrame
     left_out: list[str]
     warnings: list[str]
 
@@ -45,11 +46,12 @@ def compare(first: Run, second: Run, rule: str = "first") -> Pairing:
     """
     pairs, left_out = paired(first, second, rule)
     tolerances = (first.tolerance, second.tolerance)
+    judged = statistics.kind_of_pairs(pairs) is Kind.VERDICT
     return Pairing(
-        comparison.compare(pairs, tolerances),
-        comparison.over_suites(pairs, tolerances),
-        comparison.flips(pairs) if comparison.of_verdicts(pairs) else pairs.clear(),
-        left_out if comparison.of_verdicts(pairs) else [*left_out, untested(rule)],
+        statistics.by_suite(pairs, tolerances, margins=True),
+        statistics.over_suites(pairs, tolerances, margins=True),
+        statistics.discordant(pairs) if judged else pairs.clear(),
+        left_out if judged else [*left_out, untested(rule)],
         warnings(first, second, pairs),
     )
 
@@ -67,13 +69,13 @@ def warnings(first: Run, second: Run, pairs: pl.DataFrame) -> list[str]:
     """
     if not (isinstance(first, FillRun) and isinstance(second, FillRun)):
         return []
-    return comparability.warnings(first, second, not comparison.of_verdicts(pairs))
+    return comparability.warnings(first, second, statistics.kind_of_pairs(pairs) is not Kind.VERDICT)
 
 
 def paired(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:
     """The items of the suites that both runs have with the same content, side by side, and what is left out and why.
 
-    Columns as in `comparison.FLIP_COLUMNS`. Arguments and errors as of `compare`.
+    Columns as in `stats.paired.PAIR_COLUMNS`. Arguments and errors as of `compare`.
     """
     refuse_conjunction(first, rule)
     shared, left_out = _shared(first, second)
@@ -92,7 +94,7 @@ def paired(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, 
             left_out.append(f"suite {suite}: measure {rule} was not computed for {without[0]}")
         elif rule not in ("first", "all"):
             left_out.append(f"suite {suite}: it has no measure {rule}")
-    pairs = comparison.pair(*(verdicts(run.results(), named, rule) for run in (first, second)))
+    pairs = statistics.pair(*(verdicts(run.results(), named, rule) for run in (first, second)))
     if pairs.is_empty():
         raise RunError(str(first.folder), f"no results on the suites it shares with {second.folder}", "at least one")
     return pairs, left_out

@@ -1,5 +1,6 @@
 """Comparison: by how much models differ on each suite, item by item, with McNemar's exact p, adjusted over the suites."""
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -7,11 +8,11 @@ import polars as pl
 
 from syntagm.drawing.table import Cell, Table
 from syntagm.errors import UsageError
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import significance
-from syntagm.stats.paired import of_verdicts
+from syntagm.stats import paired
+from syntagm.stats.paired import Comparison
 from syntagm.views.comparison import compute as pairing
 
 COLUMNS = (
@@ -47,43 +48,31 @@ def make_table(runs: Sequence[Run], measure: str = "first") -> Table:
     judged = True
     for (a, first), (b, second) in combinations(named(runs), 2):
         pairs, lacking = pairing.paired(first, second, measure)
-        rows += [(a, b, *row) for row in _rows(pairs)]
+        rows += [(a, b, *row) for row in _rows(pairs, (first.tolerance, second.tolerance))]
         left_out += [one for one in lacking if one not in left_out]
         warnings += [f"{a} and {b}: {one}." for one in pairing.warnings(first, second, pairs)]
-        judged = judged and of_verdicts(pairs)
+        judged = judged and paired.kind_of_pairs(pairs) is Kind.VERDICT
     notes = NOTES if judged else (*NOTES, f"only A, only B, p empty: of {measure} {OF_SHARES}.")
     said = tuple(f"Left out: {one}." for one in left_out)
     return Table("Paired comparison", COLUMNS, tuple(rows), notes=(*notes, *said), warnings=tuple(warnings))
 
 
-def _rows(pairs: pl.DataFrame) -> Iterator[tuple[Cell, ...]]:
-    yield from _of_verdicts(pairs) if of_verdicts(pairs) else _of_shares(pairs)
+def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Iterator[tuple[Cell, ...]]:
+    found = paired.by_suite(pairs, tolerances)
+    yield from (_row(one.group.suite, one, (one.p, one.holm, one.benjamini_hochberg)) for one in found)
+    # The suites are tested, their mean is not.
+    yield _row(f"mean of {len(found)}", paired.over_suites(pairs, tolerances), (math.nan,) * 3)
 
 
-def _of_shares(pairs: pl.DataFrame) -> Iterator[tuple[Cell, ...]]:
-    found, mean = significance.differences(pairs), significance.over_suites(pairs)
-    for one in found:
-        n, undefined = one.difference.n, one.difference.undefined
-        yield (one.suite, n, *_numbers(one.a, one.b, one.difference), None, None, undefined, None, None, None)
-    scores = _numbers(*significance.scores(pairs), mean)
-    yield (f"mean of {len(found)}", mean.n, *scores, None, None, mean.undefined, None, None, None)
+def _row(name: str, one: Comparison, p: Sequence[float]) -> tuple[Cell, ...]:
+    counts = (one.verdicts.only_a, one.verdicts.only_b) if one.verdicts else (None, None)
+    return (name, one.n, *_numbers(one.a, one.b, one.difference), *counts, one.difference.undefined, *map(_known, p))
 
 
-def _of_verdicts(pairs: pl.DataFrame) -> Iterator[tuple[Cell, ...]]:
-    found = significance.by_suite(pairs)
-    for one in found:
-        counts = (one.only_a, one.only_b, one.difference.undefined)
-        p = (one.p, one.holm, one.benjamini_hochberg)
-        yield (one.suite, one.difference.n, *_numbers(one.a, one.b, one.difference), *counts, *map(_known, p))
-    mean = significance.over_suites(pairs)
-    flips = (sum(one.only_a for one in found), sum(one.only_b for one in found), mean.undefined)
-    yield (f"mean of {len(found)}", mean.n, *_numbers(*significance.scores(pairs), mean), *flips, None, None, None)
-
-
-def _numbers(*found: Estimate) -> Iterator[Cell]:
+def _numbers(*found: Estimate | None) -> Iterator[Cell]:
     """Value and interval of each."""
     for one in found:
-        yield from map(_known, (one.value, one.low, one.high))
+        yield from map(_known, (one.value, one.low, one.high) if one else (math.nan,) * 3)
 
 
 def _known(value: float) -> float | None:

@@ -97,7 +97,7 @@ def rows_of(
         table = lemma_groups.tagged(here, tags, [TAG])
         for band in sorted(int(one) for one in table[TAG].unique() if one.isdecimal()):
             part = table.filter(pl.col(TAG).cast(pl.Int64, strict=False) == band)
-            one = lemma_groups.share(part, "equal_weight", {"of": f"{model}/{label}/{band}"})
+            one = lemma_groups.share(part, "equal_weight", f"{model}/{label}/{band}")
             yield label, model, band, one.value, one.low, one.high, one.n, one.method
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.result import Estimate
-from syntagm.stats import bootstrap, redrawn
+from syntagm.result import Estimate, Group
+from syntagm.stats import bootstrap
+from syntagm.stats.paired import Comparison
 
 MEASURES = ("equal_weight", "model_weight")
 METHOD = bootstrap.METHOD.replace("items", "lemmas")
@@ -46,34 +47,33 @@ def balanced(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     return found.filter(pl.col("contexts") == len(labels))
 
 
-def share(table: pl.DataFrame, measure: str, group: Mapping[str, str]) -> Estimate:
+def share(table: pl.DataFrame, measure: str, key: str, group: Group | None = None) -> Estimate:
     """The mean accuracy, or the share of mass, of the lemmas of a table as `by_lemma` gives it; n counts lemmas.
 
     Arguments:
         measure: one of `MEASURES`.
+        key: whose lemmas these are; the random numbers depend on it.
         group: what the estimate is about.
 
     >>> table = pl.DataFrame({"contexts": [2, 2], "won": [2.0, 1.0], "right": [0.3, 0.1], "wrong": [0.0, 0.1]})
-    >>> share(table, "equal_weight", {}).value, share(table, "model_weight", {}).value
+    >>> share(table, "equal_weight", "").value, share(table, "model_weight", "").value
     (0.75, 0.8)
     """
-    return _estimate(*_value_and_draws(table, measure, "/".join(group.values())), table.height, group)
+    return _estimate(*_value_and_draws(table, measure, key), table.height, group or Group())
 
 
-def difference(
-    one: pl.DataFrame, other: pl.DataFrame, measure: str, group: Mapping[str, str], within: str = ""
-) -> Estimate:
-    """The share of one group less that of another; n counts the lemmas of the first that are compared.
+def difference(one: pl.DataFrame, other: pl.DataFrame, measure: str, key: str, within: str = "") -> Comparison:
+    """The share of one group less that of another, which has other lemmas; n counts those of the first that are compared.
 
     Arguments:
+        key: whose lemmas these are; the random numbers depend on it.
         within: a column, such as a frequency band: the two are compared among lemmas of the same value, and the differences
             weighed by the lemmas that the first group has there. Lemmas of values that the other lacks are left out of n.
 
     >>> one, other = (pl.DataFrame({"contexts": [2, 2], "won": won, "band": ["1", "2"]}) for won in ([1.0, 1.0], [2.0, 1.0]))
-    >>> difference(one, other, "equal_weight", {}).value, difference(one, other, "equal_weight", {}, "band").n
+    >>> difference(one, other, "equal_weight", "").difference.value, difference(one, other, "equal_weight", "", "band").n
     (-0.25, 2)
     """
-    key = "/".join(group.values())
     parts = [_matched(one, other, within, value) for value in (one[within].unique().sort() if within else [""])]
     parts = [(ours, theirs) for ours, theirs in parts if ours.height and theirs.height]
     counted = sum(ours.height for ours, _ in parts)
@@ -84,7 +84,8 @@ def difference(
         value += ours.height / counted * (mine - its)
         draws = draws + ours.height / counted * (my_draws - its_draws)
     spread = any(height > 1 for ours, theirs in parts for height in (ours.height, theirs.height))
-    return _estimate(value, draws if spread else np.full_like(draws, np.nan), counted, group)
+    group = Group(measure=measure)
+    return Comparison(group, _estimate(value, draws if spread else np.full_like(draws, np.nan), counted, group))
 
 
 def _matched(one: pl.DataFrame, other: pl.DataFrame, within: str, value: str) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -97,7 +98,7 @@ def _value_and_draws(table: pl.DataFrame, measure: str, key: str) -> tuple[float
     value = _ratio(columns.mean(axis=0)) if table.height else np.nan
     if table.height < 2:
         return float(value), np.full(bootstrap.DRAWS, value)
-    return float(value), _ratio(redrawn.means(columns, key))
+    return float(value), _ratio(bootstrap.column_means(columns, key))
 
 
 def _columns(table: pl.DataFrame, measure: str) -> _Array:
@@ -115,7 +116,7 @@ def _ratio(means: _Array) -> _Array:
     return found
 
 
-def _estimate(value: float, draws: _Array, lemmas: int, group: Mapping[str, str]) -> Estimate:
+def _estimate(value: float, draws: _Array, lemmas: int, group: Group) -> Estimate:
     known = draws[~np.isnan(draws)]
     low, high = bootstrap.interval(known) if lemmas > 1 and len(known) else (np.nan, np.nan)
     return Estimate(group, value, low, high, lemmas, bootstrap.remark(METHOD, {"a group": lemmas}))

@@ -39,7 +39,7 @@ def _shared(first: FillRun, second: FillRun) -> list[str]:
 
 
 def _sees_left(run: FillRun) -> bool:
-    return bool(run.record["model"]["left_to_right"])
+    return bool(run.record["model"]["sees"] == "left")
 
 
 def _contexts(run: FillRun, suite: str) -> int:

@@ -9,13 +9,14 @@ each of the last four at every cut-off, named like its measure: `covered(top=0.9
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.runs.gap_run import FillRun
-from syntagm.stats import bootstrap, redrawn
+from syntagm.stats import bootstrap
 from syntagm.tasks.gaps import tables
 from syntagm.tasks.gaps.nucleus import Cut
 
@@ -23,24 +24,29 @@ METHOD = bootstrap.METHOD.replace("items", "contexts")
 
 
 def estimates(run: FillRun, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
-    """Those of each suite; groups are {"model", "suite", "measure"}.
+    """Those of each suite; groups have model, suite and measure.
 
     Arguments:
         cuts: at which cut-offs; at all of the run by default.
     """
     chosen = run.cuts if cuts is None else cuts
-    return [one for suite in run.suites for one in of_suites(run, "suite", suite.name, [suite.name], chosen)]
+    return [
+        one
+        for suite in run.suites
+        for one in of_suites(run, Group(run.model, suite.name), suite.name, [suite.name], chosen)
+    ]
 
 
 def pooled(run: FillRun, tag: str = "construction", cuts: Sequence[Cut] | None = None) -> list[Estimate]:
-    """Those of all suites with one value of a tag together; groups are {"model", tag, "measure"}.
+    """Those of all suites with one value of a tag together; groups have model, the label and measure.
 
     A context that several of them have counts once, as it does in its first suite.
     """
     chosen = run.cuts if cuts is None else cuts
     values = dict.fromkeys(suite.tags[tag] for suite in run.suites if tag in suite.tags)
     suites = {value: [suite.name for suite in run.suites if suite.tags.get(tag) == value] for value in values}
-    return [one for value, names in suites.items() for one in of_suites(run, tag, value, names, chosen)]
+    groups = {value: Group(run.model, labels=((tag, value),)) for value in values}
+    return [one for value, names in suites.items() for one in of_suites(run, groups[value], value, names, chosen)]
 
 
 def contexts(run: FillRun, suites: Sequence[str]) -> pl.DataFrame:
@@ -48,22 +54,26 @@ def contexts(run: FillRun, suites: Sequence[str]) -> pl.DataFrame:
     return pl.concat([run.contexts(name) for name in suites]).unique("context", keep="first", maintain_order=True)
 
 
-def of_suites(run: FillRun, key: str, value: str, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
-    """Those of some suites together, as in `pooled`; groups are {"model", key: value, "measure"}."""
-    group = {"model": run.model, key: value}
-    yield _tse(run, group, value, suites)
+def of_suites(run: FillRun, group: Group, key: str, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
+    """Those of some suites together, as in `pooled`.
+
+    Arguments:
+        group: what they are about, but for the measure.
+        key: whose contexts these are; the random numbers depend on it.
+    """
+    yield _tse(run, group, key, suites)
     table = contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in tables.WEIGHTS)
     columns = {name: table[name].to_numpy() for name in table.columns}
     columns |= {f"invalid{cut}": np.isnan(columns[f"equal_weight{cut}"]).astype(np.float64) for cut in cuts}
     if not len(table):
         return
     values = np.column_stack(list(columns.values()))
-    for name, (mean, low, high, defined) in zip(columns, redrawn.estimated(values, value), strict=True):
-        method = bootstrap.remark(METHOD, {value: defined})
-        yield Estimate(group | {"measure": name}, mean, low, high, defined, method, 0, len(values) - defined)
+    for name, (mean, low, high, defined) in zip(columns, bootstrap.column_estimates(values, key), strict=True):
+        method = bootstrap.remark(METHOD, {key: defined})
+        yield Estimate(replace(group, measure=name), mean, low, high, defined, method, 0, len(values) - defined)
 
 
-def _tse(run: FillRun, group: dict[str, str], key: str, suites: Sequence[str]) -> Estimate:
+def _tse(run: FillRun, group: Group, key: str, suites: Sequence[str]) -> Estimate:
     rows = pl.concat([run.results(name).filter(pl.col("measure") == "tse") for name in suites])
     defined = rows.filter(pl.col("value").is_not_nan())
     values = defined["value"].to_numpy()
@@ -71,4 +81,4 @@ def _tse(run: FillRun, group: dict[str, str], key: str, suites: Sequence[str]) -
     ties = int((defined["margin"].abs() <= run.tolerance).sum())
     mean = float(values.mean()) if len(values) else np.nan
     method = bootstrap.remark(bootstrap.METHOD, {key: len(values)})
-    return Estimate(group | {"measure": "tse"}, mean, low, high, len(values), method, ties, len(rows) - len(values))
+    return Estimate(replace(group, measure="tse"), mean, low, high, len(values), method, ties, len(rows) - len(values))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from syntagm.errors import UsageError
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group
 from syntagm.runs.gap_run import FillRun
 from syntagm.views.frequency_bands import compute as lemma_groups
 
@@ -56,7 +56,7 @@ def by_tag(run: FillRun, tag: str, suites: Sequence[str] = ()) -> list[Estimate]
         suites: over the contexts of these; of all by default.
 
     Returns:
-        Groups are {"model", column(tag), "measure"}, values in sorted order; n counts lemmas.
+        Groups have model, measure and the label of `column(tag)`, values in sorted order; n counts lemmas.
 
     Raises:
         UsageError: the list has no such tag.
@@ -69,7 +69,10 @@ def by_tag(run: FillRun, tag: str, suites: Sequence[str] = ()) -> list[Estimate]
     values = sorted(summed[name].unique().to_list())
     return [
         lemma_groups.share(
-            summed.filter(pl.col(name) == value), measure, {"model": run.model, name: value, "measure": measure}
+            summed.filter(pl.col(name) == value),
+            measure,
+            f"{run.model}/{value}/{measure}",
+            Group(run.model, measure=measure, labels=((name, value),)),
         )
         for value in values
         for measure in lemma_groups.MEASURES

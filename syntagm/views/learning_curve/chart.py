@@ -9,7 +9,7 @@ import polars as pl
 from syntagm.drawing.chart import INK, Figure, Spec, colours, finish, legend, shapes, shown
 from syntagm.drawing.table import or_none
 from syntagm.errors import UsageError
-from syntagm.models.names import LARGEST, whole
+from syntagm.io.number import LARGEST, whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.views.learning_curve import compute as learning

@@ -36,7 +36,9 @@ def with_frequency(
 
     None where fewer than three labels are left.
 
-    >>> found = {name: Estimate({}, value, 0, 1, 9, "") for name, value in (("be", 0.9), ("swim", 0.5), ("smile", 0.6), ("x", 1))}
+    >>> from syntagm.result import Group
+    >>> scores = {"be": 0.9, "swim": 0.5, "smile": 0.6, "x": 1}
+    >>> found = {name: Estimate(Group(), value, 0, 1, 9, "") for name, value in scores.items()}
     >>> association, missing = with_frequency(found, {"be": 9000, "swim": 30, "smile": 70}, "agreement")
     >>> association.value, association.n, missing
     (1.0, 3, ['x'])

@@ -6,18 +6,18 @@ import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.errors import UsageError
-from syntagm.result import Estimate
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
+from syntagm.stats.paired import Comparison
 from syntagm.views import contrasts
 from syntagm.views.methods.compute import differences
 
 
-def draw(found: Sequence[Estimate], title: str = "") -> Figure:
-    """The figure; groups of the estimates have `contrast` and `model`."""
+def draw(found: Sequence[Comparison], title: str = "") -> Figure:
+    """The figure; groups of the comparisons have a model and the label `contrast`."""
     axis = "accuracy on whole sentences, less that on the critical word"
     return contrasts.draw(
-        found,
+        [one.difference for one in found],
         title,
         axis,
         "right of 0: whole sentences are easier; 95% interval: items drawn anew, each with both answers",
@@ -30,7 +30,7 @@ def draw_figure(runs: Sequence[Run], tag: str = "linguistics_term") -> Figure:
     Raises:
         UsageError: no suite is asked in two ways.
     """
-    found: list[Estimate] = []
+    found: list[Comparison] = []
     for name, run in named(runs):
         labels = {suite.name: suite.tags.get(tag, "others") for suite in run.suites}
         found += differences(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels)

@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from syntagm.result import Estimate
+from syntagm.result import Group
 from syntagm.stats import suite_means
+from syntagm.stats.paired import Comparison
 
 WHOLE = "full_sentence"
 PREFIX = {"one_prefix": "one prefix, two words", "two_prefix": "two prefixes, one word"}
 
 
-def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, str]) -> list[Estimate]:
-    """An estimate for each model, prefix method and label of suites, and one over all suites that have the method.
+def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, str]) -> list[Comparison]:
+    """A comparison for each model, prefix method and label of suites, and one over all suites that have the method.
 
-    Groups have `model`, `measure` (the prefix method), `label` ("all", or the label), `suites` (how many) and `contrast`, a
-    name for readers.
+    Groups have the model, the prefix method as measure, the labels `label` ("all", or the label of suites) and `contrast` (a
+    name for readers), and the count `suites`.
 
     Arguments:
         results: columns model, suite, item, measure, value, margin.
@@ -30,9 +31,10 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
         for model in dict.fromkeys(model for model, _ in drawn):
             parts = {suite: part for (one, suite), part in drawn.items() if one == model}
             for label, several in _grouped(parts, labels).items():
-                group = {"model": model, "measure": measure, "label": label, "suites": str(len(several))}
-                group["contrast"] = f"{'all suites' if label == 'all' else label.replace('_', ' ')}: {said}"
-                made.append(suite_means.mean(several, group))
+                name = f"{'all suites' if label == 'all' else label.replace('_', ' ')}: {said}"
+                labels_of_group = (("label", label), ("contrast", name))
+                group = Group(model, measure=measure, labels=labels_of_group, counts=(("suites", len(several)),))
+                made.append(Comparison(group, suite_means.mean(several, group)))
     return made
 
 

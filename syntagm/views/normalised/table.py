@@ -7,8 +7,9 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.errors import UsageError
 from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
 from syntagm.stats import score
+from syntagm.tasks.task import SuiteRecord
 from syntagm.views.normalised import compute as normalised
 from syntagm.views.normalised import normalisation
 from syntagm.views.normalised.unigram import Unigrams

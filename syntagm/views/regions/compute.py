@@ -1,7 +1,7 @@
 """The bits of every region of a suite at once: what `Run.regions` gives, for suites of thousands of sentences.
 
 One array holds the characters of all sentences, a place for the end after each; regions and tokens are spans of it. The rules
-are those of `syntagm.tasks.predictions.align`.
+are those of `syntagm.tasks.align`.
 """
 
 from typing import Any

@@ -11,11 +11,11 @@ from typing import Any
 import polars as pl
 
 from syntagm.drawing.chart import Figure, Spec, colours, distinct, finish, legend, shapes
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import score
-from syntagm.stats.paired import are_verdicts
+from syntagm.stats.paired import kind_of
 from syntagm.views.scores import compute as of_run
 
 SCHEMA = {
@@ -46,9 +46,9 @@ def draw_figure(runs: Sequence[Run], measure: str = "first") -> Figure:
     found, chance = [], {}
     for model, run in named(runs):
         for one in of_run.accuracies(run, measure):
-            record = run.suite(one.group["suite"])
+            record = run.suite(one.group.suite)
             title = called[record.name, record.hash]
-            found.append(replace(one, group={"model": model, "suite": title, "measure": measure}))
+            found.append(replace(one, group=Group(model, title, measure)))
             chance[title] = of_run.chance_of_suite(record, measure).value
     if all(_judged(run, measure) for run in runs):
         return draw(found, chance, "Accuracy by suite")
@@ -57,7 +57,7 @@ def draw_figure(runs: Sequence[Run], measure: str = "first") -> Figure:
 
 def _judged(run: Run, measure: str) -> bool:
     results = score.verdicts(run.results(), of_run.predictions(run, measure), measure)
-    return are_verdicts(results["value"], results["margin"])
+    return kind_of(results["value"], results["margin"]) is Kind.VERDICT
 
 
 def draw(
@@ -70,7 +70,7 @@ def draw(
         chance: suite -> what independent draws would score; nan or absent where it is not known.
         of_shares: what the values are, if no proportions of items whose prediction holds.
     """
-    rows = [_row(one, (chance or {}).get(one.group["suite"], nan)) for one in estimates]
+    rows = [_row(one, (chance or {}).get(one.group.suite, nan)) for one in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     models, suites = distinct(table["model"]), distinct(table["suite"])
     values = [_value(row, models[row["model"]], suites[row["suite"]]) for row in table.iter_rows(named=True)]
@@ -88,7 +88,7 @@ def draw(
 
 
 def _row(one: Estimate, chance: float) -> tuple[object, ...]:
-    names = (one.group["model"], one.group["suite"], one.group.get("measure", ""))
+    names = (one.group.model, one.group.suite, one.group.measure)
     return *names, one.value, one.low, one.high, one.n, one.ties, one.undefined, chance, one.method
 
 

@@ -7,10 +7,11 @@ import polars as pl
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
-from syntagm.runs.store import Run, SuiteRecord
+from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
 from syntagm.stats.chance.chance import Chance
+from syntagm.tasks.task import SuiteRecord
 
 TAGS = ("circuit", "phenomenon", "field")
 
@@ -18,8 +19,8 @@ TAGS = ("circuit", "phenomenon", "field")
 def estimates(run: Run) -> list[Estimate]:
     """Everything below: accuracies, the score over all suites, and the score of each circuit, phenomenon and field.
 
-    The keys of `group` tell them apart: {"model", "suite", "measure"} is an accuracy, {"model", "rule"} the score over all
-    suites, {"model", "rule", TAG} the score of the suites with that tag.
+    Their groups tell them apart: an accuracy has a suite and a measure, a score over suites a rule, and the score of the
+    suites with one value of a tag its label besides.
     """
     results = run.results()
     found = [*score.accuracy(results, run.tolerance), *_scores(run, results, "first", "")]
@@ -53,7 +54,7 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
 
 def conjoins(run: Run) -> bool:
     """Are the measures of a run predictions of the same items, so that all of an item's can hold together?"""
-    return bool(run.record.get("kind", "score") == "score")
+    return run.task.conjoins
 
 
 def refuse_conjunction(run: Run, rule: str) -> None:
@@ -71,14 +72,13 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
         estimate: as `estimates`, `accuracies` or `scores` make it.
     """
     group = estimate.group
-    if "suite" in group:
-        return chance_of_suite(run.suite(group["suite"]), group["measure"])
-    labels = {key: value for key, value in group.items() if key not in ("model", "rule")}
+    if group.suite:
+        return chance_of_suite(run.suite(group.suite), group.measure)
     return chance.mean(
         [
-            chance_of_suite(suite, group["rule"])
+            chance_of_suite(suite, group.rule)
             for suite in run.suites
-            if suite.taken(group["rule"]) and all(suite.tags.get(key) == value for key, value in labels.items())
+            if suite.taken(group.rule) and all(suite.tags.get(tag) == value for tag, value in group.labels)
         ]
     )
 

@@ -51,8 +51,8 @@ def _rows(runs: Sequence[Run], measure: str) -> Iterator[tuple[Cell, ...]]:
     called = titles(runs)
     for model, run in named(runs):
         for one in estimates.accuracies(run, "" if measure == "each" else measure):
-            record = run.suite(one.group["suite"])
-            chance = estimates.chance_of_suite(record, one.group["measure"]).value
+            record = run.suite(one.group.suite)
+            chance = estimates.chance_of_suite(record, one.group.measure).value
             yield (called[record.name, record.hash], _named(run, one), model, *numbers(one, chance))
         if measure != "each" and len(run.suites) > 1:
             for one in estimates.scores(run, measure):
@@ -62,7 +62,7 @@ def _rows(runs: Sequence[Run], measure: str) -> Iterator[tuple[Cell, ...]]:
 
 def _named(run: Run, one: Estimate) -> str:
     """The prediction that `first` is in this suite, else the measure."""
-    measure, suite = one.group["measure"], run.suite(one.group["suite"])
+    measure, suite = one.group.measure, run.suite(one.group.suite)
     return next(iter(suite.predictions), measure) if measure == "first" else measure
 
 

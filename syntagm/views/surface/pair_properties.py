@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from syntagm.stats.occurrence import occurrence
+from syntagm.stats import matching
 
 _KEYS = ("item", "occurrence")
 PROPERTIES = {
@@ -29,16 +29,16 @@ def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: boo
         scored_first: does the first token have a surprisal? If not, it counts 0.
     """
     bits = pl.col("bits") if scored_first else pl.col("bits").list.slice(1)
-    measured = sentences.select(
+    measured = matching.numbered(sentences, "condition").select(
         "item",
         "condition",
-        occurrence("item", "condition"),
+        "occurrence",
         words=pl.col("text").str.count_matches(r"\S+").cast(pl.Int64),
         bits=bits.list.sum(),
     )
     good, bad = (measured.filter(pl.col("condition") == side).drop("condition") for side in ("good", "bad"))
     pairs = good.join(bad, on=_KEYS, suffix="_bad", maintain_order="left")
-    judged = results.with_columns(occurrence("item"))
+    judged = matching.numbered(results)
     joined = judged.join(pairs, on=_KEYS, how="left", maintain_order="left").with_columns(
         more_words=pl.col("words_bad") - pl.col("words"),
         bits_per_word=pl.col("bits") / pl.col("words"),

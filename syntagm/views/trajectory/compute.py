@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from syntagm.errors import RunError, UsageError
 from syntagm.runs.store import Run
-from syntagm.stats import redrawn, score
+from syntagm.stats import bootstrap, matching, score
 from syntagm.stats.bootstrap import SEED
-from syntagm.stats.occurrence import occurrence
 from syntagm.views.scores import compute as estimates
 
 # Curves need fewer draws than a number in a table: the ends move by about a hundredth of the width.
@@ -137,7 +136,7 @@ def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> d
             name: one for name, one in estimates.predictions(point.run, measure).items() if name in suites
         }
         found = score.verdicts(point.run.results(), named, measure)
-        tables.append(found.select("suite", "item", "value", occurrence("suite", "item")))
+        tables.append(matching.numbered(found.select("suite", "item", "value"), "suite"))
     made = {}
     for suite in suites:
         sides = [
@@ -159,7 +158,7 @@ def _group(
     defined = np.array([(~np.isnan(one)).sum(axis=0) for one in matrices])
     # A single item can't be redrawn: it stays as it is, beside suites of more.
     drawn = [
-        np.where(many == 1, mean, redrawn.means(one, suite, DRAWS))
+        np.where(many == 1, mean, bootstrap.column_means(one, suite, DRAWS))
         for one, suite, mean, many in zip(matrices, suites, means, defined, strict=True)
     ]
     draws: NDArray[np.float64] = np.mean(drawn, axis=0)
@@ -182,7 +181,7 @@ def _curve(
     places = sorted(set(at))
     at_place = [[k for k, one in enumerate(at) if one == place] for place in places]
     drawn = np.array([draws[:, ks].mean(axis=1) for ks in at_place]).T
-    low, high = redrawn.ends(drawn)
+    low, high = bootstrap.column_intervals(drawn)
     return Curve(
         series, group, suites, tuple(places),
         np.array([values[ks].mean() for ks in at_place]),

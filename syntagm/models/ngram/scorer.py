@@ -13,9 +13,10 @@ from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.batching import in_portions, once
 from syntagm.models.contract import LanguageModel
+from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START
-from syntagm.models.words import words as _words
 from syntagm.models.words.gaps import divide, single
+from syntagm.models.words.words import placed, split
 
 _TEXTS = 8_192
 BITS = -np.log2(10.0)
@@ -26,7 +27,7 @@ class Asked:
     """How texts become words.
 
     Arguments:
-        tokens: `blanks` or `treebank`, as in `_words.words`.
+        tokens: `blanks` or `treebank`, as in `words.words`.
         eos: is the end symbol listed?
         lower: are words looked up in lower case?
     """
@@ -45,12 +46,8 @@ class WordScorer(LanguageModel):
     def __init__(self, name: str, asked: Asked) -> None:
         self.name, self._asked = name, asked
         self.start, self.end = START, END if asked.eos else None
-        self.policies = {
-            "bos": "yes",
-            "eos": "yes" if asked.eos else "no",
-            "tokens": asked.tokens,
-            "case": "lower" if asked.lower else "keep",
-        }
+        eos, case = "yes" if asked.eos else "no", "lower" if asked.lower else "keep"
+        self.policies = FAMILY.policies({}, eos=eos, tokens=asked.tokens, case=case, unknown=None)
 
     @abstractmethod
     def _logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -104,7 +101,7 @@ class WordScorer(LanguageModel):
 
     def _placed(self, text: str, words: Sequence[str]) -> NDArray[np.int32]:
         """Where the words of a text start, and the end symbol, if it is listed."""
-        starts = _words.placed(text, words)
+        starts = placed(text, words)
         return np.append(starts, np.int32(len(text))) if self._asked.eos else starts
 
     def _divided(self, texts: Sequence[str]) -> list[str]:
@@ -112,7 +109,7 @@ class WordScorer(LanguageModel):
         if self._asked.tokens == "blanks":
             # One string is divided faster than its parts.
             return f"{START} {f' {END} {START} '.join(texts)} {END}".split()
-        return [word for text in texts for word in (START, *_words.split(text, self._asked.tokens), END)]
+        return [word for text in texts for word in (START, *split(text, self._asked.tokens), END)]
 
     def _spelled(self, words: Sequence[str]) -> Sequence[str]:
         return [word.lower() for word in words] if self._asked.lower else words
@@ -130,7 +127,7 @@ class WordScorer(LanguageModel):
     def _refuse_special_in(self, texts: Sequence[str]) -> None:
         for text in texts:
             if "<" in text:
-                self._refuse_special(_words.split(text, self._asked.tokens))
+                self._refuse_special(split(text, self._asked.tokens))
 
     def _refuse_special(self, words: Sequence[str]) -> None:
         """Refuse start and end symbols spelled out in a text."""

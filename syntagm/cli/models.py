@@ -1,0 +1,50 @@
+"""List the model families, or the options of one.
+
+syntagm models
+syntagm models masked            what may stand after ? in the name of a masked model
+"""
+
+import argparse
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from syntagm.models.option import Option
+
+_CHANGES = {
+    "scoring": "Changes numbers: it stands in names and signatures.",
+    "source": "Chooses what is read: it stands in names.",
+    "speed": "Changes no number.",
+    "permission": "A permission.",
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("family", metavar="FAMILY", nargs="?", help="a family, as `syntagm models` lists them")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the list; the exit code."""
+    from syntagm.models import families
+
+    if options.family is None:
+        print("FAMILY:PATH?OPTION=VALUE&OPTION=VALUE\n")
+        width = max(map(len, families.names()))
+        for name in families.names():
+            print(f"{name:<{width}}  {families.find(name).summary}")
+        print("\nsyntagm models FAMILY lists its options.")
+        return 0
+    family = families.find(options.family)
+    print(f"{family.name}: {family.summary}")
+    for option in family.options.values():
+        print(f"\n{_shown(option)}")
+    return 0
+
+
+def _shown(option: "Option") -> str:
+    values = "|".join(value.strip("`") for value in option.values.shown())
+    default = option.default or option.depends.replace("`", "")
+    meaning = option.meaning().replace("`", "")
+    told = f"{meaning}{'' if meaning.endswith(('?', '.')) else '.'} Default: {default}. {_CHANGES[option.effect]}"
+    return f"  {option.name}={values}\n" + textwrap.fill(told, 100, initial_indent=" " * 6, subsequent_indent=" " * 6)

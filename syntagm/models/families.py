@@ -1,0 +1,44 @@
+"""The model families there are: the folders here that declare one, and those of other packages."""
+
+from functools import cache
+
+from syntagm import registry
+from syntagm.models.family import Family
+
+
+def names() -> list[str]:
+    """Return the names of all families.
+
+    >>> "causal" in names()
+    True
+    """
+    return registry.names("models")
+
+
+def find(name: str) -> Family:
+    """Return what a family declares.
+
+    Raises:
+        UsageError: there is no such family.
+
+    >>> find("masked").sees
+    'both'
+    """
+    family: Family = registry.find("models", name).FAMILY
+    return family
+
+
+def of_model(name: str) -> Family | None:
+    """Return the family in the canonical name of a model; None if this installation does not have it."""
+    family = name.partition(":")[0]
+    return find(family) if family in names() else None
+
+
+@cache
+def bundled() -> dict[str, tuple[str, str]]:
+    """Return the plain names of the models in this package, each with its family and path.
+
+    >>> bundled()["toy"]
+    ('toy', '')
+    """
+    return {name: (family, path) for family in names() for name, path in find(family).bundled.items()}

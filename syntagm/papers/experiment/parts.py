@@ -1,0 +1,35 @@
+"""The nested parts of the corpus of an experiment, and how many words its texts have."""
+
+from syntagm.errors import UsageError
+from syntagm.papers.experiment.design import Design
+
+
+def draw(design: Design) -> dict[str, int]:
+    """Write the parts that are not there yet; each is a proper part of the next.
+
+    Returns:
+        The number of words of each part.
+    """
+    from syntagm.training.corpora import corpus, nested
+
+    if missing := {name: size for name, size in design.sizes.items() if not design.part(name).exists()}:
+        nested.write(design.corpus, missing, design.folder / "corpora", design.draw)
+    return {name: sum(len(text.split()) for text in corpus.texts([design.part(name)])) for name in design.sizes}
+
+
+def words(design: Design) -> dict[str, int]:
+    """The number of words of the texts `corpus`, `valid` and `test`.
+
+    Raises:
+        UsageError: a part is larger than the corpus.
+        InputError: a text can't be read.
+    """
+    from syntagm.training.corpora import corpus
+
+    texts = {"corpus": design.corpus, "valid": design.valid, "test": design.test}
+    counts = {name: sum(len(text.split()) for text in corpus.texts(paths)) for name, paths in texts.items()}
+    for name, size in design.sizes.items():
+        if size > counts["corpus"]:
+            found = f"{name} of {size:,} words"
+            raise UsageError("sizes", found, f"at most the {counts['corpus']:,} of the training text")
+    return counts

@@ -1,0 +1,115 @@
+"""Judge slices of items by measures: what the tasks that score whole sentences share."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from syntagm.answers import Answers, Surprisals
+from syntagm.errors import AlignmentError
+from syntagm.result import Result
+from syntagm.suite import Item, Suite, public_tags
+from syntagm.tasks.measure import Judgement, Measure
+from syntagm.tasks.reading import Reading
+from syntagm.tasks.task import RESULTS, Judged, Schema, Unit
+
+PORTION = 2048
+SENTENCES: Schema = {
+    "item": pl.String(),
+    "condition": pl.String(),
+    "text": pl.String(),
+    "tags": pl.String(),
+    "region_names": pl.List(pl.String),
+    "region_starts": pl.List(pl.Int32),
+    "region_ends": pl.List(pl.Int32),
+    "starts": pl.List(pl.Int32),
+    "bits": pl.List(pl.Float64),
+    "known": pl.List(pl.Boolean),
+}
+# A row a sentence, and a row a result; the endings of their files.
+TABLES: Mapping[str, Schema] = {"parquet": SENTENCES, "results.parquet": RESULTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some items of a suite, with the measures that judge them and how answers are read."""
+
+    model: str
+    suite: str
+    items: Sequence[Item]
+    measures: Sequence[Measure]
+    reading: Reading
+
+
+def slices_of(
+    suite: Suite, units: Sequence[Unit], model: str, measures: Sequence[Measure], reading: Reading
+) -> Iterator[tuple[Unit, Slice]]:
+    """Give each unit its items."""
+    for unit in units:
+        yield unit, Slice(model, suite.name, suite.items[unit.first : unit.last], measures, reading)
+
+
+def texts(content: Slice) -> list[str]:
+    """Return each distinct sentence once, in an order in which neighbours share prefixes."""
+    return sorted({sentence.text for item in content.items for sentence in item.sentences.values()})
+
+
+def judge(content: Slice, answers: Iterator[Surprisals]) -> Judged:
+    """Judge every item by every measure, and keep the surprisals of every sentence."""
+    by_text = {answer.text: answer for answer in answers}
+    undefined: Counter[str] = Counter()
+    results = [
+        _result(content, item, measure, by_text, undefined) for item in content.items for measure in content.measures
+    ]
+    tables = {"parquet": _sentences(content.items, by_text), "results.parquet": results_table(results)}
+    return Judged(tables, undefined)
+
+
+def results_table(results: Sequence[Result]) -> pl.DataFrame:
+    """Return results as a table with the columns of `RESULTS`."""
+    columns = {name: [getattr(result, name) for result in results] for name in RESULTS}
+    return pl.DataFrame(columns, schema=RESULTS)
+
+
+def count_reason(undefined: Counter[str], reason: str, example: Callable[[], str]) -> None:
+    """Count why a result is undefined. A reason keeps its first example: that of every item would be no summary."""
+    known = next((counted for counted in undefined if counted.startswith(reason)), None)
+    undefined[known or f"{reason}, for example in {example()}"[:400]] += 1
+
+
+def _result(content: Slice, item: Item, measure: Measure, answers: Answers, undefined: Counter[str]) -> Result:
+    try:
+        judgement = measure.judge(item, answers, content.reading)
+        if np.isnan(judgement.value):
+            why = "a text beyond the model's positions, a region without tokens, or nan"
+            count_reason(undefined, "a value is not a number", lambda: f"item {item.id} of {content.suite}: {why}")
+    except AlignmentError as error:
+        crossing = str(error)
+        count_reason(undefined, "a token reaches over a region border", lambda: crossing)
+        judgement = Judgement(np.nan, 0, np.nan)
+    except KeyError as error:
+        lacking = f"item {item.id} of {content.suite}: no {error}"
+        count_reason(undefined, f"{measure}: an item lacks a region or condition", lambda: lacking)
+        judgement = Judgement(np.nan, 0, np.nan)
+    return Result(content.model, content.suite, item.id, str(measure), judgement.value, judgement.n, judgement.margin)
+
+
+def _sentences(items: Sequence[Item], answers: Answers) -> pl.DataFrame:
+    rows = [(item, condition, sentence) for item in items for condition, sentence in item.sentences.items()]
+    found = [answers[sentence.text] for _, _, sentence in rows]
+    columns = {
+        "item": [item.id for item, _, _ in rows],
+        "condition": [condition for _, condition, _ in rows],
+        "text": [sentence.text for _, _, sentence in rows],
+        "tags": [json.dumps(public_tags(item.tags)) for item, _, _ in rows],
+        "region_names": [[region.name for region in sentence.regions] for _, _, sentence in rows],
+        "region_starts": [[region.start for region in sentence.regions] for _, _, sentence in rows],
+        "region_ends": [[region.end for region in sentence.regions] for _, _, sentence in rows],
+        "starts": [answer.starts.tolist() for answer in found],
+        "bits": [answer.bits.tolist() for answer in found],
+        "known": [answer.known.tolist() for answer in found],
+    }
+    return pl.DataFrame(columns, schema=SENTENCES)

@@ -1,0 +1,114 @@
+"""The task `measures`: any measures of whole items, in place of the predictions of the suites."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from syntagm.answers import Fill, Surprisals
+from syntagm.errors import UsageError
+from syntagm.models.contract import LanguageModel
+from syntagm.result import Kind
+from syntagm.suite import Item, Suite
+from syntagm.tasks import items
+from syntagm.tasks.align import Rule
+from syntagm.tasks.items import Slice
+from syntagm.tasks.measure import Measure
+from syntagm.tasks.reading import Reading
+from syntagm.tasks.slices import slices
+from syntagm.tasks.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, suite_record
+
+
+@dataclass(frozen=True, slots=True)
+class Measures(Task[Slice]):
+    """Score every sentence, and judge every item by each measure.
+
+    Arguments:
+        measures: in the order of the results.
+        align: which token belongs to which region, see `syntagm.tasks.align`.
+
+    Raises:
+        UsageError: a measure is named twice.
+    """
+
+    name: ClassVar[str] = "measures"
+    needs: ClassVar[Literal["score", "fill"]] = "score"
+    portion: ClassVar[int] = items.PORTION
+    conjoins: ClassVar[bool] = False
+
+    measures: tuple[Measure, ...]
+    align: Rule = "strict"
+
+    def __post_init__(self) -> None:
+        names = [str(measure) for measure in self.measures]
+        if doubled := [name for name in names if names.count(name) > 1]:
+            raise UsageError("measure", f"{doubled[0]} given twice", "each measure once")
+
+    def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
+        """Return the measures with what their values are, the rule of alignment, and the tolerance."""
+        measures = {str(measure): measure.kind.name for measure in self.measures}
+        return {"align": self.align, "tolerance": tolerance, "measures": measures}
+
+    def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
+        """Cut each suite into slices.
+
+        Raises:
+            UsageError: an item lacks a condition or region that a measure names.
+        """
+        identity = json.dumps([model.fingerprint, options])
+        records: list[SuiteRecord] = []
+        units: list[Unit] = []
+        names = dict.fromkeys(map(str, self.measures), "")
+        for suite in suites:
+            for item in suite.items:
+                _refuse_unmeasurable(suite.name, item, self.measures)
+            digest, parts = slices(suite, identity)
+            records.append(suite_record(suite, digest, names, parts))
+            units += parts
+        return Plan(tuple(records), tuple(units))
+
+    def contents(
+        self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
+    ) -> Iterator[tuple[Unit, Slice]]:
+        """Give each unit its items and the measures."""
+        reading = Reading(suite.aggregate, options["align"], model.start is not None)
+        return items.slices_of(suite, units, model.name, self.measures, reading)
+
+    def ask(self, content: Slice) -> list[str]:
+        """Return each distinct sentence once: tokens of all are kept, whatever the measures ask."""
+        return items.texts(content)
+
+    def judge(self, content: Slice, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
+        """Judge every item by every measure."""
+        return items.judge(content, answers)  # type: ignore[arg-type]  # `ask` returned texts
+
+    @classmethod
+    def tables(cls, options: Options) -> Mapping[str, Schema]:
+        """Return the columns of sentences and of results."""
+        return items.TABLES
+
+    @classmethod
+    def asked(cls, options: Options) -> tuple[str, ...]:
+        """Return the rule of alignment."""
+        return (f"align:{options['align']}",)
+
+    @classmethod
+    def kind(cls, measure: str, options: Options) -> Kind:
+        """Return what the record says of the measure."""
+        return Kind[options["measures"][measure]]
+
+
+def _refuse_unmeasurable(suite: str, item: Item, measures: Sequence[Measure]) -> None:
+    """Refuse before anything is computed what would fail in the middle of a run."""
+    known = {sentence.text for sentence in item.sentences.values()}
+    for measure in measures:
+        try:
+            texts = set(measure.asks(item))
+        except KeyError as error:
+            expected = "one of " + ", ".join(item.sentences)
+            raise UsageError(f"measure {measure}", f"no {error} in item {item.id} of {suite}", expected) from None
+        if odd := texts - known:
+            raise UsageError(
+                f"measure {measure}", f"asks for a text that is no sentence of item {item.id} of {suite}: {odd.pop()!r}",
+                "sentences of the item",
+            )  # fmt: skip

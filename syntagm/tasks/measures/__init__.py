@@ -1,0 +1,110 @@
+"""Measures that a user can name: `NAME(option=value, ...)`. A module NAME here, or an entry point NAME of the group
+`syntagm.measures`, holds one: a frozen dataclass under `Measure` whose fields are its options.
+"""
+
+import dataclasses
+import inspect
+import re
+from importlib.metadata import entry_points
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from syntagm import registry
+from syntagm.errors import UsageError
+from syntagm.tasks.measure import Measure
+
+GROUP = "syntagm.measures"
+_SPELLED = re.compile(r"(?P<name>\w+)(?:\((?P<options>.*)\))?", re.DOTALL)
+_OPTION = re.compile(r"\s*(?P<key>\w+)\s*=\s*(?P<value>[^,]*?)\s*(?:,|$)")
+
+
+def names() -> list[str]:
+    """List the measures that can be named.
+
+    >>> "surprisal" in names()
+    True
+    """
+    return sorted({*registry.names("tasks.measures"), *(point.name for point in entry_points(group=GROUP))})
+
+
+def parse(text: str) -> Measure:
+    """Make a measure of its name and options.
+
+    Raises:
+        UsageError: there is no such measure or option, or an option has no such value.
+
+    >>> str(parse("surprisal(condition=good, region=verb)"))
+    'surprisal(condition=good,region=verb)'
+    """
+    spelled = _SPELLED.fullmatch(text.strip())
+    if not spelled:
+        raise UsageError("measure", repr(text), "NAME or NAME(option=value, ...)")
+    kind = _find(spelled["name"])
+    given = _options(text, spelled["options"] or "")
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    if odd := [key for key in given if key not in fields]:
+        raise UsageError(f"measure {text}", f"no option {odd[0]!r}", _listed(fields))
+    needed = [name for name, field in fields.items() if field.default is field.default_factory is dataclasses.MISSING]
+    if lacking := [name for name in needed if name not in given]:
+        raise UsageError(f"measure {text}", f"no {lacking[0]}=", f"{lacking[0]}=VALUE")
+    types = get_type_hints(kind)
+    measure: Measure = kind(**{key: _value(f"measure {text}", key, value, types[key]) for key, value in given.items()})
+    return measure
+
+
+def _find(name: str) -> Any:
+    if name in registry.names("tasks.measures"):
+        return _only(registry.find("tasks.measures", name), name)
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            found = point.load()
+            return _only(found, name) if inspect.ismodule(found) else _checked(found, name)
+    raise UsageError("measure", f"no such name: {name!r}", "one of " + ", ".join(names()))
+
+
+def _only(module: Any, name: str) -> Any:
+    """Return the one measure that a module defines."""
+    kinds = [
+        found
+        for _, found in inspect.getmembers(module, inspect.isclass)
+        if issubclass(found, Measure) and found.__module__ == module.__name__
+    ]
+    if len(kinds) != 1:
+        raise UsageError(f"measure {name}", f"{len(kinds)} measures in {module.__name__}", "one")
+    return _checked(kinds[0], name)
+
+
+def _checked(kind: Any, name: str) -> Any:
+    if not (inspect.isclass(kind) and issubclass(kind, Measure) and dataclasses.is_dataclass(kind)):
+        raise UsageError(f"measure {name}", f"{kind!r}", "a frozen dataclass under syntagm.tasks.measure.Measure")
+    return kind
+
+
+def _options(place: str, text: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    position = 0
+    while position < len(text):
+        option = _OPTION.match(text, position)
+        if not option or option["key"] in options:
+            raise UsageError(f"measure {place}", repr(text[position:]), "option=value, ..., each option once")
+        options[option["key"]] = option["value"]
+        position = option.end()
+    return options
+
+
+def _value(place: str, key: str, text: str, kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise UsageError(place, f"{key}={text}", "one of " + ", ".join(map(str, get_args(kind))))
+        return text
+    if kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            raise UsageError(place, f"{key}={text}", f"{key}=NUMBER") from None
+    if kind is not str:
+        raise UsageError(place, f"an option of the type {kind}", "str, int, float or Literal")
+    return text
+
+
+def _listed(fields: dict[str, Any]) -> str:
+    return "one of " + ", ".join(f"{name}=" for name in fields) if fields else "no options"

@@ -1,0 +1,36 @@
+"""The families of models that can be trained: who adds one writes a folder here, and a line below."""
+
+from typing import Any
+
+from syntagm.errors import UsageError
+from syntagm.training.gpt2.family import GPT2, GPT2_WORDS
+from syntagm.training.lstm.family import LSTM
+from syntagm.training.masked.family import MASKED
+from syntagm.training.ngram.family import NGRAM
+from syntagm.training.trainable import Trainable
+
+FAMILIES: tuple[Trainable[Any], ...] = (NGRAM, LSTM, GPT2, GPT2_WORDS, MASKED)
+
+
+def find(name: str) -> Trainable[Any]:
+    """Find the family of a name.
+
+    Raises:
+        UsageError: there is none; the message lists those that there are.
+
+    >>> find("lstm").summary
+    'a word-level LSTM'
+    """
+    for family in FAMILIES:
+        if family.name == name:
+            return family
+    raise UsageError("family", repr(name), "one of " + ", ".join(family.name for family in FAMILIES))
+
+
+def kin(name: str) -> tuple[str, ...]:
+    """The names of a family and of its variants.
+
+    >>> kin("gpt2")
+    ('gpt2', 'gpt2-words')
+    """
+    return tuple(family.name for family in FAMILIES if name in (family.name, family.variant_of))

@@ -1,0 +1,1 @@
+"""Training GPT-2 from scratch."""

@@ -1,0 +1,75 @@
+"""The tokenizer of a GPT-2: one that stands somewhere, or one that is learnt from the training text."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import transformers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+from syntagm.errors import ModelError, UsageError
+from syntagm.training.corpora import corpus
+from syntagm.training.gpt2.settings import Text
+from syntagm.training.gpt2.text import SYMBOL, plain
+from syntagm.training.transformers import checkpoint
+
+UNKNOWN = "<unk>"
+
+
+def given(name: str) -> Any:
+    """A tokenizer that stands somewhere, as it is."""
+    try:
+        loaded = transformers.AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        if Path(name).is_dir():
+            found = f"no tokenizer can be read in this folder ({str(error).splitlines()[0]})"
+        else:
+            found = "no folder of this name, and no such tokenizer on the hub or in its cache"
+        cure = "Give the folder of a GPT-2 tokenizer or its name on the hub, or none, and one is trained on the text."
+        raise ModelError(
+            f"tokenizer {name}", found, "a folder with tokenizer.json, or a name on the hub", cure
+        ) from error
+    if loaded.convert_tokens_to_ids(SYMBOL) in (None, loaded.unk_token_id):
+        raise ModelError(f"tokenizer {name}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
+    if (backend := getattr(loaded, "backend_tokenizer", None)) is None:
+        raise ModelError(f"tokenizer {name}", "no tokenizer.json", "a fast tokenizer")
+    # A file may say that texts be cut, or filled up: scoring does neither.
+    backend.no_truncation()
+    backend.no_padding()
+    return loaded
+
+
+def learnt(training: Sequence[str], folder: Path, text: Text) -> Any:
+    """The tokenizer of the training that stands in this folder, or one trained now on the training text."""
+    path = checkpoint.tokenizer_file(
+        folder, lambda: _bpe(training, text.vocabulary) if text.units == "bpe" else _words(training)
+    )
+    unknown = {"unk_token": UNKNOWN} if text.units == "words" else {}
+    return checkpoint.read_tokenizer(path, bos_token=SYMBOL, eos_token=SYMBOL, **unknown)
+
+
+def _bpe(training: Sequence[str], vocabulary: int) -> Tokenizer:
+    """Byte-level BPE, as GPT-2's."""
+    if vocabulary < 257:
+        raise UsageError("vocabulary", str(vocabulary), "at least 257: the bytes and one symbol")
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    made.post_processor = processors.ByteLevel(trim_offsets=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary, special_tokens=[SYMBOL], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    made.train_from_iterator(plain(corpus.texts(training)), trainer)
+    return made
+
+
+def _words(training: Sequence[str]) -> Tokenizer:
+    """Words and punctuation marks; one unknown word for all those seen less than twice."""
+    made = Tokenizer(models.WordLevel(unk_token=UNKNOWN))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=2**31 - 1, min_frequency=2, special_tokens=[SYMBOL, UNKNOWN], show_progress=False
+    )
+    made.train_from_iterator(plain(corpus.texts(training)), trainer)
+    return made

@@ -1,0 +1,148 @@
+"""GPT-2 from scratch (Radford et al. 2019), over a byte-level BPE vocabulary or over words.
+
+What comes out is an ordinary checkpoint folder that `causal:` and every other tool for Hugging Face models loads.
+
+The text is one stream of sentences, each preceded by `<|endoftext|>`, which is start and end symbol at once. A row of a
+batch begins with a sentence and holds as many as fit; sentences see those before them in the row, as in Hu et al. 2020.
+Beside it there can be cloze lines, chosen for what their last word teaches, and it alone is learnt: each is a row of its own,
+after the symbol, as `score` sees it. Steps on either kind come in random order.
+Held-out perplexity is of single sentences, each after `<|endoftext|>` alone, its end included, per word between blanks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+from torch import Tensor
+
+from syntagm.errors import InputError
+from syntagm.progress import Progress
+from syntagm.training.corpora import corpus as corpora
+from syntagm.training.gpt2 import start, text, tokenizer
+from syntagm.training.gpt2.rows import NOTHING, Batch, Lines, Mixed, Rows, cut
+from syntagm.training.gpt2.settings import Gpt2Settings
+from syntagm.training.gpt2.text import SYMBOL
+from syntagm.training.learner import Learner
+from syntagm.training.loop import fit
+from syntagm.training.record import finished
+from syntagm.training.transformers import checkpoint, lengths
+
+HELD_OUT_TOKENS = 8192
+
+
+def train(
+    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: Gpt2Settings, progress: Progress | None = None
+) -> list[dict[str, float]]:
+    """Train a GPT-2 and write its checkpoint; the same call goes on with it.
+
+    Arguments:
+        corpus: the training text, as `corpora.corpus.texts` takes it.
+        valid: the held-out text, for the schedule and for early stopping.
+        folder: where the checkpoint goes.
+        settings: of the model, of its text, and of the loop.
+        progress: is told of each step.
+
+    Returns:
+        The history; see `loop.fit`.
+    """
+    finished(folder, "gpt2")
+    # Before any of it is read: the training text may take long.
+    corpora.files([*corpus, *valid, *settings.cloze])
+    given = settings.start or settings.text.tokenizer
+    tokens = tokenizer.given(given) if given else tokenizer.learnt(corpus, folder, settings.text)
+    torch.manual_seed(settings.loop.seed)
+    return fit(Gpt2(corpus, valid, tokens, settings), settings.loop, folder, progress)
+
+
+class Gpt2(Learner):
+    """A GPT-2 in training."""
+
+    family = "gpt2"
+
+    def __init__(self, corpus: Sequence[str], valid: Sequence[str], tokens: Any, settings: Gpt2Settings) -> None:
+        self.tokenizer, self.settings, self.text = tokens, settings, settings.text
+        self.symbol, size, backend = tokens.convert_tokens_to_ids(SYMBOL), settings.size, tokens.backend_tokenizer
+        self.stream, self.starts = text.stream(backend, corpora.texts(corpus), self.symbol)
+        lines = corpora.texts(settings.cloze) if settings.cloze else ()
+        self.cloze = text.cloze(backend, lines, self.symbol, self.text.window)
+        self.sentences, self.words = text.held_out(backend, corpora.texts(valid), self.symbol, size.positions)
+        config = transformers.GPT2Config(
+            vocab_size=len(tokens), n_positions=size.positions, n_embd=size.width, n_layer=size.layers,
+            n_head=size.heads, resid_pdrop=size.dropout, embd_pdrop=size.dropout, attn_pdrop=size.dropout,
+            bos_token_id=self.symbol, eos_token_id=self.symbol,
+        )  # fmt: skip
+        made: Any = start.begun(settings.start, config) if settings.start else transformers.GPT2LMHeadModel(config)
+        self.module = made.to(settings.loop.device)
+        # Of a BPE vocabulary what was asked for, or another number in the same folder would go on with the old one.
+        learnt = self.text.units == "bpe" and not (settings.start or self.text.tokenizer)
+        self.record = {
+            "corpus": corpora.record(corpus), "held_out": corpora.record(valid), "size": asdict(size),
+            "text": asdict(self.text) | {"vocabulary": self.text.vocabulary if learnt else len(tokens)},
+            "training_tokens": len(self.stream), "store": settings.store, "transformers": transformers.__version__,
+            "start": start.origin(settings.start, made) if settings.start else None,
+            "cloze": corpora.record(settings.cloze) if settings.cloze else None,
+        }  # fmt: skip
+
+    def batches(self, epoch: int, rank: int, world: int) -> Sequence[Batch]:
+        """Rows in random order, cut anew in each epoch; among them cloze lines, those of like length together."""
+        share = self.text.batch * world
+        rows, generator = self._rows(epoch, share)
+        order = rows[generator.permutation(len(rows))]
+        whole = len(order) // share * share
+        mine = order[:whole].reshape(-1, world, self.text.batch)[:, rank]
+        stream = Rows(self.stream, mine, self.text.window)
+        if not (self.cloze and whole):
+            # With lines alone the text would be left out unseen; without a batch the loop refuses it.
+            return stream
+        sizes = [len(line.ids) for line in self.cloze]
+        lines = Lines(self.cloze, lengths.batches(sizes, self.text.lines, rank, world, generator))
+        if not len(lines):
+            expected = f"at least {self.text.lines * world:,}, a step of all processes"
+            cure = "Give more of them, or fewer a step (--lines)."
+            raise InputError("cloze lines", f"{len(sizes):,}", expected, cure)
+        return Mixed(stream, lines, generator.permutation(len(stream) + len(lines)))
+
+    def _rows(self, epoch: int, least: int) -> tuple[NDArray[np.int64], np.random.Generator]:
+        """Where the rows of an epoch begin, at least so many if the text has them, and the generator that drew the first."""
+        generator = np.random.Generator(np.random.PCG64([self.settings.loop.seed, epoch]))
+        return cut(self.starts, len(self.stream), self.text.window, generator, least), generator
+
+    def needs(self, world: int) -> tuple[str, str]:
+        """Rows of the first epoch: of all the text, where it is too short."""
+        rows = len(self._rows(0, self.text.batch * world)[0])
+        has = f"{len(self.stream):,} tokens, cut into {rows:,} rows of {self.text.window:,}"
+        return has, f"{self.text.batch * world:,} rows"
+
+    def loss(self, batch: Batch, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
+        """Cross-entropy of each target given what stands before it in its row."""
+        inputs, targets = (tensor.to(self.device) for tensor in batch)
+        module: Any = self.module
+        chosen = targets != NOTHING
+        # The head at the chosen places only.
+        logits = module.lm_head(module.transformer(input_ids=inputs, use_cache=False)[0][chosen])
+        return torch.nn.functional.cross_entropy(logits, targets[chosen]), len(logits), {}
+
+    @torch.no_grad()
+    def held_out(self) -> tuple[float, int]:
+        """Sentence by sentence, the longest first."""
+        self.module.eval()
+        nats = 0.0
+        for group in lengths.groups(self.sentences, HELD_OUT_TOKENS):
+            ids = torch.full((len(group), len(group[0])), self.symbol)
+            targets = torch.full_like(ids, NOTHING)
+            for row, sentence in enumerate(group):
+                ids[row, : len(sentence)] = torch.from_numpy(sentence)
+                targets[row, : len(sentence) - 1] = torch.from_numpy(sentence[1:])
+            logits = self.module(input_ids=ids[:, :-1].to(self.device), use_cache=False).logits.float()
+            flat = targets[:, :-1].flatten().to(self.device)
+            nats += float(torch.nn.functional.cross_entropy(logits.flatten(0, 1), flat, reduction="sum"))
+        return nats, self.words
+
+    def write(self, folder: Path) -> None:
+        """A Hugging Face checkpoint: configuration, safetensors, tokenizer."""
+        checkpoint.write(self.module, self.tokenizer, folder, self.settings.store)

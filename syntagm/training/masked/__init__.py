@@ -1,0 +1,1 @@
+"""Training BERT from scratch."""

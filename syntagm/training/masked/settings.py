@@ -1,0 +1,60 @@
+"""The settings of a BERT: its size, how text becomes tokens and rows, how much is masked, how it trains."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from syntagm.errors import UsageError
+from syntagm.training.options import MODEL, TRAINING, option, part, refuse_small
+from syntagm.training.settings import Settings
+from syntagm.training.transformers.size import Size, refuse_long_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """How text becomes tokens and rows.
+
+    Arguments:
+        vocabulary: how many entries.
+        lower: in lower case and without accents, as BERT uncased is?
+        share: of the tokens of a row, how many are to be foretold.
+        window: the longest row, its two symbols included; longer sentences are several rows.
+        batch: rows a step.
+    """
+
+    vocabulary: int = option("entries of the WordPiece vocabulary", 30_522)
+    lower: bool = option("in lower case, without accents, as BERT uncased", False)
+    share: float = option("share of tokens to be foretold", 0.15, metavar="P")
+    window: int = option("longest row in training", 128)
+    batch: int = option("sequences a step", 64)
+
+    def __post_init__(self) -> None:
+        refuse_small(self, "vocabulary", "batch")
+        if self.window < 3:
+            raise UsageError("window", str(self.window), "at least 3: a token and two symbols")
+        if not 0 < self.share < 1:
+            raise UsageError("share", str(self.share), "between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSettings:
+    """All settings of a BERT.
+
+    Arguments:
+        size: of the model.
+        text: how text becomes tokens and rows.
+        loop: how it trains.
+        store: the type in which weights are stored.
+    """
+
+    size: Size = part(MODEL, Size(layers=4, width=512, heads=8, positions=512))
+    text: Text = part(MODEL, Text())
+    loop: Settings = part(
+        TRAINING,
+        Settings(
+            epochs=40, optimiser="adamw", rate=5e-4, schedule="cosine", warmup=1000, decay=0.01, clip=1.0, patience=2
+        ),
+    )
+    store: Literal["f32", "f16"] = option("the type of the stored weights", "f32", group=MODEL)
+
+    def __post_init__(self) -> None:
+        refuse_long_rows(self.text.window, self.size)

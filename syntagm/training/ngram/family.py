@@ -1,0 +1,46 @@
+"""What can be said of n-grams before any are counted."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from syntagm.progress import Progress
+from syntagm.training.duration import LOAD_SECONDS, Work
+from syntagm.training.ngram.settings import NgramSettings
+from syntagm.training.trainable import Controlled, Trainable
+
+WORDS_A_SECOND = 150_000
+_PAPER = {"order": 5, "tokens": "treebank", "threshold": 2, "classes": "berkeley", "fallback": False}
+
+
+def _train(
+    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: NgramSettings, progress: Progress
+) -> object:
+    from syntagm.training.ngram.train import train
+
+    return train(corpus, valid, folder, settings, progress)
+
+
+def _whole(folder: Path) -> bool:
+    from syntagm.training.ngram.train import whole
+
+    return whole(folder)
+
+
+def _duration(settings: NgramSettings, work: Work) -> tuple[float, float]:
+    return work.words / WORDS_A_SECOND + LOAD_SECONDS, LOAD_SECONDS + work.test / WORDS_A_SECOND
+
+
+NGRAM = Trainable(
+    name="ngram",
+    summary="n-grams: interpolated modified Kneser-Ney",
+    settings=NgramSettings(),
+    train=_train,
+    drawn=False,
+    needs_valid=False,
+    valid="held-out text, whose perplexity is said",
+    controlled=Controlled(
+        {"paper": _PAPER, "small": {**_PAPER, "threshold": 5, "fallback": True}}, _duration, default=True,
+        pace=f"n-grams: {WORDS_A_SECOND:,} words a second",
+    ),
+    whole=_whole,
+)  # fmt: skip

@@ -1,0 +1,34 @@
+"""The optimiser of the training loop, and the clipping of gradients."""
+
+import torch
+from torch import nn
+
+from syntagm.training.settings import Settings
+
+
+def build(module: nn.Module, settings: Settings) -> torch.optim.Optimizer:
+    """Make the optimiser of a module: plain SGD, or AdamW without decay of biases and norms."""
+    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    if settings.optimiser == "sgd":
+        return torch.optim.SGD(parameters, lr=settings.rate)
+    groups = [
+        {"params": [one for one in parameters if one.dim() > 1], "weight_decay": settings.decay},
+        {"params": [one for one in parameters if one.dim() < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.95), eps=1e-8)
+
+
+def clip(module: nn.Module, limit: float) -> None:
+    """Scale the gradients down to a norm of `limit`, if theirs is larger; as PyTorch does, and sparse ones too."""
+    values = []
+    for parameter in module.parameters():
+        if parameter.grad is not None and parameter.grad.is_sparse:
+            parameter.grad = parameter.grad.coalesce()
+            values.append(parameter.grad.values())
+        elif parameter.grad is not None:
+            values.append(parameter.grad)
+    norm = torch.nn.utils.get_total_norm(values)
+    factor = torch.clamp(limit / (norm + 1e-6), max=1.0)
+    if float(factor) != 1:
+        for value in values:
+            value.mul_(factor)

@@ -1,0 +1,155 @@
+"""Run the steps through the command line of a checkout, and keep what they print and write."""
+
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from . import inputs, normal
+from .compare import digest, renames
+from .steps import STEPS, Step
+
+_LIBRARIES = ("numpy", "polars", "scipy", "tokenizers", "torch", "transformers", "vl-convert-python")
+
+
+class Views:
+    """What the checkout calls the views; here they go by their new names."""
+
+    def __init__(self, command: "Command") -> None:
+        self.old = {row.new: row.old for row in renames() if row.where == "view"}
+        listed = {kind: command(f"{kind} --list").stdout.splitlines() for kind in ("table", "figure")}
+        self.there = {kind: {line.split()[0] for line in lines if line.strip()} for kind, lines in listed.items()}
+
+    def called(self, kind: str, name: str) -> str:
+        """The name of a view in the checkout."""
+        old = self.old.get(name, name)
+        return old if name not in self.there[kind] and old in self.there[kind] else name
+
+    def unasked(self, steps: list[Step]) -> list[str]:
+        """The views of the checkout that no step asks for."""
+        asked = {(kind, self.called(kind, name)) for one in steps for kind, name in one.views}
+        return [
+            f"{kind} {name}" for kind in self.there for name in sorted(self.there[kind]) if (kind, name) not in asked
+        ]
+
+
+class Command:
+    """`python -m syntagm` of a checkout, in a folder, always in the same surroundings."""
+
+    def __init__(self, package: Path, work: Path) -> None:
+        fixed = {
+            "PYTHONPATH": str(package),
+            "SYNTAGM_CACHE": str(work / "cache.sqlite"),
+            "OMP_NUM_THREADS": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+            "HF_HUB_OFFLINE": "1",
+            "COLUMNS": "160",
+            "NO_COLOR": "1",
+            "TERM": "dumb",
+        }
+        self.work, self.surroundings = work, os.environ | fixed
+
+    def __call__(self, words: str) -> subprocess.CompletedProcess[str]:
+        """Run it; the exit code and what was printed."""
+        line = [sys.executable, "-m", "syntagm", *shlex.split(words)]
+        return subprocess.run(line, cwd=self.work, env=self.surroundings, capture_output=True, text=True, check=False)
+
+
+def record(out: Path, package: Path, shared: Path | None, quick: bool = False) -> int:
+    """Record the package of a checkout into the new folder `out`; the number of steps that ended otherwise than they should.
+
+    Arguments:
+        shared: the folder of published data; without it the steps that need it are left out, which is said.
+    """
+    package, work = package.resolve(), out.resolve() / "work"
+    if not (package / "syntagm").is_dir():
+        raise SystemExit(f"{package}: no checkout with a folder syntagm")
+    for old in (out / "kept", work):
+        shutil.rmtree(old, ignore_errors=True)
+    inputs.prepare(work, shared)
+    command = Command(package, work)
+    views = Views(command)
+    steps = [one for one in STEPS if (one.quick or not quick) and (shared or not one.shared)]
+    if left := [one.out for one in STEPS if (one.quick or not quick) and one not in steps]:
+        print(f"no folder of published data (--shared): {len(left)} steps are left out: {', '.join(left)}", flush=True)
+    if not quick and (names := views.unasked(steps)):
+        print(f"no step asks for: {', '.join(names)}", flush=True)
+    digests, odd, seconds = {}, 0, {}
+    for number, one in enumerate(steps, 1):
+        began = time.monotonic()
+        files, code = _kept(one, command, views, {str(work): "WORK", str(package): "PACKAGE"})
+        seconds[one.out] = round(time.monotonic() - began, 1)
+        wrong = f"  EXIT {code}, not {one.exit}: {command.work / one.out}.said" if code != one.exit else ""
+        odd += bool(wrong)
+        print(f"{number:4}/{len(steps)} {seconds[one.out]:6.1f} s  {one.out}{wrong}", flush=True)
+        for name, text in files.items():
+            path = out / "kept" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        digests[one.out] = digest(files)
+    about = {
+        "surroundings": surroundings(),
+        "quick": quick,
+        "without_shared": [one.out for one in steps if not one.shared],
+        "seconds": seconds,
+        "digests": digests,
+    }
+    (out / "record.json").write_text(json.dumps(about, indent=1) + "\n")
+    print(f"{len(steps)} steps, {sum(seconds.values()):.0f} s: {out}", flush=True)
+    return odd
+
+
+def surroundings() -> dict[str, str]:
+    """What floats depend on beside the code."""
+    return {
+        "machine": platform.machine(),
+        "platform": platform.platform(),
+        "processor": _processor(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in _LIBRARIES},
+    }
+
+
+def _processor() -> str:
+    path = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.*)", path.read_text()) if path.exists() else None
+    return found[1] if found else platform.processor()
+
+
+def _kept(one: Step, command: Command, views: Views, places: dict[str, str]) -> tuple[normal.Kept, int]:
+    """What is kept of a step: what was printed, and all new files whose names begin with the step's."""
+    named = re.sub(
+        r"^(table|figure) (\S+)", lambda words: f"{words[1]} {views.called(words[1], words[2])}", one.command
+    )
+    stem = command.work / one.out
+    (stem if "{out}/" in one.command else stem.parent).mkdir(parents=True, exist_ok=True)
+    before = set(_files(stem))
+    done = command(named.replace("{out}", one.out))
+    said = f"exit {done.returncode}\n--- output\n{done.stdout}--- errors\n{done.stderr}"
+    stem.with_name(stem.name + ".said").write_text(said)
+    found = normal.kept([path for path in _files(stem) if path not in before], command.work, places)
+    if not one.said:
+        found = {name: text for name, text in found.items() if not name.startswith(f"{one.out}.said")}
+    back = {old: new for new, old in views.old.items()}
+    return {_renamed(name, back): text for name, text in found.items()}, done.returncode
+
+
+def _files(stem: Path) -> list[Path]:
+    """Files called like the stem and an ending, or in a folder called like it."""
+    beside = [path for path in stem.parent.glob("*") if re.fullmatch(re.escape(stem.name) + r"([._].*)?", path.name)]
+    return [path for one in beside for path in ([one] if one.is_file() else one.rglob("*")) if path.is_file()]
+
+
+def _renamed(name: str, views: dict[str, str]) -> str:
+    folder, slash, last = name.rpartition("/")
+    stem, dot, ending = last.partition(".")
+    for old, new in views.items():
+        stem = new if stem == old else stem.replace(f"{old}_", f"{new}_") if "_" in old else stem
+    return folder + slash + stem + dot + ending

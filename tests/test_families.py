@@ -1,0 +1,192 @@
+"""What model families declare: each option is refused, named, shown and cited as its record says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from masked_for_tests import masked, word_pieces
+
+from syntagm.cli import main
+from syntagm.errors import UsageError
+from syntagm.models import families, names
+from syntagm.models.family import Family
+from syntagm.models.hugging_face.loading import spelled
+from syntagm.models.hugging_face.options import DTYPE
+from syntagm.models.hugging_face.tokens import frame
+from syntagm.models.masked.masking import KINDS, Masking
+from syntagm.models.option import Choice, Fixed, Option, Value
+from syntagm.report import references
+from tools import options as tables
+
+OPTIONS = [
+    pytest.param(families.find(name), option, id=f"{name}-{option.name}")
+    for name in families.names()
+    for option in families.find(name).options.values()
+]
+EVERY = pytest.mark.parametrize("family", [*map(families.find, families.names())], ids=lambda family: family.name)
+TEXT = "The unbelievable gardener watered the roses."
+
+
+def values(family: Family) -> list[Value]:
+    """All values of scoring settings of which something is said."""
+    found = []
+    for one in family.settings:
+        if isinstance(one, Fixed):
+            found.append(one.value)
+        elif isinstance(one.values, Choice):
+            found += one.values.values
+    return found
+
+
+def test_the_tables_in_the_documentation_are_current() -> None:
+    text = tables.PAGE.read_text(encoding="utf-8")
+    assert text == tables.page(text), "run `python -m tools.options`"
+
+
+@EVERY
+def test_what_a_family_cites_is_in_the_bibliography(family: Family) -> None:
+    keys = [*family.references, *family.scoring.references]
+    keys += [key for some in family.architectures.values() for key in some]
+    keys += [key for program in family.programs for key in program.references]
+    keys += [key for value in values(family) for key in value.references]
+    assert set(keys) <= references.entries().keys()
+
+
+@EVERY
+def test_a_sentence_about_scoring_names_settings_of_the_family(family: Family) -> None:
+    assert family.scoring.words.format(**dict.fromkeys(family.scoring.settings, "so")).count("{") == 0
+    assert set(family.scoring.settings) <= {one.name for one in family.settings}
+
+
+@EVERY
+def test_a_misspelt_option_is_refused(family: Family) -> None:
+    with pytest.raises(UsageError, match=f"model family {family.name}: no such option: 'eso'; expected one of"):
+        names.load(f"{family.name}:?eso=yes")
+
+
+@pytest.mark.parametrize(("family", "option"), OPTIONS)
+def test_an_option_is_checked_named_and_shown_as_declared(
+    family: Family, option: Option, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert option.default or option.depends
+    if option.default:
+        option.check(option.default)
+        assert family.choose({})[option.name] == option.default
+    value = option.default or option.values.shown()[0].strip("`")
+    canonical = family.canonical("m", {option.name: value})
+    assert (f"{option.name}={value}" in canonical) == (option.effect in ("scoring", "source"))
+    always = family.canonical("m", {})
+    assert (f"{option.name}=" in always) == option.always_named
+    if isinstance(option.values, Choice):
+        with pytest.raises(UsageError, match=f"model option {option.name}: 'odd'; expected one of"):
+            family.choose({option.name: "odd"})
+    assert main(["models", family.name]) == 0
+    assert f"  {option.name}=" in capsys.readouterr().out
+
+
+def test_the_command_lists_the_families(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models"]) == 0
+    said = capsys.readouterr().out
+    assert all(families.find(name).summary in said for name in families.names())
+    assert main(["models", "maskd"]) == 2
+    assert "Did you mean masked?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["toy", "random?seed=3&unigram=yes", "demo?fill=token"])
+def test_signatures_have_the_scoring_settings_in_the_order_of_the_declaration(name: str) -> None:
+    model = names.load(name)
+    family = families.of_model(model.name)
+    assert family is not None
+    scoring = [one.name for one in family.settings if isinstance(one, Fixed) or one.effect == "scoring"]
+    assert list(model.policies) == scoring
+    assert (model.sees, model.exact) == (family.sees, family.exact)
+
+
+def test_a_model_in_memory_takes_no_options_about_loading() -> None:
+    family = families.find("causal")
+    assert "dtype" not in family.choose({"bos": "no"}, loaded=True)
+    with pytest.raises(UsageError, match="model family causal, around a live model: no such option: 'dtype'"):
+        family.choose({"dtype": "f32"}, loaded=True)
+
+
+def test_types_are_called_alike_in_declarations_and_in_records() -> None:
+    types = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
+    assert DTYPE.values.shown() == tuple(f"`{spelled(dtype)}`" for dtype in types)
+
+
+def test_declarations_load_nothing_heavy() -> None:
+    code = (
+        "import sys; from syntagm.models import families; [families.find(name) for name in families.names()];"
+        "print({'torch', 'transformers', 'tokenizers', 'safetensors', 'nltk', 'scipy', 'polars'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_kind_of_masking_hides_the_token_and_is_known_by_its_record_alone(kind: Masking) -> None:
+    assert kind.words
+    assert kind.help
+    tokenizer = word_pieces()
+    [framed] = frame(tokenizer, [TEXT], "any")
+    model = masked("bert", tokenizer, masking=kind.name)
+    assert f"masking={kind.name}" in model.name
+    assert model.policies["masking"] == kind.name
+    [answer] = model.score([TEXT])
+    for index, place in enumerate(framed.places.tolist()):
+        hidden = kind.hidden(framed, index)
+        assert place in hidden
+        assert set(hidden.tolist()) <= set(framed.places.tolist())
+        row = framed.inputs.copy()
+        row[hidden] = tokenizer.mask_token_id
+        with torch.no_grad():
+            logits = model.live(input_ids=torch.from_numpy(row)[None]).logits[0, place].double()
+        nats = -float(torch.log_softmax(logits, -1)[framed.inputs[place]])
+        assert answer.bits[index] == pytest.approx(nats / np.log(2), abs=2e-5)
+
+
+PARROT = """
+from syntagm.models.family import Family
+
+FAMILY = Family(name="parrot", summary="Repeats.", module="parrot.model")
+"""
+MODEL = """
+import numpy as np
+from syntagm.answers import Surprisals
+from syntagm.models.contract import LanguageModel
+
+
+class Parrot(LanguageModel):
+    name, fingerprint, start = "parrot:", "parrot 1", "nothing, by definition"
+    policies, record = {"bos": "yes"}, {}
+
+    def score(self, texts, done=None):
+        for text in texts:
+            yield Surprisals(text, np.zeros(1, np.int32), np.full(1, 5.0 * len(text)), np.ones(1, bool))
+
+
+def load(path, **options):
+    return Parrot()
+"""
+
+
+def test_another_package_adds_a_family_by_an_entry_point(tmp_path: Path) -> None:
+    (tmp_path / "parrot").mkdir()
+    (tmp_path / "parrot" / "family.py").write_text(PARROT)
+    (tmp_path / "parrot" / "model.py").write_text(MODEL)
+    (tmp_path / "parrot" / "__init__.py").touch()
+    (tmp_path / "parrot-1.dist-info").mkdir()
+    (tmp_path / "parrot-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: parrot\nVersion: 1\n")
+    points = tmp_path / "parrot-1.dist-info" / "entry_points.txt"
+    points.write_text("[syntagm.models]\nparrot = parrot.family\n")
+    code = f"import sys; sys.path.append({str(tmp_path)!r}); import syntagm as sg; print(sg.load_model('parrot:').name)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "parrot:\n"
+    points.write_text("[syntagm.models]\ntoy = parrot.family\n")
+    refused = subprocess.run(
+        [sys.executable, "-c", code.replace("parrot:", "toy")], capture_output=True, text=True, check=False
+    )
+    assert "models: 'toy' in several packages: syntagm, parrot.family" in refused.stderr
