@@ -23,6 +23,8 @@ from syntagm.views.regions import chart as surprisal_by_region
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
 # A row of verdicts takes about so many bytes.
 _ROW = 60
+# What is said around the items of a suite takes so many bytes more or less, by how many are shown.
+_SAID = 1000
 # The number of suites is beside each score.
 _REMARK = re.compile(r"^mean of [\d,]+ suites?; ")
 
@@ -116,12 +118,15 @@ class Predictions(Chapter):
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
         """Yield the page with less and less on it, without those that can't be small enough."""
         sections: Sequence[Section] = page["sections"]
-        least = _render(render, sections, 0, False)
-        size = len(least.encode())
-        for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS[:-1])]:
-            if size + _added(sections, limit, data) <= ceiling:
-                yield _render(render, sections, limit, data)
-        yield least
+        # What is known of the size of a page without items and CSV: at first, that its figures are there.
+        rest = sum(len(section.svg) for section in sections)
+        for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS)]:
+            added = _added(sections, limit, data)
+            if limit and rest + added > ceiling:
+                continue
+            made = _render(render, sections, limit, data)
+            rest = max(rest, len(made.encode()) - added - _SAID * len(sections))
+            yield made
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
         """Yield the accuracies of all suites, and a figure of each suite that has one."""
@@ -154,8 +159,7 @@ def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
 
 def _added(sections: Sequence[Section], limit: int, data: bool) -> int:
     """About how many bytes items and CSV add to a page without them; never more than they do."""
-    ranks = range(limit)
-    shown = sum(len(one) for section in sections for rank, one in section.embedded.items() if rank in ranks)
+    shown = sum(len(one.encode()) for section in sections for rank, one in section.embedded.items() if rank < limit)
     return shown + (sum(len(section.figure_data) + len(section.items_data) for section in sections) if data else 0)
 
 
