@@ -1,13 +1,22 @@
-"""Suites and a hostile run for the tests of figures and reports."""
+"""Suites and hostile runs for the tests of figures and reports, and a reader of pages."""
 
+import csv
+import io
+from html.parser import HTMLParser
 from pathlib import Path
 from unittest.mock import patch
+from urllib.parse import unquote
+
+from fill_for_tests import Drawn
+from toy_runs import pairs
 
 from syntagm.formula import parse
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run
+from syntagm.report.page import report
+from syntagm.runs.evaluate import fill, run
 from syntagm.runs.store import Run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.word_list import WordList, WordRow
 
 ATTACKS = (
     "<script>document.title='pwned'</script>",
@@ -71,3 +80,52 @@ def hostile(folder: Path) -> Run:
     # `run` would refuse such names; but a run directory may come from anyone.
     with patch("syntagm.runs.engine.check", lambda suites: []):
         return run(toy, [*suites, Suite("pairs", items, names, {"field": ATTACKS[0]})], folder)
+
+
+def hostile_fill(folder: Path) -> Run:
+    """A run over gaps in which every text that others write is an attack."""
+    attacks = ATTACKS[:6]
+    tags = ("construction", "comment", "circuit")
+    suites = [pairs(one, (f"The {one} barks.", f"The {one} bark."), tags=dict.fromkeys(tags, one)) for one in attacks]
+    rows = (WordRow("bark", ("barks", "bark"), {"band": "1"}),)
+    rows += tuple(WordRow(one, (f"{one}s", one.strip()), {"band": "1"}) for one in attacks)
+    words = WordList(ATTACKS[0], ("singular", "plural"), rows)
+    model = Drawn([*(form for row in rows for form in row.forms), *"abcdefghij"])
+    model.name = ATTACKS[1]
+    # `fill` would refuse such names; but a run directory may come from anyone.
+    with patch("syntagm.runs.engine.check", lambda suites: []):
+        return fill(model, suites, words, folder, top=[0.9])
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, the text outside scripts and styles, and the content of those."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text, self.raw, self._in = "", {"script": [], "style": []}, ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._in = tag if tag in self.raw else self._in
+
+    def handle_endtag(self, tag):
+        self._in = "" if tag == self._in else self._in
+
+    def handle_data(self, data):
+        if self._in:
+            self.raw[self._in].append(data)
+        else:
+            self.text += data
+
+
+def written(path: Path, *runs: Run) -> Reader:
+    return Reader(report(runs, path / "report.html").read_text("utf-8"))
+
+
+def saved(page: Reader) -> dict[str, list[dict[str, str]]]:
+    """The CSV files that the page holds, by name."""
+    links = [found for tag, found in page.elements if tag == "a" and "download" in found]
+    texts = {found["download"]: unquote(found["href"].partition(",")[2]) for found in links}
+    return {name: list(csv.DictReader(io.StringIO(text))) for name, text in texts.items()}

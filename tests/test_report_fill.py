@@ -1,20 +1,14 @@
 """The report on fill runs: its numbers are those of the run, what is left out is said, and texts stay texts."""
 
-import csv
-import html
-import io
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
-from unittest.mock import patch
-from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
 import pytest
 from fill_for_tests import Drawn
-from report_examples import ATTACKS
+from report_examples import Reader, saved
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
@@ -52,13 +46,11 @@ def filled(folder: Path, *suites: Suite, seed: str = "", **options: object) -> R
 
 
 def text(path: Path) -> str:
-    body = re.sub(r"<(style|script|svg)\b.*?</\1>", "", path.read_text("utf-8").partition("<body>")[2], flags=re.DOTALL)
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", body)).split())
+    return " ".join(Reader(path.read_text("utf-8")).text.split())
 
 
-def saved(path: Path) -> dict[str, list[dict[str, str]]]:
-    links = re.findall(r'download="([^"]+)" href="data:text/csv;charset=utf-8,([^"]*)"', path.read_text("utf-8"))
-    return {name: list(csv.DictReader(io.StringIO(unquote(content)))) for name, content in links}
+def of_csv(path: Path) -> dict[str, list[dict[str, str]]]:
+    return saved(Reader(path.read_text("utf-8")))
 
 
 def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
@@ -81,7 +73,7 @@ def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
 def test_every_estimate_is_in_the_csv(tmp_path: Path) -> None:
     run = filled(tmp_path / "run", top=[0.9], bottom=[0.1])
     page = report([run], tmp_path / "page.html")
-    rows = {(row["of"], row["name"], row["measure"]): row for row in saved(page)["scores.csv"]}
+    rows = {(row["of"], row["name"], row["measure"]): row for row in of_csv(page)["scores.csv"]}
     found = [("suite", one.group.suite, one) for one in estimates(run)]
     found += [("construction", one.group["construction"], one) for one in pooled(run)]
     assert len(rows) == len(found)
@@ -90,8 +82,8 @@ def test_every_estimate_is_in_the_csv(tmp_path: Path) -> None:
         assert int(row["n"]) == one.n
         assert np.array_equal(float(row["value"]), one.value, equal_nan=True)
     assert {row["measure"] for row in rows.values()} >= {"equal_weight(top=0.9)", "invalid(bottom=0.1)", "tse"}
-    assert len(saved(page)["01-simple-lemmas.csv"]) == 2 * 4  # two labels, four lemmas
-    assert [row["left"] for row in saved(page)["02-other-contexts.csv"]] == ["A bird "]
+    assert len(of_csv(page)["01-simple-lemmas.csv"]) == 2 * 4  # two labels, four lemmas
+    assert [row["left"] for row in of_csv(page)["02-other-contexts.csv"]] == ["A bird "]
 
 
 def test_cut_offs_bands_and_constructions_are_there_where_the_run_has_them(tmp_path: Path) -> None:
@@ -99,7 +91,7 @@ def test_cut_offs_bands_and_constructions_are_there_where_the_run_has_them(tmp_p
     shown = text(page)
     for expected in ("Equal weight (EW) at cut-offs", "By frequency", "By construction", "top 0.9"):
         assert expected in shown
-    assert {"cut_offs_equal_weight.csv", "cut_offs_model_weight.csv", "frequency_bands.csv"} <= saved(page).keys()
+    assert {"cut_offs_equal_weight.csv", "cut_offs_model_weight.csv", "frequency_bands.csv"} <= of_csv(page).keys()
     plain = WordList("plain", WORDS.labels, tuple(replace(row, tags={}) for row in WORDS.rows))
     run = fill(Drawn(VOCABULARY), [OTHER], plain, tmp_path / "plain")
     page = report([run], tmp_path / "plain.html")
@@ -109,7 +101,7 @@ def test_cut_offs_bands_and_constructions_are_there_where_the_run_has_them(tmp_p
 
 def test_bands_on_the_page_have_the_numbers_of_the_figure(tmp_path: Path) -> None:
     page = report([filled(tmp_path / "run")], tmp_path / "page.html")
-    rows = [row for row in saved(page)["frequency_bands.csv"] if row["label"].startswith("all")]
+    rows = [row for row in of_csv(page)["frequency_bands.csv"] if row["label"].startswith("all")]
     assert [row["band"] for row in rows] == ["0", "1", "2", "3"]
     for row in rows:
         assert f"{row['band']}{float(row['value']):.3f} no intervaln=1" in text(page)
@@ -176,33 +168,12 @@ def test_figures_as_files(tmp_path: Path) -> None:
     assert names == {"frequency_bands", *(f"cut_offs_{measure}" for measure in measures)}
 
 
-def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
-    tags = ("construction", "comment", "circuit")
-    suites = [
-        pairs(attack, (f"The {attack} barks.", f"The {attack} bark."), tags=dict.fromkeys(tags, attack))
-        for attack in ATTACKS[:6]
-    ]
-    rows = tuple(WordRow(attack, (f"{attack}s", attack.strip()), {"band": "1"}) for attack in ATTACKS[:6])
-    words = replace(WORDS, name=ATTACKS[0], rows=(*WORDS.rows, *rows))
-    model = Drawn([*VOCABULARY, *(form for row in rows for form in row.forms)])
-    model.name = ATTACKS[1]
-    # `fill` would refuse such names; but a run directory may come from anyone.
-    with patch("syntagm.runs.engine.check", lambda suites: []):
-        run = fill(model, suites, words, tmp_path / "run", top=[0.9])
-    content = report([run], tmp_path / "page.html").read_text("utf-8")
-    assert content.count("<script") == 1
-    assert "<img" not in content
-    assert "onload=alert(1)>" not in content
-    assert "49" not in re.findall(r"<code><bdi>(.*?)</bdi>", content)
-    assert html.escape(ATTACKS[2], quote=False)[:20] in content
-
-
 @pytest.mark.slow
 def test_a_page_that_is_too_large_leaves_out_and_then_refuses(tmp_path: Path) -> None:
     run = filled(tmp_path / "run", top=[0.9])
     whole = report([run], tmp_path / "page.html")
     size = whole.stat().st_size
-    assert "01-simple-lemmas.csv" in saved(whole)
+    assert "01-simple-lemmas.csv" in of_csv(whole)
     report([run], whole, ceiling=size - 1)
     assert whole.stat().st_size < size
     with pytest.raises(UsageError, match="at most 1,000"):

@@ -1,56 +1,29 @@
 import base64
-import csv
 import hashlib
-import io
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from math import log2
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
-from urllib.parse import unquote
 
 import polars as pl
 import pytest
-from report_examples import ATTACKS, crossed, gaps, hostile
+from report_examples import ATTACKS, crossed, gaps, hostile, hostile_fill, saved, written
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.errors import UsageError
+from syntagm.models.names import load
+from syntagm.report.drawings import save
 from syntagm.report.page import CEILING, report
+from syntagm.runs.evaluate import run
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import paired
 from syntagm.suite import Suite
+from syntagm.tasks.measures.surprisal import Surprisal
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
-
-
-class Reader(HTMLParser):
-    """Elements with their attributes, the text outside scripts and styles, and the content of those."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text, self.raw, self._in = "", {"script": [], "style": []}, ""
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        self._in = tag if tag in self.raw else self._in
-
-    def handle_endtag(self, tag):
-        self._in = "" if tag == self._in else self._in
-
-    def handle_data(self, data):
-        if self._in:
-            self.raw[self._in].append(data)
-        else:
-            self.text += data
-
-
-def written(path: Path, *runs: Run) -> Reader:
-    return Reader(report(runs, path / "report.html").read_text("utf-8"))
 
 
 def test_the_numbers_are_there(tmp_path: Path) -> None:
@@ -68,13 +41,6 @@ def test_the_numbers_are_there(tmp_path: Path) -> None:
         "2 verb (empty)0.000",
     ):
         assert expected in page.text, expected
-
-
-def saved(page: Reader) -> dict[str, list[dict[str, str]]]:
-    """The CSV files that the page holds, by name."""
-    links = [found for tag, found in page.elements if tag == "a" and "download" in found]
-    texts = {found["download"]: unquote(found["href"].partition(",")[2]) for found in links}
-    return {name: list(csv.DictReader(io.StringIO(text))) for name, text in texts.items()}
 
 
 def test_every_number_can_be_saved(tmp_path: Path) -> None:
@@ -226,9 +192,10 @@ def test_the_policy_names_exactly_the_scripts_and_styles(tmp_path: Path) -> None
     assert not [name for _, found in page.elements for name in found if name == "style" or name.startswith("on")]
 
 
-@pytest.mark.parametrize("suites", ["ours", "hostile"])
+@pytest.mark.parametrize("suites", ["ours", "hostile", "hostile gaps"])
 def test_nothing_is_loaded(tmp_path: Path, suites: str) -> None:
-    run = hostile(tmp_path) if suites == "hostile" else toy_run(tmp_path, agreement(), gaps(), PLAIN)
+    made = {"hostile": hostile, "hostile gaps": hostile_fill}
+    run = made[suites](tmp_path) if suites in made else toy_run(tmp_path, agreement(), gaps(), PLAIN)
     page = written(tmp_path, run)
     for tag, attributes in page.elements:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form", "use", "image", "foreignObject")
@@ -253,6 +220,34 @@ def test_hostile_texts_stand_as_text(tmp_path: Path) -> None:
         assert attack.rstrip("\x00") in page.text
     data = [json.loads(script) for script in page.raw["script"] if script.startswith("{")]
     assert [item["id"] for item in data[-1]["items"]] == list(ATTACKS)
+
+
+def test_hostile_texts_stand_as_text_in_a_run_over_gaps(tmp_path: Path) -> None:
+    page = written(tmp_path, hostile_fill(tmp_path))
+    tags = [tag for tag, _ in page.elements]
+    assert (tags.count("script"), tags.count("style"), tags.count("title"), tags.count("img")) == (1, 1, 1, 0)
+    assert not [name for _, found in page.elements for name in found if name.startswith("on")]
+    for attack in ATTACKS[:6]:
+        assert attack in page.text
+
+
+def test_measures_whose_values_are_numbers_have_a_page_without_verdicts(tmp_path: Path) -> None:
+    measures = Surprisal("good"), Surprisal("bad")
+    runs = [run(load(name), [agreement(), PLAIN], tmp_path / name, measures=measures) for name in ("toy", "random")]
+    page = written(tmp_path, *runs)
+    bits = runs[0].results("agreement").filter(pl.col("measure") == str(measures[0]))["value"]
+    assert "measures stand in place of predictions" in page.text
+    assert f"{float(bits.mean()):.3f} [" in page.text
+    assert "Models compared" not in page.text
+    assert not [
+        found
+        for _, found in page.elements
+        if re.search(r"\ba\d\b", found.get("class") or "") and "number" in found["class"]
+    ]
+    [items, _] = [json.loads(script) for script in page.raw["script"] if script.startswith("{")]
+    assert items["numbers"]
+    assert {item["why"] for item in items["items"]} == {"shown"}
+    assert "scores.svg" not in {path.name for path in save(runs, tmp_path / "figures", ["svg"])}
 
 
 @pytest.mark.slow
