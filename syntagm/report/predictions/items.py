@@ -117,7 +117,7 @@ def shown(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.Data
             if row["condition"] in conditions:
                 spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
                 homes, tokens = cut(row["text"], tuple(spans), tuple(row["starts"]))
-                bits = [round(one, 3) if math.isfinite(one) else None for one in row["bits"]]
+                bits = [_number(one) for one in row["bits"]]
                 sentence = [index, conditions[row["condition"]], homes, tokens, bits]
                 found[row["item"], row["occurrence"]]["sentences"].append(sentence)
     return Shown([found[key] for key in order if key in found], len(order), regions)
