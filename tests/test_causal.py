@@ -31,7 +31,7 @@ def reference(model: Causal, text: str) -> NDArray[np.float64]:
     """Bits of each token by one plain forward pass of the same model in float64."""
     body, tokenizer = model.forward.model, model.tokenizer
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    whole = [*([] if model.start is None else [model._start]), *ids, *([] if model.end is None else [model._end])]
+    whole = [*([] if model.start is None else [model.bos]), *ids, *([] if model.end is None else [model.eos])]
     if len(whole) == 1:
         return np.array([math.nan])
     was = body.dtype
@@ -79,7 +79,7 @@ def test_probabilities_of_the_next_token_sum_to_one(family: str) -> None:
     model = CAUSAL[family]()
     context = model.tokenizer("The old", add_special_tokens=False)["input_ids"]
     everything = range(model.forward.head.vocabulary)
-    rows = model.forward.surprisals([[model._start, *context, token] for token in everything], lambda _: None)
+    rows = model.forward.surprisals([[model.bos, *context, token] for token in everything], lambda _: None)
     assert sum(2.0 ** -row.bits[-1] for row in rows) == pytest.approx(1, abs=1e-5)
 
 

@@ -9,8 +9,9 @@ from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.formula import parse
-from syntagm.report import drawings, numbers
+from syntagm.report import numbers
 from syntagm.report.page import report
+from syntagm.report.predictions import figures, scores
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Prediction, Suite
 from syntagm.views.scores import compute as estimates
@@ -89,7 +90,7 @@ def test_on_the_page_and_in_the_figure(run: Run) -> None:
     assert 'data-value="" title="no chance level: a comparison with a number' in page
     # The tag is shown as a tag.
     assert '<dt><bdi>chance</bdi></dt><dd dir="auto">0.99</dd>' in page
-    figure = drawings.accuracies(numbers.subjects(numbers.columns([run])))
+    figure = figures.accuracies(numbers.subjects(scores.columns([run])))
     assert figure.table["chance"].to_list() == [0.5, 0.5]
 
 

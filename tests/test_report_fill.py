@@ -20,7 +20,7 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm.cli import main
 from syntagm.errors import UsageError
 from syntagm.models.names import load
-from syntagm.report import fill_examples
+from syntagm.report.gaps import examples
 from syntagm.report.page import report
 from syntagm.runs.evaluate import fill
 from syntagm.runs.store import Run, open_run
@@ -218,13 +218,13 @@ def test_hardest_and_easiest_lemmas(tmp_path: Path) -> None:
     columns = ("suite", "label", "row", "lemma", "contexts", "won", "right", "wrong")
     table = pl.DataFrame(sums, schema=columns, orient="row")
     run.lemmas = lambda suite=None: table  # type: ignore[method-assign]
-    found = fill_examples.lemmas(run, "s", most=1)
+    found = examples.lemmas(run, "s", most=1)
     assert [one.forms for one in found.hardest] == [("sings", "sing")]
     assert [one.forms for one in found.easiest] == [("naps", "nap")]
     assert (found.never, found.always, found.of) == (2, 1, 4)
     assert found.hardest[0].won == {"singular": (0.0, 2), "plural": (0.0, 1)}
     assert found.hardest[0].right == pytest.approx((0.2 + 0.1) / (0.2 + 0.1 + 0.1 + 0.1))
-    every = fill_examples.lemmas(run, "s", most=2)
+    every = examples.lemmas(run, "s", most=2)
     assert [one.forms[1] for one in every.hardest] == ["sing", "bark", "are", "nap"]
     assert every.easiest == ()
 
@@ -233,7 +233,7 @@ def test_contexts_are_the_extremes_and_a_sample(tmp_path: Path) -> None:
     run = filled(tmp_path)
     table = pl.DataFrame({"equal_weight": [0.5, 0.1, np.nan, 0.9, 0.4], "model_weight": [0.5] * 5})
     run.contexts = lambda suite=None: table  # type: ignore[method-assign]
-    found = fill_examples.contexts(run, "s", most=1)
+    found = examples.contexts(run, "s", most=1)
     assert [(one["equal_weight"], one["why"]) for one in found[:2]] == [(0.1, "lowest"), (0.9, "highest")]
     assert [one["why"] for one in found[2:]] == ["sampled"]
-    assert [one["why"] for one in fill_examples.contexts(run, "s", most=2)] == [""] * 5
+    assert [one["why"] for one in examples.contexts(run, "s", most=2)] == [""] * 5

@@ -7,7 +7,8 @@ import pytest
 from report_examples import crossed
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.report import items, numbers
+from syntagm.report import numbers
+from syntagm.report.predictions import items, scores
 
 
 def results(margins: list[float], measure: str = "0") -> pl.DataFrame:
@@ -51,7 +52,7 @@ def test_many_ties_leave_room_for_others() -> None:
 
 
 def test_tokens_regions_and_bits(tmp_path: Path) -> None:
-    [subject] = numbers.subjects(numbers.columns([toy_run(tmp_path, agreement(nouns=("dog",)))]))
+    [subject] = numbers.subjects(scores.columns([toy_run(tmp_path, agreement(nouns=("dog",)))]))
     shown = items.shown(subject)
     assert (shown.of, shown.regions) == (1, ["1", "2"])
     [item] = shown.items
@@ -63,7 +64,7 @@ def test_tokens_regions_and_bits(tmp_path: Path) -> None:
 
 
 def test_a_token_over_a_border_stands_where_it_begins(tmp_path: Path) -> None:
-    [subject] = numbers.subjects(numbers.columns([toy_run(tmp_path, crossed())]))
+    [subject] = numbers.subjects(scores.columns([toy_run(tmp_path, crossed())]))
     [item] = items.shown(subject).items
     assert item["why"] == "undefined"
     assert item["verdicts"] == [[0, "0", None, None]]
@@ -76,6 +77,6 @@ def test_items_of_one_id_stay_apart(tmp_path: Path) -> None:
     # `run` refuses this now; a run directory may be of another opinion.
     with patch("syntagm.runs.engine.check", lambda suites: []):
         run = toy_run(tmp_path, type(suite)("twins", twins, suite.predictions))
-    [subject] = numbers.subjects(numbers.columns([run]))
+    [subject] = numbers.subjects(scores.columns([run]))
     texts = [["".join(sentence[3]) for sentence in item["sentences"]] for item in items.shown(subject).items]
     assert texts == [["the dog barks", "the dog bark"], ["the cats sleep", "the cats sleeps"]]

@@ -1,1 +1,1 @@
-"""Language models: one file a family."""
+"""Language models: one folder a family, which declares it in `family.py`."""

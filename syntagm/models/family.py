@@ -113,7 +113,8 @@ class Family:
         if others := sorted(given.keys() - known.keys()):
             place = f"model family {self.name}" + (", around a live model" if loaded else "")
             expected = "one of " + ", ".join(sorted(known)) if known else "none: the family has no options"
-            raise UsageError(place, f"no such option: {others[0]!r}", expected)
+            cure = f"`syntagm models {self.name}` says what they mean."
+            raise UsageError(place, f"no such option: {others[0]!r}", expected, cure)
         for name, text in given.items():
             known[name].check(text)
         return {name: option.default for name, option in known.items() if option.default} | dict(given)

@@ -1,23 +1,19 @@
-"""The numbers of a page as CSV inside it: links that save a file, without scripts and without a network."""
+"""Links that save numbers as CSV inside the page, which loads nothing, and the names of files about suites."""
 
+import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 import polars as pl
 from markupsafe import Markup, escape
 
-from syntagm.export.scores import COLUMNS, score_row
 from syntagm.io import csv
-from syntagm.report.numbers import Column, Line, Subject
-from syntagm.report.versus import Versus
-from syntagm.stats.paired import Comparison
 
-VERSUS_COLUMNS = (
-    *("a", "b", "suite", "n", "accuracy_a", "low_a", "high_a", "accuracy_b", "low_b", "high_b"),
-    *("difference", "low", "high", "only_a", "only_b", "undefined", "p", "p_holm", "p_benjamini_hochberg", "method"),
-)
 # What may stand in a URL without an escape, so that the links stay small; nothing that ends an attribute.
 _SAFE = "/:;,@!$*()?=+|[]"
+_LONGEST = 60
+# Each byte as it stands in a URL.
+_IN_A_URL = {byte: quote(bytes([byte]), safe=_SAFE) for byte in range(256)}
 
 
 def link(name: str, columns: Sequence[str], rows: Iterable[Sequence[object]], label: str = "CSV") -> Markup:
@@ -26,33 +22,10 @@ def link(name: str, columns: Sequence[str], rows: Iterable[Sequence[object]], la
     >>> link("a.csv", ("x", "y"), [(1, "say <b>")])
     Markup('<a class="data" download="a.csv" href="data:text/csv;charset=utf-8,x,y%0A1,say%20%3Cb%3E%0A">CSV</a>')
     """
-    content = quote("".join(csv.lines(columns, rows)).encode("utf-8", "replace"), safe=_SAFE)
+    written = "".join(csv.lines(columns, rows)).encode("utf-8", "replace")
+    content = written.decode("latin-1").translate(_IN_A_URL)
     made = f'<a class="data" download="{escape(name)}" href="data:text/csv;charset=utf-8,{content}">{escape(label)}</a>'
     return Markup(made)
-
-
-def scores(columns: Sequence[Column], lines: Iterable[Line]) -> Markup:
-    """Every accuracy of every run, and the scores over suites that the lines hold, with interval, chance and signature."""
-    rows: list[tuple[object, ...]] = []
-    over = list(lines)
-    for place, column in enumerate(columns):
-        found = [*column.accuracies.values(), *(one for line in over if (one := line.cells[place]))]
-        rows += [(column.name, *score_row(column.run, one)[1:]) for one in found]
-    return link("scores.csv", COLUMNS, rows, "all scores as CSV")
-
-
-def compared(pairs: Sequence[Versus]) -> Markup:
-    """Every comparison of two models on a suite."""
-    rows = (_compared(pair, subject, one) for pair in pairs for subject, one in pair.suites)
-    return link("comparison.csv", VERSUS_COLUMNS, rows, "all comparisons as CSV")
-
-
-def _compared(pair: Versus, subject: Subject, one: Comparison) -> tuple[object, ...]:
-    found = [(part.value, part.low, part.high) for part in (one.a, one.b, one.difference) if part]
-    counts = (one.verdicts.only_a, one.verdicts.only_b) if one.verdicts else ("", "")
-    tested = (one.p, one.holm, one.benjamini_hochberg)
-    numbers = (*(number for three in found for number in three), *counts, one.difference.undefined, *tested)
-    return (pair.a.name, pair.b.name, subject.title, one.n, *numbers, one.difference.method)
 
 
 def figure(numbers: pl.DataFrame, stem: str) -> Markup:
@@ -60,12 +33,11 @@ def figure(numbers: pl.DataFrame, stem: str) -> Markup:
     return link(f"{stem}.csv", numbers.columns, numbers.iter_rows(), "its numbers as CSV")
 
 
-def verdicts(subject: Subject, stem: str) -> Markup:
-    """The value and the margin of every item, a row an item, measure and model."""
-    columns = ("model", "item", "measure", "value", "margin")
-    rows = [
-        (column.name, *row)
-        for column in subject.columns
-        for row in column.run.results(subject.name).select(columns[1:]).iter_rows()
-    ]
-    return link(f"{stem}-items.csv", columns, rows, "every item as CSV")
+def file_name(number: int, name: str) -> str:
+    """A name for files about a suite: its number, which keeps names apart, and what is harmless of its name.
+
+    >>> file_name(3, "../../etc/passwd"), file_name(12, "CON")
+    ('03-etc-passwd', '12-CON')
+    """
+    harmless = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:_LONGEST]
+    return f"{number:02}-{harmless}" if harmless else f"{number:02}"

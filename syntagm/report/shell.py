@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from syntagm.errors import UsageError
 from syntagm.io import atomic
-from syntagm.report import example, numbers
+from syntagm.report import numbers
 from syntagm.report.policy import content_policy
 
 CEILING = 10_000_000
@@ -25,9 +25,7 @@ def _environment() -> Environment:
     found = Environment(
         loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    found.globals.update(
-        number=numbers.number, between=numbers.between, citation=numbers.citation, spelled=example.spelled
-    )
+    found.globals.update(number=numbers.number, between=numbers.between, citation=numbers.citation)
     return found
 
 

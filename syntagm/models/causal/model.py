@@ -40,17 +40,24 @@ SCORER = "causal 1"
 
 
 class Causal(LanguageModel):
-    """A causal transformer with its tokenizer; made by `load`, or around a live model by `wrap`."""
+    """A causal transformer with its tokenizer; made by `load`, or around a live model by `wrap`.
+
+    Attributes:
+        tokenizer: from texts to token numbers.
+        forward: from token numbers to surprisals.
+        bos: the number of the symbol before each text; None if nothing stands there.
+        eos: the number of the end symbol, if its surprisal is listed.
+    """
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
     def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
         chosen, config = FAMILY.choose(options), model.config
-        self._start = start_symbol(chosen["bos"], tokenizer, config)
-        self._end = end_symbol(chosen["eos"], tokenizer, config)
+        self.bos = start_symbol(chosen["bos"], tokenizer, config)
+        self.eos = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.name = FAMILY.canonical(label, options)
-        self.start, self.end = self._symbol(tokenizer, self._start), self._symbol(tokenizer, self._end)
+        self.start, self.end = self._symbol(tokenizer, self.bos), self._symbol(tokenizer, self.eos)
         self.tokenizer = tokenizer
         self.forward = probed(
             model, batch_tokens(chosen, model.device, BATCH), chosen["sharing"] == "auto", self._borders
@@ -62,7 +69,7 @@ class Causal(LanguageModel):
         code, borders = hash_code(model), self._borders and self._borders.digest()
         # The end symbol ends words, too, whether it is listed or not.
         ending = _ending(tokenizer, config) if self.policies["fill"] == "word" else None
-        rests = [SCORER, weights, code, self._start, self._end, tokenizer.unk_token_id, borders, ending, self.policies]
+        rests = [SCORER, weights, code, self.bos, self.eos, tokenizer.unk_token_id, borders, ending, self.policies]
         self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
         self.record = {
             "architecture": config.model_type,
@@ -139,12 +146,12 @@ class Causal(LanguageModel):
         if self.policies["fill"] == "word":
             end = _ending(self.tokenizer, self.live.config)
             ends = word_ends(self.tokenizer, self.forward.head.vocabulary, end)
-        return Filler(self.forward, self.tokenizer, self._start, ends, self.name)
+        return Filler(self.forward, self.tokenizer, self.bos, ends, self.name)
 
     def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
         """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
         for text, found in encoded.items():
-            if (highest := max([*found.ids, self._start or 0, self._end or 0])) >= self.forward.symbols:
+            if (highest := max([*found.ids, self.bos or 0, self.eos or 0])) >= self.forward.symbols:
                 raise ModelError(
                     self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
                     f"numbers below {self.forward.symbols}, the model's rows",
@@ -153,17 +160,17 @@ class Causal(LanguageModel):
 
     def _sequence(self, ids: Sequence[int]) -> list[int]:
         """What goes through the model: start symbol, tokens, end symbol, as far as its positions reach."""
-        start = [] if self._start is None else [self._start]
-        end = [] if self._end is None else [self._end]
+        start = [] if self.bos is None else [self.bos]
+        end = [] if self.eos is None else [self.eos]
         return [*start, *ids, *end][: self.forward.limit + (self._borders is None)]
 
     def _answer(self, text: str, encoded: Encoded, rows: Rows | None) -> Surprisals:
         starts, known = encoded.starts, encoded.known
-        if self._end is not None:
+        if self.eos is not None:
             starts, known = np.append(starts, np.int32(len(text))), np.append(known, True)
         bits = np.full(len(starts), np.nan)
         if rows is not None:
-            first = 0 if self._start is not None else 1
+            first = 0 if self.bos is not None else 1
             bits[first : first + len(rows.bits)] = rows.bits
             if self._borders is not None:
                 self._correct(bits, encoded.ids, rows)
@@ -176,8 +183,8 @@ class Causal(LanguageModel):
         begin so". A word's first token is freed of it, and its last token is charged with that of the next word.
         """
         assert self._borders is not None
-        shift = 0 if self._start is None else 1
-        tokens = [*ids, *([self._end] if self._end is not None else [])][: len(rows.begin) + 1 - shift]
+        shift = 0 if self.bos is None else 1
+        tokens = [*ids, *([self.eos] if self.eos is not None else [])][: len(rows.begin) + 1 - shift]
         for index, token in enumerate(tokens):
             begins = index == 0 or self._borders.begins[token]
             if begins and index + shift > 0:

@@ -38,7 +38,13 @@ _BLOCK = 1 << 19
 
 
 class Masked(LanguageModel):
-    """A masked transformer with its tokenizer; made by `load`, or around a live model by `wrap`."""
+    """A masked transformer with its tokenizer; made by `load`, or around a live model by `wrap`.
+
+    Attributes:
+        tokenizer: from texts to token numbers.
+        forward: from rows of token numbers to logits at their masks.
+        filler: fills gaps.
+    """
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     sees = FAMILY.sees

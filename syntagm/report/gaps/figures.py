@@ -1,4 +1,4 @@
-"""The figures of a report on fill runs: the weights against cut-offs, and by how frequent a lemma is."""
+"""The figures of runs over gaps: the weights against cut-offs, and by how frequent a lemma is."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from syntagm.drawing.chart import Figure
-from syntagm.report import fill_numbers
-from syntagm.report.fill_numbers import TAG, FillColumn
+from syntagm.report.gaps.scores import TAG
+from syntagm.report.numbers import Column
 from syntagm.result import Estimate, Group
 from syntagm.runs.gap_run import FillRun
 from syntagm.views import nucleus
@@ -25,7 +25,7 @@ class Drawing:
     figure: Figure
 
 
-def cut_off_drawings(columns: Sequence[FillColumn], titled: bool = False) -> list[Drawing]:
+def cut_off_drawings(columns: Sequence[Column[FillRun]], titled: bool = False) -> list[Drawing]:
     """Equal weight, model weight, covered mass and invalid contexts against cut-offs; none if no run has cut-offs.
 
     By construction, where all suites of all runs have one, else by suite.
@@ -44,17 +44,17 @@ def cut_off_drawings(columns: Sequence[FillColumn], titled: bool = False) -> lis
     return found
 
 
-def _by_construction(columns: Sequence[FillColumn]) -> bool:
+def _by_construction(columns: Sequence[Column[FillRun]]) -> bool:
     return all(column.pooled and all(TAG in suite.tags for suite in column.run.suites) for column in columns)
 
 
-def _rows(column: FillColumn, measure: str, pooled: bool) -> Iterator[tuple[object, ...]]:
+def _rows(column: Column[FillRun], measure: str, pooled: bool) -> Iterator[tuple[object, ...]]:
     found = column.pooled if pooled else column.accuracies
     rows = (nucleus.row_of(one, about, column.name, measure) for (about, _), one in found.items())
     yield from (row for row in rows if row)
 
 
-def band_drawing(columns: Sequence[FillColumn], titled: bool = False) -> Drawing | None:
+def band_drawing(columns: Sequence[Column[FillRun]], titled: bool = False) -> Drawing | None:
     """Accuracy by frequency band; None if no word list has bands.
 
     Arguments:
@@ -74,30 +74,22 @@ def band_drawing(columns: Sequence[FillColumn], titled: bool = False) -> Drawing
     return Drawing("frequency_bands", title, tuple(said), figure)
 
 
-def titled(runs: Sequence[FillRun]) -> Iterator[tuple[str, Figure]]:
-    """All figures with their titles in them, and the names of their files."""
-    columns = fill_numbers.columns(runs)
-    bands = band_drawing(columns, True)
-    for one in (*cut_off_drawings(columns, True), *([bands] if bands else [])):
-        yield one.stem, one.figure
-
-
 @dataclass(frozen=True, slots=True)
 class Band:
     """The lemmas of one frequency band under one model, each label counting the same: equal weight and model weight."""
 
-    column: FillColumn
+    column: Column[FillRun]
     band: int
     equal_weight: Estimate
     model_weight: Estimate
 
 
-def bands(columns: Sequence[FillColumn]) -> list[Band]:
+def bands(columns: Sequence[Column[FillRun]]) -> list[Band]:
     """A line for each model and band; of lemmas that were asked under every label."""
     return [one for column in columns for one in _bands(column)]
 
 
-def _bands(column: FillColumn) -> Iterator[Band]:
+def _bands(column: Column[FillRun]) -> Iterator[Band]:
     lemmas = lemma_groups.balanced(column.run.lemmas(), column.run.words.labels)
     table = lemma_groups.tagged(lemmas, _tags(column), [frequency_bands.TAG])
     for band in sorted(int(one) for one in table[frequency_bands.TAG].unique() if one.isdecimal()):
@@ -110,5 +102,5 @@ def _bands(column: FillColumn) -> Iterator[Band]:
         )
 
 
-def _tags(column: FillColumn) -> dict[str, dict[str, str]]:
+def _tags(column: Column[FillRun]) -> dict[str, dict[str, str]]:
     return {row.lemma: dict(row.tags) for row in column.run.words.rows}

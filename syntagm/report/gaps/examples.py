@@ -1,4 +1,4 @@
-"""What a report on fill runs shows of a suite: the lemmas that go wrong and right most often, and a few contexts."""
+"""What a report shows of a suite asked about in gaps: the lemmas that go wrong and right most often, and a few contexts."""
 
 import random
 from collections.abc import Mapping, Sequence

@@ -7,6 +7,7 @@ from itertools import combinations
 import polars as pl
 
 from syntagm.report.numbers import Column, Subject
+from syntagm.runs.store import Run
 from syntagm.stats import paired, score
 from syntagm.stats.paired import Comparison, Verdicts
 from syntagm.stats.significance import LEVEL
@@ -25,10 +26,10 @@ class Versus:
     """
 
     number: int
-    a: Column
-    b: Column
+    a: Column[Run]
+    b: Column[Run]
     overall: Comparison
-    suites: tuple[tuple[Subject, Comparison], ...]
+    suites: tuple[tuple[Subject[Run], Comparison], ...]
 
     @property
     def better(self) -> tuple[int, int]:
@@ -49,7 +50,7 @@ def _counted(one: Comparison) -> Verdicts:
     return one.verdicts
 
 
-def versus(columns: Sequence[Column], subjects: Sequence[Subject]) -> list[Versus]:
+def versus(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) -> list[Versus]:
     """Every pair of columns that share a suite; with more than `MOST` columns, each with the first."""
     if len(columns) < 2:
         return []
@@ -65,7 +66,7 @@ def versus(columns: Sequence[Column], subjects: Sequence[Subject]) -> list[Versu
     return found
 
 
-def _first(column: Column, subjects: Sequence[Subject]) -> dict[str, Sequence[str]]:
+def _first(column: Column[Run], subjects: Sequence[Subject[Run]]) -> dict[str, Sequence[str]]:
     """The first prediction of each suite, where the model was asked it: another would be another comparison."""
     return {
         subject.name: (subject.first,)
@@ -74,7 +75,7 @@ def _first(column: Column, subjects: Sequence[Subject]) -> dict[str, Sequence[st
     }
 
 
-def _shared(a: Column, b: Column, subjects: Sequence[Subject]) -> dict[str, Subject]:
+def _shared(a: Column[Run], b: Column[Run], subjects: Sequence[Subject[Run]]) -> dict[str, Subject[Run]]:
     return {
         subject.name: subject
         for subject in subjects
@@ -83,7 +84,9 @@ def _shared(a: Column, b: Column, subjects: Sequence[Subject]) -> dict[str, Subj
     }
 
 
-def _versus(number: int, a: Column, b: Column, shared: dict[str, Subject], pairs: pl.DataFrame) -> Versus:
+def _versus(
+    number: int, a: Column[Run], b: Column[Run], shared: dict[str, Subject[Run]], pairs: pl.DataFrame
+) -> Versus:
     paired.refuse_others_than_verdicts(pairs, "separation")
     tolerances = (a.run.tolerance, b.run.tolerance)
     found = [(shared[one.group.suite], one) for one in paired.by_suite(pairs, tolerances)]

@@ -1,0 +1,1 @@
+"""The chapter on runs over gaps."""

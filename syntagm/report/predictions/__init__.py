@@ -1,0 +1,1 @@
+"""The chapter on runs of predictions, or of measures in their place."""

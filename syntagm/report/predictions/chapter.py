@@ -1,0 +1,182 @@
+"""The chapter on runs of predictions: accuracies, models compared, regions, and items token by token."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from markupsafe import Markup
+
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.save_chart import svg
+from syntagm.report import downloads, numbers, shell
+from syntagm.report.chapter import Chapter, Render
+from syntagm.report.numbers import Column, Subject
+from syntagm.report.policy import embedded
+from syntagm.report.predictions import downloads as of_predictions
+from syntagm.report.predictions import example, figures, items, scores, versus
+from syntagm.report.predictions.example import Line
+from syntagm.report.predictions.items import Shown
+from syntagm.runs.store import Run
+from syntagm.views.regions import chart as surprisal_by_region
+
+_LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
+# A row of verdicts takes about so many bytes.
+_ROW = 60
+# What is said around the items of a suite takes so many bytes more or less, by how many are shown.
+_SAID = 1000
+# The number of suites is beside each score.
+_REMARK = re.compile(r"^mean of [\d,]+ suites?; ")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One suite on the page.
+
+    Arguments:
+        svg: its figure, "" if left out.
+        shown: items with tokens.
+        item, example: the first item, as `example.example` gives it.
+        figure_data, items_data: links that save numbers; the second "" if there are too many.
+        embedded: rank of an item -> the item as JSON.
+    """
+
+    subject: Subject[Run]
+    svg: Markup
+    figure: Figure
+    kind: str
+    shown: Shown
+    item: str
+    example: tuple[Line, ...]
+    figure_data: Markup
+    items_data: Markup
+    embedded: Mapping[int, str]
+
+    @property
+    def compared(self) -> bool:
+        """Does the figure show what the first prediction compares?"""
+        return bool(example.compared(self.subject.record) & set(self.figure.table["region"]))
+
+    @property
+    def empty(self) -> bool:
+        """Does the figure show empty regions?"""
+        return self.kind == "regions" and bool(self.figure.table["empty"].any())
+
+
+@final
+class Predictions(Chapter):
+    """Runs of predictions, or of measures in their place."""
+
+    folder: ClassVar[str] = "predictions"
+    title: ClassVar[str] = "Targeted syntactic evaluation"
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._columns = scores.columns(runs)
+        self._subjects = numbers.subjects(self._columns)
+
+    @property
+    def columns(self) -> Sequence[Column[Run]]:
+        """The runs with their accuracies."""
+        return self._columns
+
+    @property
+    def subjects(self) -> Sequence[Subject[Run]]:
+        """Their suites."""
+        return self._subjects
+
+    def page(self, room: int) -> dict[str, Any]:
+        """Return what the page says apart from its items."""
+        columns, subjects = self._columns, self._subjects
+        sections = list(_sections(subjects, room))
+        overall, groups, pairs = scores.overall(columns), scores.groups(columns), versus.versus(columns, subjects)
+        lines = [*overall, *(line for found in groups.values() for line in found)]
+        scored = [one for line in overall for one in line.cells if one]
+        anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
+        return {
+            "sections": sections,
+            "anchors": [*anchors, *([("compared", "Models compared")] if pairs else [])],
+            "above": ("suites", "table of suites"),
+            "overall": overall,
+            "methods": sorted({_REMARK.sub("", one.method) for one in scored}),
+            "incomplete": any(one.value != one.value for one in scored),
+            "groups": groups,
+            "in_no_line": {tag: scores.in_no_line(columns, tag) for tag in groups},
+            "names": len({subject.name for subject in subjects}),
+            "pairs": pairs,
+            "every_pair_with_the_first": len(columns) > versus.MOST,
+            "most_models": versus.MOST,
+            "downloads": {
+                "scores": of_predictions.scores(columns, lines),
+                "compared": of_predictions.compared(pairs) if pairs else "",
+            },
+            "picture": Markup(svg(figures.accuracies(subjects))) if len(sections) > 1 else "",
+            "figure_method": surprisal_by_region.METHOD,
+            "seed": items.SEED,
+            "spelled": example.spelled,
+        }
+
+    def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
+        """Yield the page with less and less on it, without those that can't be small enough."""
+        sections: Sequence[Section] = page["sections"]
+        # What is known of the size of a page without items and CSV: at first, that its figures are there.
+        rest = sum(len(section.svg) for section in sections)
+        for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS)]:
+            added = _added(sections, limit, data)
+            if limit and rest + added > ceiling:
+                continue
+            made = _render(render, sections, limit, data)
+            rest = max(rest, len(made.encode()) - added - _SAID * len(sections))
+            yield made
+
+    def figures(self) -> Iterator[tuple[str, Figure]]:
+        """Yield the accuracies of all suites, and a figure of each suite that has one."""
+        yield "scores", figures.accuracies(self._subjects, "Accuracy by suite")
+        for subject in self._subjects:
+            _, figure = figures.suite(subject, subject.title)
+            if len(figure.table):
+                yield downloads.file_name(subject.number, subject.name), figure
+
+
+def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
+    data = shell.DATA
+    for subject in subjects:
+        sentences = [column.run.sentences(subject.name) for column in subject.columns]
+        kind, drawn = figures.suite(subject, "", sentences)
+        picture = svg(drawn) if len(drawn.table) else ""
+        room -= len(picture.encode())
+        stem = downloads.file_name(subject.number, subject.name)
+        verdicts = sum(column.judged[subject.name] for column in subject.columns) * len(subject.record.predictions)
+        items_data = of_predictions.verdicts(subject, stem) if 0 < verdicts * _ROW <= data else Markup("")
+        data -= len(items_data)
+        shown = items.shown(subject, items.LIMIT, sentences)
+        yield Section(
+            *(subject, Markup(picture if room > 0 else ""), drawn, kind, shown),
+            *example.example(subject.record, sentences[0]),
+            *(downloads.figure(drawn.table, stem), items_data),
+            {item["rank"]: embedded(item) for item in shown.items},
+        )
+
+
+def _added(sections: Sequence[Section], limit: int, data: bool) -> int:
+    """About how many bytes items and CSV add to a page without them; never more than they do."""
+    shown = sum(len(one.encode()) for section in sections for rank, one in section.embedded.items() if rank < limit)
+    return shown + (sum(len(section.figure_data) + len(section.items_data) for section in sections) if data else 0)
+
+
+def _render(render: Render, sections: Sequence[Section], limit: int, data: bool) -> str:
+    chosen = {section.subject.number: Markup(_items(section, limit)) for section in sections}
+    return render({"limit": limit, "data": data, "embedded": chosen})
+
+
+def _items(section: Section, limit: int) -> str:
+    """What the script needs to draw the `limit` most telling items of a suite, as JSON."""
+    subject = section.subject
+    labels = subject.record.region_labels
+    about = {
+        "columns": [column.name for column in subject.columns],
+        "tolerances": [column.run.tolerance for column in subject.columns],
+        "conditions": subject.record.conditions,
+        "regions": [f"{name} {labels.get(name, '')}".strip() for name in section.shown.regions],
+    }
+    chosen = (one for rank, one in section.embedded.items() if rank < limit)
+    return f'{embedded(about)[:-1]},"items":[{",".join(chosen)}]}}'

@@ -1,0 +1,50 @@
+"""The figures of runs of predictions: one a suite, and one of the accuracies of all suites."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from syntagm.drawing.chart import Figure
+from syntagm.report.numbers import Subject
+from syntagm.report.predictions.example import compared
+from syntagm.result import Group
+from syntagm.runs.store import Run
+from syntagm.views import margins
+from syntagm.views.regions import chart as surprisal_by_region
+from syntagm.views.scores import chart as scores
+
+
+def suite(
+    subject: Subject[Run], title: str = "", sentences: Sequence[pl.DataFrame] | None = None
+) -> tuple[str, Figure]:
+    """The figure of a suite and its kind: surprisal by region ("regions"), or, without regions, "margins".
+
+    Arguments:
+        sentences: of the suite, a table a column, if they are at hand.
+    """
+    tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
+    by_region = [
+        surprisal_by_region.table(column.run, subject.name, column.name, table)
+        for column, table in zip(subject.columns, tables, strict=True)
+    ]
+    by_region = [table for table in by_region if len(table)]
+    if by_region or not subject.first:
+        return "regions", surprisal_by_region.draw(by_region, title, compared(subject.record))
+    found = [
+        margins.table(column.run.results(subject.name), subject.name, subject.first, column.name)
+        for column in subject.columns
+    ]
+    return "margins", margins.draw([table for table in found if len(table)], title)
+
+
+def accuracies(subjects: Sequence[Subject[Run]], title: str = "") -> Figure:
+    """The accuracy of every model on every suite, by the first prediction of each suite."""
+    found = [
+        replace(one, group=Group(column.name, subject.title, subject.first))
+        for subject in subjects
+        for column in subject.columns
+        if (one := column.accuracies.get((subject.name, subject.first)))
+    ]
+    chances = {subject.title: subject.chance("first").value for subject in subjects}
+    return scores.draw(found, chances, title)
