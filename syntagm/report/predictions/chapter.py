@@ -92,8 +92,10 @@ class Predictions(Chapter):
         lines = [*overall, *(line for found in groups.values() for line in found)]
         scored = [one for line in overall for one in line.cells if one]
         anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
+        judged = scores.judged(columns)
         return {
             "sections": sections,
+            "judged": judged,
             "anchors": [*anchors, *([("compared", "Models compared")] if pairs else [])],
             "above": ("suites", "table of suites"),
             "overall": overall,
@@ -109,7 +111,7 @@ class Predictions(Chapter):
                 "scores": of_predictions.scores(columns, lines),
                 "compared": of_predictions.compared(pairs) if pairs else "",
             },
-            "picture": Markup(svg(figures.accuracies(subjects))) if len(sections) > 1 else "",
+            "picture": Markup(svg(figures.accuracies(subjects))) if judged and len(sections) > 1 else "",
             "figure_method": surprisal_by_region.METHOD,
             "seed": items.SEED,
             "spelled": example.spelled,
@@ -130,7 +132,8 @@ class Predictions(Chapter):
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
         """Yield the accuracies of all suites, and a figure of each suite that has one."""
-        yield "scores", figures.accuracies(self._subjects, "Accuracy by suite")
+        if scores.judged(self._columns):
+            yield "scores", figures.accuracies(self._subjects, "Accuracy by suite")
         for subject in self._subjects:
             _, figure = figures.suite(subject, subject.title)
             if len(figure.table):
@@ -178,5 +181,6 @@ def _items(section: Section, limit: int) -> str:
         "conditions": subject.record.conditions,
         "regions": [f"{name} {labels.get(name, '')}".strip() for name in section.shown.regions],
     }
+    about |= {} if scores.judged(subject.columns) else {"numbers": True}
     chosen = (one for rank, one in section.embedded.items() if rank < limit)
     return f'{embedded(about)[:-1]},"items":[{",".join(chosen)}]}}'

@@ -72,7 +72,9 @@ def choose(
 def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
     """Reason -> items, the most telling first."""
     defined, tied = table.filter(pl.col("value").is_not_nan()), pl.col("margin").abs() <= tolerance
-    differing = defined.group_by(*_KEY, "measure", maintain_order=True).agg(
+    # Of verdicts: numbers always differ.
+    judged = defined.filter(pl.col("value").is_in([0.0, 1.0]))
+    differing = judged.group_by(*_KEY, "measure", maintain_order=True).agg(
         flips=pl.col("value").n_unique() > 1, spread=pl.col("margin").max() - pl.col("margin").min()
     )
     flips = differing.filter("flips").sort("spread", descending=True, maintain_order=True)
