@@ -12,8 +12,8 @@ import syntagm as sg
 from syntagm.errors import UsageError
 from syntagm.report.page import report
 from syntagm.runs.engine import Silence, run
-from syntagm.views.comparison.compute import compare
-from syntagm.views.scores.compute import accuracies, scores
+from syntagm.views.comparison import compare
+from syntagm.views.scores.numbers import accuracies, scores
 
 
 class Hearing(Silence):

@@ -11,7 +11,7 @@ from toy_runs import pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError, UsageError
 from syntagm.papers.newman2021 import confound
@@ -20,9 +20,8 @@ from syntagm.runs.gap_recording import fill
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.store import open_run
 from syntagm.suite import Suite
-from syntagm.views import groups, nucleus
-from syntagm.views.frequency_bands import chart as frequency_bands
-from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.views import frequency_bands, groups, nucleus
+from syntagm.views.gaps import lemma_groups
 from syntagm.views.scores import table as scores
 from syntagm.word_list import WordList, WordRow
 

@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from syntagm.drawing.text import known
 from syntagm.io import csv as table
+from syntagm.result import Estimate
 
 Cell = str | int | float | None
+# What users call a format -> how its files end.
+FORMATS = {"csv": "csv", "md": "md", "latex": "tex"}
 _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}",
@@ -91,3 +95,8 @@ def _line(cells: Sequence[str]) -> str:
 
 def _tex(text: str) -> str:
     return "".join(_ESCAPED.get(character, character) for character in text)
+
+
+def cells(one: Estimate) -> tuple[Cell, ...]:
+    """Return an estimate as cells: value, low, high, n, ties, undefined; what is not known is empty."""
+    return known(one.value), known(one.low), known(one.high), one.n, one.ties, one.undefined

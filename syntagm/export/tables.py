@@ -23,7 +23,7 @@ from syntagm.runs.engine import RESULT_COLUMNS
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.store import REGION_COLUMNS, TOKEN_COLUMNS, Run
 from syntagm.views.gaps import estimates as blank_estimates
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores import numbers as estimates
 
 SCORE_COLUMNS = (
     *("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined"),

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.drawing import save_chart
-from syntagm.drawing.chart import Figure
-from syntagm.errors import UsageError
+from syntagm.drawing import save as saving
+from syntagm.drawing.chart import FORMATS, Figure
 from syntagm.io import atomic
 from syntagm.report import fill_figures, fill_numbers, numbers
 from syntagm.report.example import compared
 from syntagm.report.numbers import Subject
 from syntagm.runs.store import Run
-from syntagm.views import margins
-from syntagm.views.regions import chart as surprisal_by_region
+from syntagm.views import margins, regions
 from syntagm.views.scores import chart as scores
 
 _LONGEST = 60
@@ -30,12 +28,12 @@ def suite(subject: Subject, title: str = "", sentences: Sequence[pl.DataFrame] |
     """
     tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
     by_region = [
-        surprisal_by_region.table(column.run, subject.name, column.name, table)
+        regions.table(column.run, subject.name, column.name, table)
         for column, table in zip(subject.columns, tables, strict=True)
     ]
     by_region = [table for table in by_region if len(table)]
     if by_region or not subject.first:
-        return "regions", surprisal_by_region.draw(by_region, title, compared(subject.record))
+        return "regions", regions.draw(by_region, title, compared(subject.record))
     found = [
         margins.table(column.run.results(subject.name), subject.name, subject.first, column.name)
         for column in subject.columns
@@ -58,20 +56,20 @@ def accuracies(subjects: Sequence[Subject], title: str = "") -> Figure:
 def save(
     runs: Sequence[Run],
     folder: Path,
-    formats: Sequence[str] = save_chart.FORMATS,
+    formats: Sequence[str] = (),
     spare: Callable[[Path, Sequence[str]], None] = lambda stem, columns: None,
 ) -> list[Path]:
     """Write every figure of some runs into `folder`, made if it does not exist, each with its numbers as CSV.
 
     Arguments:
+        formats: all unless some are chosen.
         spare: asked before a figure is written: the stem of its files, the columns of its CSV; raises if it may not be.
 
     Raises:
         UsageError: a format that can't be written, or runs of both kinds.
         RunError: a run is damaged, or the folder can't be written.
     """
-    if odd := [one for one in formats if one not in save_chart.FORMATS]:
-        raise UsageError("--format", repr(odd[0]), "some of " + ",".join(save_chart.FORMATS))
+    saving.endings(FORMATS, formats)  # refused before anything is drawn
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -79,7 +77,7 @@ def save(
     drawn = [(folder / name, figure) for name, figure in _drawn(runs)]
     for stem, figure in drawn:
         spare(stem, figure.table.columns)
-    return [path for stem, figure in drawn for path in save_chart.save(figure, stem, formats)]
+    return [path for stem, figure in drawn for path in saving.save(figure, stem, formats)]
 
 
 def _drawn(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:

@@ -10,9 +10,8 @@ from syntagm.report import fill_numbers
 from syntagm.report.fill_numbers import TAG, FillColumn
 from syntagm.result import Estimate
 from syntagm.runs.gap_run import FillRun
-from syntagm.views import nucleus
-from syntagm.views.frequency_bands import chart as frequency_bands
-from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.views import frequency_bands, nucleus
+from syntagm.views.gaps import lemma_groups
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.report import (
     downloads,
     fill_downloads,

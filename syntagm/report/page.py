@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.errors import UsageError
 from syntagm.report import (
     downloads,
@@ -29,7 +29,7 @@ from syntagm.report.numbers import Column, Subject
 from syntagm.report.policy import embedded
 from syntagm.report.shell import CEILING
 from syntagm.runs.store import Run
-from syntagm.views.regions import chart as surprisal_by_region
+from syntagm.views import regions
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
 # A row of verdicts takes about so many bytes.
@@ -161,7 +161,7 @@ def _context(columns: Sequence[Column], sections: Sequence[Section]) -> dict[str
             "compared": downloads.compared(pairs) if pairs else "",
         },
         "picture": Markup(svg(drawings.accuracies(subjects))) if len(sections) > 1 else "",
-        "figure_method": surprisal_by_region.METHOD,
+        "figure_method": regions.METHOD,
         "seed": items.SEED,
         "said": paragraph.said([column.run for column in columns]),
     }

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import known
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
-from syntagm.views.trajectory.compute import METHOD, Curve, whole_draws
-from syntagm.views.trajectory.table import about, curves_of, whole
+from syntagm.views.options import Measure
+from syntagm.views.trajectory.numbers import METHOD, By, Curve, Scale, about, curves_of, whole, whole_draws
+from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = ("A", "B", "group", "suites", "n", "from", "to", "area", "B - A", "low", "high")
 NOTES = (
@@ -20,9 +22,9 @@ NOTES = (
 
 
 def make_table(
-    runs: Sequence[Run], x: str = "", series: str = "", by: str = "", measure: str = "first", scale: str = "log"
+    runs: Sequence[Run], x: X = "", series: Names = (), by: By = "", measure: Measure = "first", scale: Scale = "log"
 ) -> Table:
-    """A row a pair of series and group of suites; options as of the table `trajectory`.
+    """Make a row for each pair of series and group of suites.
 
     Raises:
         UsageError: one series only.
@@ -46,5 +48,4 @@ def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
     drawn = [trajectory.between((a.at, one), (b.at, other), linear).mean for one, other in draws]
     span = (None if math.isnan(at) else whole(at) for at in (found.low, found.high))
     numbers = (found.area, found.mean, *trajectory.interval(drawn))
-    known = (None if math.isnan(one) else one for one in numbers)
-    return (a.series, b.series, a.group, a.suites, min(*a.n, *b.n), *span, *known)
+    return (a.series, b.series, a.group, a.suites, min(*a.n, *b.n), *span, *map(known, numbers))

@@ -17,7 +17,7 @@ from syntagm.papers.hu2020.raw import PERPLEXITY, Raw, circuit_of
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.chance import chance as chances
 from syntagm.suite import Suite
-from syntagm.views.classes.suite_scores import by_mean, by_vote
+from syntagm.views.classes import by_mean, by_vote
 
 # How many suites -> which are left out.
 SUITES = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from syntagm.errors import InputError
-from syntagm.views.classes.suite_scores import INSTANCE
+from syntagm.views.classes import INSTANCE
 
 RESULTS = ("model", "suite", "item", "correct")
 PERPLEXITIES = ("model", "corpus", "seed", "test_ppl")

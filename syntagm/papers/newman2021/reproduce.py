@@ -20,8 +20,7 @@ from syntagm.papers.newman2021.rows import fill_runs, of_rows
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
-from syntagm.views import nucleus
-from syntagm.views.frequency_bands import chart as frequency_bands
+from syntagm.views import frequency_bands, nucleus
 
 SUITES = tuple(
     f"marvin2018/{name}"

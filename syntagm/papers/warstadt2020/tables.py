@@ -14,7 +14,7 @@ from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_pape
 from syntagm.result import Estimate
 from syntagm.stats import suite_means
 from syntagm.stats.suite_means import Key, Redrawn
-from syntagm.views.learning_curve.compute import Line
+from syntagm.views.learning_curve import Line
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
 # Over how many suites stands in the table.
