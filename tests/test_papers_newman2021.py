@@ -20,7 +20,7 @@ from syntagm.runs.gap_recording import fill
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.store import open_run
 from syntagm.suite import Suite
-from syntagm.views import frequency_bands, groups, nucleus
+from syntagm.views import frequency_bands, groups, nucleus, options
 from syntagm.views.gaps import lemma_groups
 from syntagm.views.scores import table as scores
 from syntagm.word_list import WordList, WordRow
@@ -191,7 +191,7 @@ def test_no_cut_offs_no_figures(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no cut-offs"):
         nucleus.draw_figure([filled(tmp_path, OTHER, SHORT, LONG)])
     with pytest.raises(UsageError, match="equal_weight, model_weight"):
-        nucleus.draw_figure([], "tse")
+        options.call(nucleus.draw_figure, [filled(tmp_path, OTHER, SHORT, LONG)], {"measure": "tse"}, "figure nucleus")
 
 
 def test_frequency_bands_by_pencil(tmp_path: Path) -> None:

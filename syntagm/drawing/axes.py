@@ -67,3 +67,12 @@ def names(field: str, domain: Sequence[str], **axis: object) -> Spec:
     """A channel of names in an order, without a title, a line or ticks."""
     bare = {"title": None, "domain": False, "ticks": False}
     return {"field": field, "type": "nominal", "scale": {"domain": list(domain)}, "axis": bare | axis}
+
+
+def places(field: str, scale: Spec, title: str | None = None, **axis: object) -> Spec:
+    """A channel of places in an order: regions, words, bands.
+
+    Arguments:
+        scale: of Vega-Lite, with the order as its domain.
+    """
+    return {"field": field, "type": "ordinal", "title": title, "scale": scale, "axis": {"labelAngle": 0} | axis}

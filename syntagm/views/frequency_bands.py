@@ -100,10 +100,7 @@ def draw(
 
 def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequence[int], at: int) -> Spec:
     told = Series("model", [shown(one) for one in models], WIDTH * 3, at == 0 and len(models) > 1)
-    across: Spec = {
-        "field": "band", "type": "ordinal", "title": "frequency band", "scale": {"domain": list(bands)},
-        "axis": {"labelAngle": 0, "ticks": False},
-    }  # fmt: skip
+    across = axes.places("band", {"domain": list(bands)}, "frequency band", ticks=False)
     upright = axes.proportion("accuracy" if at == 0 else "", ticks=(0, 0.25, 0.5, 0.75, 1), format=".2f")
     place: Spec = {"x": across, "xOffset": told.place}
     interval = place | axes.spread(upright) | {"color": told.colour}

@@ -148,8 +148,7 @@ def _value(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _place(ticks: list[str]) -> Spec:
     scale = {"type": "band", "domain": ticks, "paddingInner": 0.2, "paddingOuter": 0.1}
-    axis = {"title": None, "labelAngle": 0, "grid": False}
-    return {"x": {"field": "region", "type": "ordinal", "scale": scale, "axis": axis}}
+    return {"x": axes.places("region", scale, grid=False)}
 
 
 def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:

@@ -190,10 +190,9 @@ def _value(row: Mapping[str, Any], condition: str, model: str, tick: str) -> dic
 
 
 def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
-    axis = {"title": None, "labelAngle": 0, "grid": False, "labelFontSize": 12, "ticks": False, "labelPadding": 6}
     scale = {"type": "point", "domain": ticks, "padding": 0.5}
     place: Spec = {
-        "x": {"field": "word", "type": "ordinal", "scale": scale, "axis": axis},
+        "x": axes.places("word", scale, grid=False, labelFontSize=12, ticks=False, labelPadding=6),
         "y": axes.quantity("bits", "surprisal (bits)", {"zero": True}),
         "color": conditions.colour,
     }
