@@ -26,11 +26,11 @@ from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Sentence, Suite
 from syntagm.tasks.gaps import nucleus
 from syntagm.tasks.gaps.nucleus import Cut
-from syntagm.views.comparison.compute import compare
+from syntagm.views.comparison import compare
 from syntagm.views.gaps import lemmas
 from syntagm.views.gaps.estimates import contexts, estimates, pooled
-from syntagm.views.scores.compute import chance_of
-from syntagm.views.scores.compute import estimates as estimate
+from syntagm.views.scores.numbers import chance_of
+from syntagm.views.scores.numbers import estimates as estimate
 from syntagm.word_list import WordList, WordRow
 
 VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]

@@ -12,7 +12,7 @@ from syntagm.result import Estimate
 from syntagm.runs.gap_run import FillRun
 from syntagm.runs.store import Run
 from syntagm.views.gaps import estimates as blank_estimates
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores import numbers as estimates
 
 COLUMNS = (
     *("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined"),
@@ -34,7 +34,7 @@ def _rows(run: Run) -> Iterator[Row]:
 
 
 def score_row(run: Run, one: Estimate) -> tuple[object, ...]:
-    """The row of an estimate as `syntagm.views.scores.compute` makes it; columns as in `COLUMNS`."""
+    """The row of an estimate as `syntagm.views.scores.numbers` makes it; columns as in `COLUMNS`."""
     expected = estimates.chance_of(run, one)
     numbers = (one.value, one.low, one.high, one.n, one.ties, one.undefined, expected.value, expected.method)
     return (one.group.model, *_about(one), *numbers, one.method, _signature(run, one))

@@ -22,7 +22,7 @@ from syntagm.papers.hu2020.findings import (
 )
 from syntagm.papers.hu2020.preparation import WORD_BY_WORD
 from syntagm.stats.association import association
-from syntagm.views.modifiers.compute import MODIFIED, PLAIN
+from syntagm.views.modifiers import MODIFIED, PLAIN
 
 
 def dissociation(found: Findings) -> list[Claim]:

@@ -17,7 +17,7 @@ from syntagm.papers.newman2021.rows import rows, signatures
 from syntagm.result import Estimate
 from syntagm.runs.gap_run import FillRun
 from syntagm.stats import bootstrap
-from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.views.gaps import lemma_groups
 from syntagm.views.gaps.estimates import contexts
 
 Runs = Sequence[tuple[str, FillRun]]

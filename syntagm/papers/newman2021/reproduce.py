@@ -21,8 +21,7 @@ from syntagm.papers.paper import Gaps, Paper
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
-from syntagm.views import nucleus
-from syntagm.views.frequency_bands import chart as frequency_bands
+from syntagm.views import frequency_bands, nucleus
 
 SUITES = tuple(
     f"marvin2018/{name}"

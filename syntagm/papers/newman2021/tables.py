@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table, or_none
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import PAIRED, published, rows, signatures
 from syntagm.result import Estimate

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 from markupsafe import Markup
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.report import downloads, numbers, shell
 from syntagm.report.chapter import Chapter, Render
 from syntagm.report.gaps import downloads as of_gaps

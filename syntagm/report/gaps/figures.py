@@ -10,9 +10,8 @@ from syntagm.report.gaps.scores import TAG
 from syntagm.report.numbers import Column
 from syntagm.result import Estimate, Group
 from syntagm.runs.gap_run import FillRun
-from syntagm.views import nucleus
-from syntagm.views.frequency_bands import chart as frequency_bands
-from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.views import frequency_bands, nucleus
+from syntagm.views.gaps import lemma_groups
 
 
 @dataclass(frozen=True, slots=True)

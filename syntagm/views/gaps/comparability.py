@@ -8,6 +8,7 @@ words of an item: neither matters to it, beyond the items that are left out.
 from collections.abc import Sequence
 
 from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import Run
 
 
 def asked(run: FillRun) -> dict[str, str]:
@@ -82,12 +83,14 @@ def _shown(run: FillRun, key: str) -> str:
     return f"{words['name']}@{words['hash'][:8]}" if key == "list" else asked(run)[key]
 
 
-def warnings(first: FillRun, second: FillRun, shares: bool) -> list[str]:
-    """What a reader of a comparison of two fill runs must know before all else: a sentence each.
+def warnings(first: Run, second: Run, shares: bool) -> list[str]:
+    """What a reader of a comparison of two fill runs must know before all else: a sentence each; of other runs nothing.
 
     Arguments:
         shares: is a measure over the rows of the list compared, and not `tse`?
     """
+    if not (isinstance(first, FillRun) and isinstance(second, FillRun)):
+        return []
     found = differences(first, second)
     if found or not shares:
         return found

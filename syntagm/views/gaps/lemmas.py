@@ -13,7 +13,7 @@ import polars as pl
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
 from syntagm.runs.gap_run import FillRun
-from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.views.gaps import lemma_groups
 
 _TAKEN = ("label", "row", "lemma", "contexts", "won", "right", "wrong", "model", "measure")
 _TAG = "tag:"
