@@ -29,8 +29,8 @@ class Reader:
 
     Arguments:
         help: in a line.
-        read: text -> value; raises UsageError. It reads the default, too, so that its text is a value like others.
-        default: as users would write it.
+        read: text -> value; raises UsageError.
+        default: the parameter's default as users would write it; empty if nothing is chosen.
     """
 
     help: str

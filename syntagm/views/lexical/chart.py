@@ -14,7 +14,8 @@ from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
 from syntagm.drawing.text import distinct, or_none, shown
 from syntagm.runs.store import Run
-from syntagm.views.lexical.numbers import By, Suites, Text, WordList, Words, of_words, said
+from syntagm.views.clustered import By
+from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, of_words, said
 from syntagm.views.options import Measure
 
 SCHEMA = {

@@ -24,7 +24,6 @@ from syntagm.views.scores.numbers import verdicts
 
 LEAST = 3
 # The options of the view.
-By = Annotated[str, "a tag of the items (`lemma`, `subject`, ...), or `region:NAME`: the words of a region"]
 Suites = Annotated[tuple[str, ...], "one suite, or several with commas between; all that have the tag unless given"]
 WordList = Annotated[str, "a word list with frequencies"]
 Text = Annotated[str, "a text to count words in, instead of a word list"]

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from syntagm.drawing.table import Cell, Table, cells
 from syntagm.runs.store import Run
-from syntagm.views.lexical.numbers import By, Suites, Text, WordList, Words, of_words, said
+from syntagm.views.clustered import By
+from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, of_words, said
 from syntagm.views.options import Measure
 
 COLUMNS = ("suite", "measure", "model", "word", "frequency", "score", "low", "high", "n", "ties", "undefined")
