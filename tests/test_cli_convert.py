@@ -86,10 +86,10 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.C
     ("arguments", "message"),
     [
         (["IN", "OUT/none/out.json"], "no such folder"),
-        (["IN", "OUT/out.xml"], "the ending '.xml'; expected one of .csv, .json, .jsonl, .tsv"),
+        (["IN", "OUT/out.xml"], "the ending '.xml'; expected one of ."),
         (
             ["--as", "clams", "IN", "OUT/out.tsv"],
-            "--as: 'clams'; expected one of blimp, pairs, syntaxgym, syntaxgym_csv",
+            "--as: 'clams'; expected one of ",
         ),
         (["DATA/blimp", "OUT/out.jsonl"], "files; expected one"),
         (["--force", "IN", "OUT"], "the ending ''"),

@@ -13,9 +13,7 @@ import syntagm
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MODULES = sorted(
-    found.name
-    for found in pkgutil.walk_packages(syntagm.__path__, "syntagm.")
-    if not found.name.endswith("__main__") and ".materials" not in found.name
+    found.name for found in pkgutil.walk_packages(syntagm.__path__, "syntagm.") if not found.name.endswith("__main__")
 )
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TUTORIALS = {"first_suite.md", "cross_a_lexicon.md"}  # run with their commands by test_tutorials.py

@@ -1,6 +1,7 @@
 """Which way imports point (docs/design.md), and what is loaded when."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,23 +13,19 @@ import syntagm
 from syntagm import registry
 
 PACKAGE = Path(syntagm.__file__).parent
-# The rooms from the ground up, as in docs/design.md: a file imports only from lower lines, or from its own room.
-FLOORS = (
-    "errors progress",
-    "registry io",
-    "formula word_list answers",
-    "suite result",
-    "templates check stats drawing models",
-    "formats training",
-    "materials tasks",
-    "runs",
-    "views",
-    "export",
-    "report papers",
-    "cli",
-    "__main__ __init__",
-)
-FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms.split()}
+DESIGN = PACKAGE.parent / "docs" / "design.md"
+
+
+def floors() -> list[list[str]]:
+    """The rooms from the ground up, as the page on the design lists them."""
+    [block] = re.findall(
+        r"\n\n((?:    [a-z_ ]+\n)+)\n", DESIGN.read_text(encoding="utf-8").split("## Rooms")[1].split("| room")[0]
+    )
+    return [line.split() for line in block.splitlines()]
+
+
+FLOORS = floors()
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 FORBIDDEN = {
     ("models", "suite"): "a model must not know about materials",
     ("models", "formula"): "a model must not know about predictions",
@@ -89,11 +86,58 @@ def fault(path: str, target: str) -> str | None:
         return f"{message}: {FORBIDDEN[here, there]}"
     if here == there:
         return None
-    if (here, there) == ("tasks", "runs") and "/gaps/" in path:
-        return None  # until both recorders are one engine
     if FLOOR[there] >= FLOOR[here]:
         return f"{message}: {here} stands on floor {FLOOR[here]} and must not know floor {FLOOR[there]}"
     return None
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name."""
+    names = {path: ".".join(("syntagm", *path.relative_to(PACKAGE).with_suffix("").parts)) for path in files()}
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
+def edges() -> dict[str, set[str]]:
+    """Module -> the modules that it imports, wherever in it."""
+    known = modules()
+    return {
+        name: {
+            module
+            for target in imported(ast.parse(path.read_text(encoding="utf-8")))
+            for module in [target if target in known else target.rpartition(".")[0]]
+            if module in known and module != name
+        }
+        for name, path in known.items()
+        # The public names point everywhere, and are imported on first use.
+        if name != "syntagm"
+    }
+
+
+def test_the_page_lists_the_rooms_that_exist() -> None:
+    rooms = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert sorted(FLOOR) == sorted(rooms)
+
+
+def test_no_import_goes_round_in_a_circle() -> None:
+    graph, order = edges(), list[str]()
+    left = dict(graph)
+    while left:
+        free = [name for name, targets in left.items() if not targets & left.keys()]
+        assert free, f"a circle among {sorted(left)}"
+        order += free
+        left = {name: targets for name, targets in left.items() if name not in free}
+    assert len(order) == len(graph)
+
+
+def test_private_modules_are_imported_in_their_own_folder_only() -> None:
+    found = [
+        f"{name} imports {target}"
+        for name, targets in edges().items()
+        for target in targets
+        for owner, private in [target.rsplit(".", 1)]
+        if private.startswith("_") and not private.startswith("__") and not f"{name}.".startswith(f"{owner}.")
+    ]
+    assert not found
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
@@ -135,7 +179,7 @@ def test_the_reader_of_imports_itself(path: str, target: str, message: str | Non
 
 def test_the_ground_floors_need_numpy_at_most() -> None:
     allowed = set(sys.stdlib_module_names) | {"numpy", "syntagm"}
-    for name in " ".join(FLOORS[:4]).split():
+    for name in [room for rooms in FLOORS[:4] for room in rooms]:
         place = PACKAGE / name
         for path in place.rglob("*.py") if place.is_dir() else [PACKAGE / f"{name}.py"]:
             tree = ast.parse(path.read_text(encoding="utf-8"))

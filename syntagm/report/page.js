@@ -124,7 +124,7 @@ function drawItem(item, suite) {
     if (suite.columns.length > 1) article.append(element("h5", "", name));
     for (const verdict of item.verdicts.filter((one) => one[0] === column)) {
       const [kind, text] = said(verdict, suite);
-      article.append(element("p", `verdict ${kind}`, `prediction ${verdict[1]}: ${text}`));
+      article.append(element("p", `verdict ${kind}`, `${suite.numbers ? "" : "prediction "}${verdict[1]}: ${text}`));
     }
     for (const sentence of item.sentences.filter((one) => one[0] === column)) article.append(drawSentence(sentence, suite));
   });
@@ -133,6 +133,7 @@ function drawItem(item, suite) {
 
 function said([column, , value, margin], suite) {
   if (value === null) return ["undefined", "? undefined"];
+  if (suite.numbers) return ["", value.toFixed(3)];
   const bits = margin === null ? "" : ` by ${Math.abs(margin).toFixed(2)} bits`;
   if (margin !== null && Math.abs(margin) <= suite.tolerances[column]) return ["tie", "= tie, does not hold"];
   return value ? ["holds", `\u2713 holds${bits}`] : ["fails", `\u2717 fails${bits}`];

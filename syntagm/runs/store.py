@@ -22,6 +22,7 @@ import polars as pl
 
 from syntagm.answers import Surprisals
 from syntagm.errors import RunError
+from syntagm.io.json import record as read_json
 from syntagm.result import Kind
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
@@ -245,21 +246,18 @@ def read_record(folder: Path) -> dict[str, Any] | None:
         RunError: it can't be read, or another version of the format wrote it.
     """
     path = folder / "run.json"
-    try:
-        record = json.loads(path.read_bytes())
-        written = record["format"]
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunError(
-            str(path), f"can't be read ({type(error).__name__}: {error})", "the record of a run",
-            "Move the folder aside and run again; with the cache on, little is computed twice.",
-        ) from error  # fmt: skip
+    record = read_json(
+        path, RunError, "the record of a run",
+        "Move the folder aside and run again; with the cache on, little is computed twice.",
+    )  # fmt: skip
+    written = record.get("format")
     if written not in (1, FORMAT):
         raise RunError(
             str(path), f"format {written}", f"format {FORMAT}", "Open it with the version of syntagm that wrote it."
         )
-    return _of_format_1(record) if written == 1 else dict(record)
+    return _of_format_1(record) if written == 1 else record
 
 
 def _of_format_1(record: dict[str, Any]) -> dict[str, Any]:

@@ -99,7 +99,8 @@ def _centred(column: bytes, method: str, key: str) -> tuple[_Array, _Array]:
     values = np.frombuffer(column, np.float64)
     drawn = values[_chosen(len(values), key)]
     drawn = ranks(drawn) if method == "Spearman" else drawn
-    drawn = drawn - drawn.mean(axis=-1, keepdims=True)
+    # Summed one after the other, as numpy does it for several columns at once: other orders differ in the last digit.
+    drawn = drawn - np.cumsum(drawn, axis=-1)[:, -1:] / len(values)
     return drawn, (drawn**2).sum(-1)
 
 

@@ -27,6 +27,7 @@ def main() -> int:
     one = commands.add_parser("record", help="record the numbers of a checkout")
     one.add_argument("out", type=Path, metavar="OUT")
     one.add_argument("--package", type=Path, default=HERE, help="the checkout (this one)")
+    one.add_argument("--resume", action="store_true", help="go on with a record of the same checkout")
     two = commands.add_parser("compare", help="compare two records, or digests.json and a record")
     two.add_argument("old", type=Path, metavar="OLD")
     two.add_argument("new", type=Path, metavar="NEW")
@@ -44,7 +45,7 @@ def main() -> int:
         parser_of_one.add_argument("--only", default="", metavar="KINDS", help="some of numbers,words,drawings")
     options = parser.parse_args()
     if options.command == "record":
-        return min(1, record(options.out, options.package, _there(options.shared), options.quick))
+        return min(1, record(options.out, options.package, _there(options.shared), options.quick, options.resume))
     if options.command == "compare":
         return min(1, compare(options.old, options.new, _kinds(options)))
     if options.command == "run":

@@ -11,6 +11,7 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from . import inputs, normal
 from .compare import digest, renames
@@ -62,18 +63,22 @@ class Command:
         return subprocess.run(line, cwd=self.work, env=self.surroundings, capture_output=True, text=True, check=False)
 
 
-def record(out: Path, package: Path, shared: Path | None, quick: bool = False) -> int:
+def record(out: Path, package: Path, shared: Path | None, quick: bool = False, resume: bool = False) -> int:
     """Record the package of a checkout into the new folder `out`; the number of steps that ended otherwise than they should.
 
     Arguments:
         shared: the folder of published data; without it the steps that need it are left out, which is said.
+        resume: go on with the record that stands there, of the same checkout: steps that it has are not made again.
     """
     package, work = package.resolve(), out.resolve() / "work"
     if not (package / "syntagm").is_dir():
         raise SystemExit(f"{package}: no checkout with a folder syntagm")
-    for old in (out / "kept", work):
-        shutil.rmtree(old, ignore_errors=True)
-    inputs.prepare(work, shared)
+    done = _done(out / "done.jsonl") if resume else {}
+    if not done:
+        for old in (out / "kept", work):
+            shutil.rmtree(old, ignore_errors=True)
+        (out / "done.jsonl").unlink(missing_ok=True)
+        inputs.prepare(work, shared)
     command = Command(package, work)
     views = Views(command)
     steps = [one for one in STEPS if (one.quick or not quick) and (shared or not one.shared)]
@@ -81,29 +86,38 @@ def record(out: Path, package: Path, shared: Path | None, quick: bool = False) -
         print(f"no folder of published data (--shared): {len(left)} steps are left out: {', '.join(left)}", flush=True)
     if not quick and (names := views.unasked(steps)):
         print(f"no step asks for: {', '.join(names)}", flush=True)
-    digests, odd, seconds = {}, 0, {}
+    odd = 0
     for number, one in enumerate(steps, 1):
+        if done.get(one.out, {}).get("command") == one.command:
+            continue
         began = time.monotonic()
         files, code = _kept(one, command, views, {str(work): "WORK", str(package): "PACKAGE"})
-        seconds[one.out] = round(time.monotonic() - began, 1)
-        wrong = f"  EXIT {code}, not {one.exit}: {command.work / one.out}.said" if code != one.exit else ""
-        odd += bool(wrong)
-        print(f"{number:4}/{len(steps)} {seconds[one.out]:6.1f} s  {one.out}{wrong}", flush=True)
         for name, text in files.items():
             path = out / "kept" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        digests[one.out] = digest(files)
-    about = {
+        seconds = round(time.monotonic() - began, 1)
+        done[one.out] = {"step": one.out, "command": one.command, "seconds": seconds, "digest": digest(files)}
+        with (out / "done.jsonl").open("a") as file:
+            file.write(json.dumps(done[one.out]) + "\n")
+        wrong = f"  EXIT {code}, not {one.exit}: {command.work / one.out}.said" if code != one.exit else ""
+        odd += bool(wrong)
+        print(f"{number:4}/{len(steps)} {seconds:6.1f} s  {one.out}{wrong}", flush=True)
+    about: dict[str, Any] = {
         "surroundings": surroundings(),
         "quick": quick,
         "without_shared": [one.out for one in steps if not one.shared],
-        "seconds": seconds,
-        "digests": digests,
+        "seconds": {one.out: done[one.out]["seconds"] for one in steps},
+        "digests": {one.out: done[one.out]["digest"] for one in steps},
     }
     (out / "record.json").write_text(json.dumps(about, indent=1) + "\n")
-    print(f"{len(steps)} steps, {sum(seconds.values()):.0f} s: {out}", flush=True)
+    print(f"{len(steps)} steps, {sum(about['seconds'].values()):.0f} s: {out}", flush=True)
     return odd
+
+
+def _done(path: Path) -> dict[str, dict[str, Any]]:
+    entries = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return {one["step"]: one for one in entries}
 
 
 def surroundings() -> dict[str, str]:
@@ -124,17 +138,19 @@ def _processor() -> str:
 
 
 def _kept(one: Step, command: Command, views: Views, places: dict[str, str]) -> tuple[normal.Kept, int]:
-    """What is kept of a step: what was printed, and all new files whose names begin with the step's."""
+    """What is kept of a step: what was printed, and all files whose names begin with the step's."""
     named = re.sub(
         r"^(table|figure) (\S+)", lambda words: f"{words[1]} {views.called(words[1], words[2])}", one.command
     )
     stem = command.work / one.out
     (stem if "{out}/" in one.command else stem.parent).mkdir(parents=True, exist_ok=True)
-    before = set(_files(stem))
+    # What a record that was broken off left there.
+    for path in _files(stem):
+        path.unlink()
     done = command(named.replace("{out}", one.out))
     said = f"exit {done.returncode}\n--- output\n{done.stdout}--- errors\n{done.stderr}"
     stem.with_name(stem.name + ".said").write_text(said)
-    found = normal.kept([path for path in _files(stem) if path not in before], command.work, places)
+    found = normal.kept(_files(stem), command.work, places)
     if not one.said:
         found = {name: text for name, text in found.items() if not name.startswith(f"{one.out}.said")}
     back = {old: new for new, old in views.old.items()}
@@ -143,7 +159,7 @@ def _kept(one: Step, command: Command, views: Views, places: dict[str, str]) -> 
 
 def _files(stem: Path) -> list[Path]:
     """Files called like the stem and an ending, or in a folder called like it."""
-    beside = [path for path in stem.parent.glob("*") if re.fullmatch(re.escape(stem.name) + r"([._].*)?", path.name)]
+    beside = [path for path in stem.parent.glob("*") if re.fullmatch(re.escape(stem.name) + r"(\..*)?", path.name)]
     return [path for one in beside for path in ([one] if one.is_file() else one.rglob("*")) if path.is_file()]
 
 

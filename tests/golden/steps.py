@@ -84,19 +84,21 @@ _PICKLES = " ".join(
     f"'shared/data/marvin_linzen/{name}.pickle?n=8'"
     for name in ("prep_inanim", "sent_comp", "simple_agrmt", "simple_npi_anim", "simple_reflexives", "vp_coord")
 )
-_PUBLISHED = (
+_ENGLISH = (
     "shared_slices/syntaxgym/*.json shared_slices/blimp/*.jsonl shared_slices/refining_tse/*.jsonl "
-    "shared_slices/minimal_pairs/sling/*.jsonl shared_slices/minimal_pairs/lindsea/id*.jsonl "
-    "shared_slices/minimal_pairs/rublimp/*.csv shared_slices/minimal_pairs/turblimp/*.csv "
-    "'shared_slices/minimal_pairs/clams/de_evalset.vp_coord.txt?format=clams' "
     "'shared_slices/minimal_pairs/zorro/anaphor_agreement-pronoun_gender.txt?format=zorro' "
     f"{_PICKLES} --allow-pickle"
+)
+_WORLD = (
+    "shared_slices/minimal_pairs/sling/*.jsonl shared_slices/minimal_pairs/lindsea/*.jsonl "
+    "shared_slices/minimal_pairs/rublimp/*.csv shared_slices/minimal_pairs/turblimp/*.csv "
+    "'shared_slices/minimal_pairs/clams/de_evalset.vp_coord.txt?format=clams'"
 )
 _SUITES = {
     "hu": "hu2020",
     "ml": "marvin2018 -n 4 --seed 7",
     "bl": "'blimp_like?n=20' texts/pairs.tsv",
-    "shared": _PUBLISHED,
+    "shared": _ENGLISH,
 }
 _MIXED = "hu2020/mvrr hu2020/number_prep marvin2018/simple_agrmt marvin2018/simple_npi_anim blimp_like/causative"
 _MIXED += " blimp_like/distractor_agreement_relative_clause"
@@ -114,6 +116,9 @@ _add(
     "run toy --suite samples/blimp samples/pairs/typed.tsv samples/syntaxgym/lanterns.json -o {out}",
     True,
 )
+for _model in ("toy", "5gram"):
+    _add(f"runs/{_model}-world_shared", f"run '{_MODELS[_model]}' --suite {_WORLD} -o {{out}} --no-report")
+    _add(f"exports/{_model}-world_shared", f"export runs/{_model}-world_shared --as tokens -o {{out}}.csv")
 for _count in ("first", "second"):
     _add(f"runs/cached_{_count}", "run demo --suite hu2020/cleft --cache kept.sqlite -o {out} --no-report")
 _add("runs/start_shared", "run models/5gram --suite shared_slices/syntaxgym/*.json --align start -o {out} --no-report")
@@ -331,12 +336,12 @@ _add("looks/compare_tse", "compare fills/demo fills/bert --measure tse")
 _add("looks/cite", f"cite {_PAIR}", True, exit=1)
 _add("looks/cite_latex", f"cite {_runs('hu')} --format latex -o {{out}} --also bates-etal-2015-fitting")
 _add("looks/cite_fill", "cite fills/demo fills/bert fills/reflexives -o {out}")
-_add("looks/report", f"report {_runs('mixed', *_THREE)} -o {{out}}.html --figures {{out}}_figures --format svg", True)
+_add("looks/report", f"report {_runs('mixed', *_THREE)} -o {{out}}.html --figures {{out}}.figures --format svg", True)
 _add("looks/report_hu", f"report {_runs('hu', 'bert')} -o {{out}}.html")
 _add("looks/report_shared", f"report {_runs('shared', 'demo')} -o {{out}}.html")
 _add("looks/report_both_sides", "report runs/both_sides -o {out}.html")
 _add("looks/report_fill", "report fills/demo -o {out}.html", True)
-_add("looks/report_fills", f"report {_FILLS} -o {{out}}.html --figures {{out}}_figures --format svg")
+_add("looks/report_fills", f"report {_FILLS} -o {{out}}.html --figures {{out}}.figures --format svg")
 _add("looks/report_mixed_kinds", "report fills/demo runs/demo-mixed -o {out}.html", True, exit=2)
 _add("looks/no_verdicts", "table discordant fills/demo fills/5gram measure=equal_weight", True, exit=2)
 

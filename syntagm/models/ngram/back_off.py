@@ -2,12 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.ngrams import END, START, Ngrams
 from syntagm.models.ngram.scorer import Asked, WordScorer
 from syntagm.models.words.vocabulary import Vocabulary
@@ -18,7 +21,7 @@ _NEW = -1
 _ROOM = 500_000
 
 
-class BackOff(WordScorer):
+class BackOff(LanguageModel):
     """N-grams with a vocabulary; made by `ngram.load`.
 
     Attributes:
@@ -26,13 +29,17 @@ class BackOff(WordScorer):
         vocabulary: which words are known, and what the others are taken for.
     """
 
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    worth_caching: ClassVar[bool] = False
+
     def __init__(self, ngrams: Ngrams, vocabulary: Vocabulary, name: str, digest: str, asked: Asked) -> None:
-        super().__init__(name, asked)
+        self._asked, self.name, self.start = asked, name, START
+        self.end = self._scorer.end
         self.ngrams, self.vocabulary = ngrams, vocabulary
         self._numbers = self._known()
         self._room = len(self._numbers) + _ROOM
         self._distributions: dict[tuple[int, ...], tuple[NDArray[np.float64], ...]] = {}
-        self.policies = {**self.policies, "unknown": vocabulary.classes}
+        self.policies = self._scorer.policies(vocabulary.classes)
         self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.policies]).encode()).hexdigest()
         self.record = {
             "order": ngrams.order,
@@ -43,7 +50,25 @@ class BackOff(WordScorer):
             "hash": digest,
         }
 
-    def _logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    @property
+    def _scorer(self) -> WordScorer:
+        # Kept, it and the model would hold each other in memory.
+        return WordScorer(self, self.name, self._asked)
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """The surprisals of each text; see `LanguageModel.score`."""
+        return self._scorer.score(texts, done)
+
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """The surprisal of each candidate, given what stands before the blank; see `WordScorer.fill`."""
+        return self._scorer.fill(blanks, done)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the candidates are one word; see `LanguageModel.single`."""
+        return self._scorer.single(words)
+
+    def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Log10 p of words in sentences, and which are known; see `Source.logs`."""
         text, known = self._ids(words)
         return self.ngrams.logs(text), known
 
@@ -67,17 +92,19 @@ class BackOff(WordScorer):
         known = {word: number for number, word in enumerate(self.vocabulary.words) if self.vocabulary.known(word)}
         return known | {END: 0, START: self.ngrams.start}
 
-    def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """What may come next; see `Source.after`."""
         ids, known = self._ids([START, *before, *words])
         begin = len(before) + 1
-        history, asked = ids[:begin][-self._memory :], ids[begin:]
+        history, asked = ids[:begin][-self.memory :], ids[begin:]
         logs, ranked, sums = self._distribution(tuple(history.tolist()))
         own = logs[asked]
         first, after = np.searchsorted(ranked, -own), np.searchsorted(ranked, -own, "right")
         return np.stack([own, sums[first], sums[-1] - sums[after]]), known[begin:]
 
     @property
-    def _memory(self) -> int:
+    def memory(self) -> int:
+        """How many words before it make a difference to the next."""
         return max(1, self.ngrams.order - 1)
 
     def _distribution(self, history: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:

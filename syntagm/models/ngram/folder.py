@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import struct
 from collections.abc import Iterator, Mapping
@@ -47,7 +46,7 @@ def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, tra
         }
         atomic.write(new / "model.json", json.dumps(head, indent=1).encode() + b"\n")
         for name in (*FILES, "training.json", "model.json"):
-            os.replace(new / name, folder / name)
+            atomic.put(new / name, folder / name)
     except OSError as error:
         raise atomic.refusal(folder, error, 0) from error
     finally:

@@ -4,16 +4,18 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import ModelError
+from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.ngrams import START, UNKNOWN
 from syntagm.models.ngram.scorer import Asked, WordScorer
 
@@ -32,18 +34,40 @@ def is_binary(path: Path) -> bool:
     return False
 
 
-class KenLM(WordScorer):
+class KenLM(LanguageModel):
     """A KenLM binary; made by `ngram.load`."""
 
+    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    worth_caching: ClassVar[bool] = False
+
     def __init__(self, path: Path, name: str, digest: str, asked: Asked) -> None:
-        super().__init__(name, asked)
+        self._asked, self.name, self.start = asked, name, START
+        self.end = self._scorer.end
         self._model = _opened(path)
         self._impossible = self._model.score(UNKNOWN, bos=False, eos=False) == _MADE_UP
-        self.policies = {**self.policies, "unknown": "none"}
+        self.policies = self._scorer.policies("none")
         self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.policies]).encode()).hexdigest()
         self.record = {"order": self._model.order, "hash": digest, "kenlm": metadata.version("kenlm")}
 
-    def _logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    @property
+    def _scorer(self) -> WordScorer:
+        # Kept, it and the model would hold each other in memory.
+        return WordScorer(self, self.name, self._asked)
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """The surprisals of each text; see `LanguageModel.score`."""
+        return self._scorer.score(texts, done)
+
+    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """The surprisal of each candidate, given what stands before the blank; see `WordScorer.fill`."""
+        return self._scorer.fill(blanks, done)
+
+    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of the candidates are one word; see `LanguageModel.single`."""
+        return self._scorer.single(words)
+
+    def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Log10 p of words in sentences, and which are known; see `Source.logs`."""
         logs, known = np.full(len(words), np.nan), np.ones(len(words), bool)
         borders = [place for place, word in enumerate(words) if word == START]
         for begin, end in pairwise([*borders, len(words)]):
@@ -56,7 +80,8 @@ class KenLM(WordScorer):
         """Log10 p, that of unknown words -inf if the model was made without one, as for the ARPA file it was made of."""
         return np.where(known, logs, -np.inf) if self._impossible else logs
 
-    def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """What may come next; see `Source.after`."""
         import kenlm
 
         state, following = kenlm.State(), kenlm.State()
@@ -73,7 +98,8 @@ class KenLM(WordScorer):
         return np.stack([self._possible(logs, known), unknown, unknown]), known
 
     @property
-    def _memory(self) -> int:
+    def memory(self) -> int:
+        """How many words before it make a difference to the next."""
         return max(1, int(self._model.order) - 1)
 
 

@@ -1,10 +1,9 @@
 """What the n-gram models share: from texts to words and back to characters, and blanks."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from syntagm.answers import Blank, Fill, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.batching import in_portions, once
-from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START
 from syntagm.models.words.gaps import divide, single
@@ -37,28 +35,17 @@ class Asked:
     lower: bool
 
 
-class WordScorer(LanguageModel):
-    """A model of words that stand after `<s>` and before `</s>`."""
+class Source(Protocol):
+    """Where the probabilities of words come from, in sentences between `<s>` and `</s>`."""
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
-    worth_caching: ClassVar[bool] = False
-
-    def __init__(self, name: str, asked: Asked) -> None:
-        self.name, self._asked = name, asked
-        self.start, self.end = START, END if asked.eos else None
-        eos, case = "yes" if asked.eos else "no", "lower" if asked.lower else "keep"
-        self.policies = FAMILY.policies({}, eos=eos, tokens=asked.tokens, case=case, unknown=None)
-
-    @abstractmethod
-    def _logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Log10 p of each word given those before it in its sentence, nan at start symbols; is it known?
 
         Arguments:
             words: of all sentences, one after the other, each between the start symbol and the end symbol.
         """
 
-    @abstractmethod
-    def _after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """What may come next after the beginning of a sentence, for each of `words`.
 
         Returns:
@@ -66,9 +53,29 @@ class WordScorer(LanguageModel):
         """
 
     @property
-    @abstractmethod
-    def _memory(self) -> int:
+    def memory(self) -> int:
         """How many words before it make a difference to the next, at least 1. The start symbol counts, too."""
+
+
+class WordScorer:
+    """Answers questions about texts and gaps from a source of probabilities of words."""
+
+    def __init__(self, source: Source, name: str, asked: Asked) -> None:
+        self._source, self._name, self._asked = source, name, asked
+
+    @property
+    def end(self) -> str | None:
+        """The end symbol, if it is listed."""
+        return END if self._asked.eos else None
+
+    def policies(self, unknown: str) -> dict[str, str]:
+        """Return the scoring settings.
+
+        Arguments:
+            unknown: how unknown words are classed.
+        """
+        eos, case = "yes" if self._asked.eos else "no", "lower" if self._asked.lower else "keep"
+        return FAMILY.policies({}, eos=eos, tokens=self._asked.tokens, case=case, unknown=unknown)
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The surprisals of each text; see `LanguageModel.score`."""
@@ -81,7 +88,7 @@ class WordScorer(LanguageModel):
     def _portion(self, texts: Sequence[str]) -> Iterator[Surprisals]:
         self._refuse_special_in(texts)
         words = self._divided(texts)
-        logs, known = self._logs(self._spelled(words))
+        logs, known = self._source.logs(self._spelled(words))
         borders = np.flatnonzero(np.isnan(logs))
         if np.isinf(logs).any():
             self._refuse_impossible(texts, words, logs, borders)
@@ -120,7 +127,7 @@ class WordScorer(LanguageModel):
         at = int(np.flatnonzero(np.isinf(logs))[0])
         text = texts[int(np.searchsorted(borders, at)) - 1]
         raise ModelError(
-            self.name, f"the word {words[at]!r} of {text!r} has probability 0",
+            self._name, f"the word {words[at]!r} of {text!r} has probability 0",
             "a model that gives every word some", "Is there an <unk> in the file, and no back-off weight of -inf?",
         )  # fmt: skip
 
@@ -134,7 +141,7 @@ class WordScorer(LanguageModel):
         for word in self._spelled(words):
             if word in (START, END):
                 raise ModelError(
-                    self.name, f"the special symbol {word!r} inside a text", "plain text",
+                    self._name, f"the special symbol {word!r} inside a text", "plain text",
                     "Start and end symbols are set by the model and eos=, never by the text.",
                 )  # fmt: skip
 
@@ -144,14 +151,14 @@ class WordScorer(LanguageModel):
         `above` is nan for candidates of more than one word, and for KenLM's binary files. A word that has probability 0, for want
         of an unknown word in the file, has infinitely many bits.
         """
-        divided = [divide(blank, self._asked.tokens, self.name) for blank in blanks]
+        divided = [divide(blank, self._asked.tokens, self._name) for blank in blanks]
         lists = {id(one.candidates): one.candidates for one in divided}
-        keys = [(tuple(self._spelled(one.before[-self._memory :])), id(one.candidates)) for one in divided]
+        keys = [(tuple(self._spelled(one.before[-self._source.memory :])), id(one.candidates)) for one in divided]
         return once(keys, in_portions(1, lambda some: [self._filled(key[0], lists[key[1]]) for key in some]), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which of the candidates are one word; see `LanguageModel.single`."""
-        return single(words, self._asked.tokens, self.name)
+        return single(words, self._asked.tokens, self._name)
 
     def _filled(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Fill:
         bits, above, below = np.full((3, len(candidates)), np.nan)
@@ -159,7 +166,7 @@ class WordScorer(LanguageModel):
         spelled = [self._spelled(words) for words in candidates]
         self._refuse_special([*before, *chain.from_iterable(spelled)])
         one = [index for index, words in enumerate(spelled) if len(words) == 1]
-        (logs, above[one], below[one]), known[one] = self._after(before, [spelled[index][0] for index in one])
+        (logs, above[one], below[one]), known[one] = self._source.after(before, [spelled[index][0] for index in one])
         bits[one] = logs * BITS + 0.0
         several = [index for index, words in enumerate(spelled) if len(words) > 1]
         for index, (cost, all_known) in zip(several, self._several(before, [spelled[i] for i in several]), strict=True):
@@ -170,7 +177,7 @@ class WordScorer(LanguageModel):
         """Bits of candidates of several words, and whether all their words are known."""
         if not candidates:
             return
-        logs, known = self._logs([word for words in candidates for word in (START, *before, *words, END)])
+        logs, known = self._source.logs([word for words in candidates for word in (START, *before, *words, END)])
         end = -1
         for words in candidates:
             begin = end + 2 + len(before)

@@ -9,15 +9,14 @@ from syntagm.papers.hu2020.findings import (
     CLOSE,
     DIFFERS,
     FALSE,
-    NEURAL,
     Check,
     Checked,
     Findings,
     Number,
-    name,
     verdict,
 )
-from syntagm.papers.hu2020.preparation import SUITES, WORD_BY_WORD
+from syntagm.papers.hu2020.models import NEURAL, WORD_BY_WORD, label
+from syntagm.papers.hu2020.preparation import SUITES
 
 
 def suites(found: Findings) -> Checked:
@@ -49,7 +48,7 @@ def comparable(found: Findings) -> Checked:
     """GPT-2 and RNNG are comparable to Transformer-XL and JRNN"""
     small, large = ([found.score(one) for one in names] for names in (("gpt-2", "rnng"), ("transformer-xl", "jrnn")))
     holds = all(_overlap(one, other) for one in small for other in large)
-    said = ", ".join(f"{name(one['model'])} {one['value']:.4f}" for one in (*small, *large))
+    said = ", ".join(f"{label(one['model'])} {one['value']:.4f}" for one in (*small, *large))
     computed = f"{said}; comparable: intervals overlap"
     return "comparable", computed, verdict(holds)
 
@@ -59,7 +58,7 @@ def above_random(found: Findings) -> Checked:
     rows = [found.score(one) for one in NEURAL]
     least = min(rows, key=lambda row: float(row["low"]))
     computed = (
-        f"lowest end of an interval: {least['low']:.3f} ({name(least['model'])}); chance {found.study.chance:.3f}"
+        f"lowest end of an interval: {least['low']:.3f} ({label(least['model'])}); chance {found.study.chance:.3f}"
     )
     return "all", computed, verdict(least["low"] > found.study.chance)
 
@@ -129,7 +128,7 @@ def gpt2_without_withdrawn(found: Findings) -> Checked:
     retrained = [one["score"] for one in found.printed["withdrawn"]["retrained"]]
     later = sum([*kept, *retrained]) / len([*kept, *retrained])
     best = max(values, key=lambda model: values[model])
-    said = ", ".join(f"{name(model)} {value:.4f}" for model, value in values.items())
+    said = ", ".join(f"{label(model)} {value:.4f}" for model, value in values.items())
     computed = f"{said}; with the retrained models in place of the withdrawn ones GPT-2 {later:.4f}"
     holds = f"{verdict(best == 'gpt-2')}; withdrawn" if later < values[best] else verdict(best == "gpt-2")
     return "GPT-2 first", computed, holds
@@ -147,7 +146,7 @@ def seed_weights(found: Findings) -> Checked:
     means = dict(corpora.iter_rows())
     pooled = {model: found.score(model)["value"] for model in ("gpt-2", "rnng")}
     said = "; ".join(
-        f"{name(model)} {value:.4f} pooled, {means[model]:.4f} with corpora alike" for model, value in pooled.items()
+        f"{label(model)} {value:.4f} pooled, {means[model]:.4f} with corpora alike" for model, value in pooled.items()
     )
     turned = (pooled["gpt-2"] > pooled["rnng"]) != (means["gpt-2"] > means["rnng"])
     computed = f"{said}; a corpus with more seeds weighs more" + (", and the order turns round" if turned else "")

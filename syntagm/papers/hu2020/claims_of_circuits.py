@@ -10,17 +10,14 @@ import polars as pl
 from syntagm.papers.hu2020.findings import (
     CLOSE,
     DIFFERS,
-    NEURAL,
-    PRETRAINED,
     UNKNOWN,
     Check,
     Checked,
     Claim,
     Findings,
-    name,
     verdict,
 )
-from syntagm.papers.hu2020.preparation import WORD_BY_WORD
+from syntagm.papers.hu2020.models import NEURAL, PRETRAINED, WORD_BY_WORD, label
 from syntagm.stats.association import association
 from syntagm.views.modifiers import MODIFIED, PLAIN
 
@@ -63,7 +60,7 @@ def dissociation(found: Findings) -> list[Claim]:
 def by_corpus(found: Findings) -> list[Claim]:
     """Figures 3 and 4, right, show all trained classes"""
     if "gpt-2" not in set(found.study.deltas()["model"]):
-        raise LookupError(f"no results of {name('gpt-2')}")
+        raise LookupError(f"no results of {label('gpt-2')}")
     drawn, everything = (found.corpus_deltas(without) for without in (("gpt-2",), ()))
     said = "; ".join(
         f"{size} {_of(drawn, size):+.3f} without, {_of(everything, size):+.3f} with"
@@ -113,7 +110,7 @@ def each_circuit(found: Findings) -> Checked:
         above = {model: value for model, value in values.items() if model not in PRETRAINED and value > min(pretrained)}
         if above:
             said = ", ".join(
-                f"{name(model)} {value:.4f}" for model, value in sorted(above.items(), key=lambda pair: -pair[1])
+                f"{label(model)} {value:.4f}" for model, value in sorted(above.items(), key=lambda pair: -pair[1])
             )
             failing.append(f"{circuit}: {said} against {max(pretrained):.4f} and {min(pretrained):.4f}")
     computed = "; ".join(failing) or "on all of them"
@@ -137,7 +134,7 @@ def modifiers(found: Findings) -> Checked:
         if model != "gpt-2-xl-pretrained"
     }
     least = max(drops, key=lambda model: drops[model])
-    computed = f"{plain:.4f} to {other:.4f}; the other neural models lose at least {-drops[least]:.3f} ({name(least)})"
+    computed = f"{plain:.4f} to {other:.4f}; the other neural models lose at least {-drops[least]:.3f} ({label(least)})"
     return "unaffected", computed, verdict(other >= plain)
 
 
@@ -149,7 +146,7 @@ def degenerate_item(found: Findings) -> Checked:
         raise LookupError("no results of mvrr")
     (item, least), (other, next_one) = shares.rows()[:2]
     right = rows.filter((pl.col("item") == item) & (pl.col("value") == 1))
-    who = ", ".join(sorted({name(model) for model in right["model"]})) or "no model"
+    who = ", ".join(sorted({label(model) for model in right["model"]})) or "no model"
     computed = (
         f"without n-gram, item {item} is right in {least:.1%} of answers, all of {who}; the next hardest, {other}, in "
         f"{next_one:.1%}; in the published suites its sentences are identical in pairs"
@@ -159,7 +156,7 @@ def degenerate_item(found: Findings) -> Checked:
 
 def _of(values: dict[str, float], key: str) -> float:
     if key not in values:
-        raise LookupError(f"no results of {name(key)}")
+        raise LookupError(f"no results of {label(key)}")
     return values[key]
 
 

@@ -6,7 +6,8 @@ from zlib import crc32
 import polars as pl
 
 from syntagm.papers.hu2020 import regressions
-from syntagm.papers.hu2020.findings import DIFFERS, Check, Checked, Claim, Findings, name, verdict
+from syntagm.papers.hu2020.findings import DIFFERS, Check, Checked, Claim, Findings, verdict
+from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import bundled, formulas
 from syntagm.stats.chance import chance as chances
 from syntagm.stats.mixed import linear
@@ -99,7 +100,7 @@ def table4(found: Findings) -> Checked:
 def perplexities(found: Findings) -> Mapping[tuple[str, str], float]:
     """(model class, corpus) -> mean perplexity over seeds."""
     means = found.study.perplexity.group_by("model", "corpus", maintain_order=True).agg(pl.col("perplexity").mean())
-    return {(name(model), corpus): value for model, corpus, value in means.iter_rows()}
+    return {(label(model), corpus): value for model, corpus, value in means.iter_rows()}
 
 
 def chance_of_mvrr(found: Findings) -> Checked:

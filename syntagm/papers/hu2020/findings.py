@@ -13,7 +13,8 @@ from syntagm.errors import UsageError
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.figures import modified
-from syntagm.papers.hu2020.preparation import LABELS, prepared
+from syntagm.papers.hu2020.models import label
+from syntagm.papers.hu2020.preparation import prepared
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Fits
 from syntagm.papers.hu2020.study import Study
@@ -25,11 +26,6 @@ HOLDS, FALSE, DIFFERS, UNKNOWN = "holds", "does not hold", "differs", "not compu
 # What is printed, what is computed, the verdict; and the same after what is claimed.
 Checked = tuple[str, str, str]
 Claim = tuple[str, str, str, str]
-NEURAL = (
-    "vanilla", "ordered-neurons", "rnng", "gpt-2", "grnn", "jrnn", "transformer-xl", "gpt-2-pretrained",
-    "gpt-2-xl-pretrained",
-)  # fmt: skip
-PRETRAINED = ("gpt-2-xl-pretrained", "gpt-2-pretrained")
 # What a verdict on fewer models than the paper's ends in.
 INCOMPLETE = " (incomplete data)"
 # Within this distance scores are called comparable where there is no interval to compare.
@@ -117,9 +113,9 @@ class Findings:
 
     def modified(self, model: str, modifier: str) -> float:
         """The mean score without or with modifiers (Figure 6)."""
-        rows = modified(self.study).filter((pl.col("model") == name(model)) & (pl.col("modifier") == modifier))
+        rows = modified(self.study).filter((pl.col("model") == label(model)) & (pl.col("modifier") == modifier))
         if not len(rows):
-            raise LookupError(f"no suites with modifiers for {name(model)}")
+            raise LookupError(f"no suites with modifiers for {label(model)}")
         return float(rows.select(pl.col("score").mean()).item())
 
     @cached_property
@@ -137,17 +133,12 @@ class Findings:
     def _one(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)
         if not rows:
-            raise LookupError("no results of " + " on ".join(name(value) for value in keys.values()))
+            raise LookupError("no results of " + " on ".join(label(value) for value in keys.values()))
         return rows[0]
 
 
 # One claim or several, checked.
 Check = Callable[[Findings], Checked | list[Claim]]
-
-
-def name(model: str) -> str:
-    """What a model is called in the paper."""
-    return LABELS.get(model, model)
 
 
 def table(claims: "Sequence[Check]", findings: Findings) -> Table:
@@ -181,7 +172,7 @@ def table(claims: "Sequence[Check]", findings: Findings) -> Table:
 def missing(findings: Findings) -> list[str]:
     """The models of the published raw data that these data lack."""
     there = Counter(
-        (name(model), corpus) for model, corpus in findings.study.instances()["model", "corpus"].iter_rows()
+        (label(model), corpus) for model, corpus in findings.study.instances()["model", "corpus"].iter_rows()
     )
     trained = findings.printed["trained"]
     wanted = {(model, corpus): count for model, cells in trained.items() for corpus, count in cells.items()}

@@ -13,6 +13,7 @@ import polars as pl
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import Formula
+from syntagm.papers.hu2020.models import LABELS, NOT_OF_THE_STUDY, WITHDRAWAL, WITHDRAWN, WORD_BY_WORD
 from syntagm.papers.hu2020.raw import PERPLEXITY, Raw, circuit_of
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.chance import chance as chances
@@ -28,14 +29,6 @@ SUITES = {
 VOTES = ("vote", "mean")
 # Corpus -> millions of words, as in the paper's regression.
 WORDS = {"XS": 1.0, "SM": 4.8, "MD": 14.0, "LG": 42.0}
-LABELS = {
-    "vanilla": "LSTM", "ordered-neurons": "ON-LSTM", "rnng": "RNNG", "gpt-2": "GPT-2", "ngram": "n-gram",
-    "gpt-2-pretrained": "GPT-2, pre-trained", "gpt-2-xl-pretrained": "GPT-2-XL, pre-trained",
-    "transformer-xl": "Transformer-XL", "grnn": "GRNN", "jrnn": "JRNN",
-}  # fmt: skip
-WORD_BY_WORD = ("vanilla", "ordered-neurons", "rnng")
-WITHDRAWN = "GPT-2: the authors later withdrew the models trained on MD and LG"
-ASIDE = ("1gram", "ngram-no-rand")
 _BPE = "gptbpe"
 
 
@@ -58,8 +51,8 @@ def prepared(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
     named = [str(one) for one in items["suite"].unique(maintain_order=True)]
     circuits = {suite: circuit for suite in named if (circuit := circuit_of(suite))}
     perplexity = of_the_study(raw.perplexity).select(list(PERPLEXITY))
-    remarks = (WITHDRAWN,) if "gpt-2" in items["model"] else ()
-    return Study(items, circuits, perplexity, WORDS, LABELS, chance(raw, named), ("gpt-2",), WORD_BY_WORD, remarks)
+    remarks = (WITHDRAWAL,) if WITHDRAWN in items["model"] else ()
+    return Study(items, circuits, perplexity, WORDS, LABELS, chance(raw, named), (WITHDRAWN,), WORD_BY_WORD, remarks)
 
 
 def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:
@@ -79,7 +72,7 @@ def of_the_study(table: pl.DataFrame) -> pl.DataFrame:
     pieces = pl.col("corpus").str.ends_with("bpe")
     kept = pl.when(pl.col("model") == "gpt-2").then(pl.col("corpus").str.ends_with(f"-{_BPE}")).otherwise(~pieces)
     size = pl.when(pl.col("corpus") == "").then(pl.lit("")).otherwise(parts.list.get(1, null_on_oob=True))
-    chosen = table.filter(kept & ~pl.col("model").is_in(ASIDE))
+    chosen = table.filter(kept & ~pl.col("model").is_in(NOT_OF_THE_STUDY))
     return chosen.with_columns(corpus=size.str.to_uppercase())
 
 

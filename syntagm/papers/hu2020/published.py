@@ -10,8 +10,9 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import claims, claims_of_circuits, claims_of_numbers, figures, findings, regressions, tables
-from syntagm.papers.hu2020.findings import Check, Findings, name
-from syntagm.papers.hu2020.preparation import LABELS, SUITES, WORDS, prepared
+from syntagm.papers.hu2020.findings import Check, Findings
+from syntagm.papers.hu2020.models import label
+from syntagm.papers.hu2020.preparation import SUITES, WORDS, prepared
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
@@ -85,7 +86,7 @@ def table4(study: Study) -> Table:
     found = study.perplexity.group_by(keys, maintain_order=True).agg(
         ppl.mean(), pl.len().alias("seeds"), ppl.min().alias("least"), ppl.max().alias("most")
     )
-    numbers = {(name(row["model"]), row["corpus"]): row for row in found.iter_rows(named=True)}
+    numbers = {(label(row["model"]), row["corpus"]): row for row in found.iter_rows(named=True)}
     rows: list[tuple[Cell, ...]] = []
     for model, values in printed.items():
         for corpus, value in values.items():
@@ -130,4 +131,4 @@ def withdrawn(study: Study) -> Table:
         "perplexity on MD and LG) rests on the withdrawn models; what it says of class against size does not.",
     )
     published = ("cited score", "cited perplexity")
-    return Table(f"{LABELS['gpt-2']} models that the authors withdrew", columns, tuple(rows), published, notes)
+    return Table(f"{label('gpt-2')} models that the authors withdrew", columns, tuple(rows), published, notes)

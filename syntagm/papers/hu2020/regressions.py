@@ -13,10 +13,10 @@ import polars as pl
 
 from syntagm.drawing.table import Cell, Table
 from syntagm.errors import SyntagmError
+from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.mixed import linear, logistic
 from syntagm.stats.mixed.linear import Fit
-from syntagm.training import families
 
 RANDOM = "(log(numwords) + architecture | suite) + (1 | instance)"
 FIXED = {
@@ -34,9 +34,8 @@ TESTS = {
     "size by circuit": ("circuit_no_size", "circuit_full"),
     "architecture by circuit": ("circuit_no_architecture", "circuit_full"),
 }
-# Footnote 7 of the paper: the same without some model classes, as its raw data and as experiments call them.
-_NGRAM, _GPT2 = families.kin("ngram"), ("gpt-2", *families.kin("gpt2"))
-WITHOUT = {"without n-gram": (_NGRAM,), "without GPT-2": (_GPT2,), "without both": (_NGRAM, _GPT2)}
+# Footnote 7 of the paper: the same without some model classes.
+WITHOUT = {"without n-gram": (ALL_NGRAMS,), "without GPT-2": (ALL_GPT2,), "without both": (ALL_NGRAMS, ALL_GPT2)}
 _ABLATIONS = ("full", "no_size", "no_architecture")
 LOGISTIC = "correct ~ log(numwords) + architecture + (1 | suite) + (1 | suite:item) + (1 | instance)"
 

@@ -23,6 +23,8 @@ from syntagm.views import regions
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
 # A row of verdicts takes about so many bytes.
 _ROW = 60
+# What is said around the items of a suite takes so many bytes more or less, by how many are shown.
+_SAID = 1000
 # The number of suites is beside each score.
 _REMARK = re.compile(r"^mean of [\d,]+ suites?; ")
 
@@ -90,8 +92,10 @@ class Predictions(Chapter):
         lines = [*overall, *(line for found in groups.values() for line in found)]
         scored = [one for line in overall for one in line.cells if one]
         anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
+        judged = scores.judged(columns)
         return {
             "sections": sections,
+            "judged": judged,
             "anchors": [*anchors, *([("compared", "Models compared")] if pairs else [])],
             "above": ("suites", "table of suites"),
             "overall": overall,
@@ -107,7 +111,7 @@ class Predictions(Chapter):
                 "scores": of_predictions.scores(columns, lines),
                 "compared": of_predictions.compared(pairs) if pairs else "",
             },
-            "picture": Markup(svg(figures.accuracies(subjects))) if len(sections) > 1 else "",
+            "picture": Markup(svg(figures.accuracies(subjects))) if judged and len(sections) > 1 else "",
             "figure_method": regions.METHOD,
             "seed": items.SEED,
             "spelled": example.spelled,
@@ -116,16 +120,20 @@ class Predictions(Chapter):
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
         """Yield the page with less and less on it, without those that can't be small enough."""
         sections: Sequence[Section] = page["sections"]
-        least = _render(render, sections, 0, False)
-        size = len(least.encode())
-        for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS[:-1])]:
-            if size + _added(sections, limit, data) <= ceiling:
-                yield _render(render, sections, limit, data)
-        yield least
+        # What is known of the size of a page without items and CSV: at first, that its figures are there.
+        rest = sum(len(section.svg) for section in sections)
+        for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS)]:
+            added = _added(sections, limit, data)
+            if limit and rest + added > ceiling:
+                continue
+            made = _render(render, sections, limit, data)
+            rest = max(rest, len(made.encode()) - added - _SAID * len(sections))
+            yield made
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
         """Yield the accuracies of all suites, and a figure of each suite that has one."""
-        yield "scores", figures.accuracies(self._subjects, "Accuracy by suite")
+        if scores.judged(self._columns):
+            yield "scores", figures.accuracies(self._subjects, "Accuracy by suite")
         for subject in self._subjects:
             _, figure = figures.suite(subject, subject.title)
             if len(figure.table):
@@ -154,8 +162,7 @@ def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
 
 def _added(sections: Sequence[Section], limit: int, data: bool) -> int:
     """About how many bytes items and CSV add to a page without them; never more than they do."""
-    ranks = range(limit)
-    shown = sum(len(one) for section in sections for rank, one in section.embedded.items() if rank in ranks)
+    shown = sum(len(one.encode()) for section in sections for rank, one in section.embedded.items() if rank < limit)
     return shown + (sum(len(section.figure_data) + len(section.items_data) for section in sections) if data else 0)
 
 
@@ -174,5 +181,6 @@ def _items(section: Section, limit: int) -> str:
         "conditions": subject.record.conditions,
         "regions": [f"{name} {labels.get(name, '')}".strip() for name in section.shown.regions],
     }
+    about |= {} if scores.judged(subject.columns) else {"numbers": True}
     chosen = (one for rank, one in section.embedded.items() if rank < limit)
     return f'{embedded(about)[:-1]},"items":[{",".join(chosen)}]}}'

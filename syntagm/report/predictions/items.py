@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -71,7 +72,9 @@ def choose(
 def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
     """Reason -> items, the most telling first."""
     defined, tied = table.filter(pl.col("value").is_not_nan()), pl.col("margin").abs() <= tolerance
-    differing = defined.group_by(*_KEY, "measure", maintain_order=True).agg(
+    # Of verdicts: numbers always differ.
+    judged = defined.filter(pl.col("value").is_in([0.0, 1.0]))
+    differing = judged.group_by(*_KEY, "measure", maintain_order=True).agg(
         flips=pl.col("value").n_unique() > 1, spread=pl.col("margin").max() - pl.col("margin").min()
     )
     flips = differing.filter("flips").sort("spread", descending=True, maintain_order=True)
@@ -106,29 +109,33 @@ def shown(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.Data
     named = pl.concat(table["region_names"].explode().drop_nulls() for table in sentences)
     regions = named.unique(maintain_order=True).to_list()
     conditions = {name: place for place, name in enumerate(subject.record.conditions)}
+    places = {name: place for place, name in reversed(list(enumerate(regions)))}
+    # Models that cut a sentence alike share the work.
+    cut = cache(partial(_cut, places))
     for index, (results, table) in enumerate(zip(verdicts, sentences, strict=True)):
         for item, at, measure, value, margin in _chosen(results, reasons).select(*_KEY, *_VERDICT).iter_rows():
             found[item, at]["verdicts"].append([index, measure, _number(value), _number(margin)])
         for row in _chosen(table, reasons).iter_rows(named=True):
             if row["condition"] in conditions:
-                tokens = _tokens(row, regions)
-                found[row["item"], row["occurrence"]]["sentences"].append(
-                    [index, conditions[row["condition"]], *tokens]
-                )
+                spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
+                homes, tokens = cut(row["text"], tuple(spans), tuple(row["starts"]))
+                bits = [_number(one) for one in row["bits"]]
+                sentence = [index, conditions[row["condition"]], homes, tokens, bits]
+                found[row["item"], row["occurrence"]]["sentences"].append(sentence)
     return Shown([found[key] for key in order if key in found], len(order), regions)
 
 
-def _tokens(row: Mapping[str, Any], regions: list[str]) -> tuple[list[int], list[str], list[float | None]]:
-    """The region of each token of a sentence, the tokens, and their bits."""
-    text, starts = row["text"], row["starts"]
-    spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
+def _cut(
+    regions: Mapping[str, int], text: str, spans: tuple[tuple[str, int, int], ...], starts: tuple[int, ...]
+) -> tuple[list[int], list[str]]:
+    """The region of each token of a sentence, -1 for none, and the tokens."""
     sentence = Sentence(text, tuple(Region(*span) for span in spans))
-    answer = Surprisals(text, np.array(starts, np.int32), np.array(row["bits"]), np.array(row["known"], bool))
+    nothing = np.zeros(len(starts))
+    answer = Surprisals(text, np.array(starts, np.int32), nothing, nothing == 0)
     # Only for the eye: a token over a border is shown where it begins, whatever the run's rule makes of it.
     home = align(sentence, answer, "start").tolist()
-    places = [regions.index(sentence.regions[one].name) if one >= 0 else -1 for one in home]
-    tokens = [text[start:end] for start, end in pairwise([*starts, len(text)])]
-    return places, tokens, [_number(one) for one in row["bits"]]
+    homes = [regions[sentence.regions[one].name] if one >= 0 else -1 for one in home]
+    return homes, [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
 def _keyed(table: pl.DataFrame) -> pl.DataFrame:

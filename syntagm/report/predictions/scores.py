@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntagm.report.numbers import Column
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import Chance, unknown
@@ -59,6 +59,12 @@ def _column(run: Run, name: str) -> Column[Run]:
     names = [name for suite in run.suites for name in suite.left_out]
     left_out = {name: names.count(name) for name in dict.fromkeys(names)}
     return Column(run, name, accuracies, judged, sum(suite.items for suite in run.suites), left_out)
+
+
+def judged(columns: Sequence[Column[Run]]) -> bool:
+    """Are all values verdicts? Those of measures in place of predictions may be numbers, which no item fails."""
+    kinds = {column.run.kind(name) for column in columns for suite in column.run.suites for name in suite.predictions}
+    return kinds <= {Kind.VERDICT}
 
 
 def overall(columns: Sequence[Column[Run]]) -> list[Line]:

@@ -7,6 +7,7 @@ from itertools import combinations
 import polars as pl
 
 from syntagm.report.numbers import Column, Subject
+from syntagm.report.predictions.scores import judged
 from syntagm.runs.store import Run
 from syntagm.stats import paired, score
 from syntagm.stats.paired import Comparison, Verdicts
@@ -51,8 +52,11 @@ def _counted(one: Comparison) -> Verdicts:
 
 
 def versus(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) -> list[Versus]:
-    """Every pair of columns that share a suite; with more than `MOST` columns, each with the first."""
-    if len(columns) < 2:
+    """Every pair of columns that share a suite; with more than `MOST` columns, each with the first.
+
+    None of runs whose values are numbers: no item holds under one model and fails under the other.
+    """
+    if len(columns) < 2 or not judged(columns):
         return []
     tables = [score.verdicts(column.run.results(), _first(column, subjects), "first") for column in columns]
     places = combinations(range(len(columns)), 2)

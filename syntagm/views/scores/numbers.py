@@ -1,6 +1,7 @@
 """The estimates of a run: the accuracy of each suite and measure, and the scores over suites, and what chance would give."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import polars as pl
 
@@ -99,8 +100,13 @@ def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
     chosen = [suite.predictions[name] for name in taken]
     if not all(chosen):
         return chance.unknown("no chance level: a measure without a formula")
+    return _chance(tuple(chosen))
+
+
+@lru_cache(maxsize=1024)
+def _chance(formulas: tuple[str, ...]) -> Chance:
     try:
-        return chance.known(*map(parse, chosen))
+        return chance.known(*map(parse, formulas))
     except FormulaError as error:  # a record may come from anyone
         return chance.unknown(f"no chance level: {error}")
 
