@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from syntagm.export._csv import Csv, Row
 from syntagm.result import Estimate
-from syntagm.runs.gap_run import FillRun
 from syntagm.runs.store import Run
 from syntagm.views.gaps import estimates as blank_estimates
+from syntagm.views.gaps import kept
 from syntagm.views.scores import numbers as estimates
 
 COLUMNS = (
@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def _rows(run: Run) -> Iterator[Row]:
-    if isinstance(run, FillRun):
+    if kept.over_gaps(run):
         # The numbers of a context have estimates of their own, over contexts; scores over suites are made as of any run.
         over_suites = (one for one in estimates.estimates(run) if not one.group.suite)
         yield from (score_row(run, one) for one in (*blank_estimates.estimates(run), *over_suites))

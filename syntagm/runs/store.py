@@ -232,10 +232,7 @@ def open_run(folder: str | Path) -> Run:
         raise RunError(
             str(folder), "no run.json", "a run directory", "Make one with `syntagm run MODEL --suite ... -o DIR`."
         )
-    if record["task"] == "gaps":
-        from syntagm.runs.gap_run import FillRun
-
-        return FillRun(folder, record, read_ledger(folder))
+    return Run(folder, record, read_ledger(folder))
     return Run(folder, record, read_ledger(folder))
 
 

@@ -11,7 +11,7 @@ from syntagm.drawing.series import Series
 from syntagm.drawing.text import numbers, shown, spoken
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
-from syntagm.views.gaps import lemma_groups
+from syntagm.views.gaps import kept, lemma_groups
 from syntagm.views.gaps.filled import filled
 
 SCHEMA = {
@@ -33,7 +33,7 @@ def rows_of(
     """Rows as in `SCHEMA`: of all contexts, then of each label; bands without a lemma, and lemmas without a band, left out.
 
     Arguments:
-        lemmas: as `FillRun.lemmas` gives them.
+        lemmas: as `views.gaps.kept.lemmas` gives them.
     """
     for label in (ALL, *labels):
         here = lemma_groups.by_lemma(lemmas.filter(pl.col("label") == label))
@@ -76,7 +76,9 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     """
     rows: list[tuple[object, ...]] = []
     for name, run in filled(runs):
-        rows += rows_of(name, run.lemmas(), {row.lemma: row.tags for row in run.words.rows}, run.words.labels)
+        rows += rows_of(
+            name, kept.lemmas(run), {row.lemma: row.tags for row in kept.words(run).rows}, kept.words(run).labels
+        )
     if not rows:
         raise UsageError("the word list", f"no column {TAG}", f"`{TAG}`: a number for each lemma, as in the list verbs")
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from syntagm.errors import RunError
-from syntagm.runs.gap_run import FillRun
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
+from syntagm.views.gaps import kept
 
 
-def filled(runs: Sequence[Run]) -> list[tuple[str, FillRun]]:
+def filled(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     """Return the runs with their models' names as in `runs.several.named`.
 
     Raises:
@@ -16,7 +16,7 @@ def filled(runs: Sequence[Run]) -> list[tuple[str, FillRun]]:
     """
     found = []
     for name, run in named(runs):
-        if not isinstance(run, FillRun):
+        if not kept.over_gaps(run):
             raise RunError(str(run.folder), "a run of `syntagm run`", "a fill run", "Make one with `syntagm fill`.")
         found.append((name, run))
     return found
