@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from syntagm.runs.evaluate import run as run_suites
     from syntagm.runs.store import Run, open_run
     from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-    from syntagm.views.scores.compute import estimates as estimate
+    from syntagm.views.scores.numbers import estimates as estimate
 
 # Where each public name is at home. It is imported on first use, so that the command line starts at once.
 _HOMES = {
@@ -52,7 +52,7 @@ _HOMES = {
     "SyntagmError": "errors:SyntagmError",
     "UsageError": "errors:UsageError",
     "check_suites": "check:check",
-    "estimate": "views.scores.compute:estimates",
+    "estimate": "views.scores.numbers:estimates",
     "load_model": "models.names:load",
     "open_run": "runs.store:open_run",
     "parse_formula": "formula:parse",

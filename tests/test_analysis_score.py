@@ -5,7 +5,7 @@ from toy_runs import agreement, pairs, toy_run
 
 from syntagm.result import Group
 from syntagm.stats.score import accuracy, score, verdicts
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores import numbers as estimates
 
 NAN = float("nan")
 COLUMNS = ("model", "suite", "item", "measure", "value", "margin")

@@ -13,9 +13,17 @@ from scipy import stats
 
 from syntagm.stats import bootstrap, clustered
 from syntagm.stats.association import Association, association
-from syntagm.views.classes.compute import score_deltas, suite_means
-from syntagm.views.classes.suite_scores import ITEM, by_circuit, by_mean, by_vote, over_suites, suite_scores
-from syntagm.views.modifiers.compute import modifier_stability
+from syntagm.views.classes import (
+    ITEM,
+    by_circuit,
+    by_mean,
+    by_vote,
+    over_suites,
+    score_deltas,
+    suite_means,
+    suite_scores,
+)
+from syntagm.views.modifiers import modifier_stability
 
 NAN = float("nan")
 

@@ -14,7 +14,7 @@ from syntagm.report.page import report
 from syntagm.report.predictions import figures, scores
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Prediction, Suite
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores import numbers as estimates
 
 # "Is above 3 bits" has no chance level; the other is one comparison.
 ODD = (Prediction("0", parse("(2;%good%) < (2;%bad%)")), Prediction("1", parse("(2;%bad%) > 3")))

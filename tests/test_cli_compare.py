@@ -10,7 +10,7 @@ from syntagm.errors import RunError
 from syntagm.formula import parse
 from syntagm.result import Group
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.views.comparison import compute as pairing
+from syntagm.views.comparison import compare
 
 # In this text "barks" and "bark" follow "dog" 1 and 0 times, "cat" 1 and 0, "bird" 0 and 1: with one added to each, the
 # margins are log2(2 / 1) = 1, 1 and -1 bits. Against the toy model, item 2 (cat) flips; item 3 (bird) was a tie.
@@ -120,7 +120,7 @@ def test_one_item_has_no_interval_and_the_reason_is_shown(tmp_path, capsys):
 def test_all_joins_the_predictions(folders):
     from syntagm.runs.store import open_run
 
-    found = pairing.compare(*map(open_run, folders), "all")
+    found = compare(*map(open_run, folders), "all")
     assert [one.b.value for one in found.suites] == [2 / 3, 1.0, 1 / 2]
     assert found.overall.group == Group(measure="all")
 
@@ -161,10 +161,10 @@ def test_an_unfinished_run_is_named(folders):
 
     first, second = map(open_run, folders)
     second.done = False
-    assert any("is not finished" in sentence for sentence in pairing.compare(first, second).left_out)
+    assert any("is not finished" in sentence for sentence in compare(first, second).left_out)
     empty = [Run(run.folder, run.record, {}) for run in (first, second)]
     with pytest.raises(RunError, match="no results"):
-        pairing.compare(*empty)
+        compare(*empty)
 
 
 def test_markup_in_names_is_shown_as_it_is(tmp_path, capsys):

@@ -14,7 +14,7 @@ from syntagm import views
 from syntagm.cli import main
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores import numbers as estimates
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 

@@ -18,7 +18,7 @@ from recipes.demo import clauses
 from syntagm.cli import _parser
 from syntagm.cli.train import chosen
 from syntagm.training import families
-from syntagm.views.scores.compute import chance_of, scores
+from syntagm.views.scores.numbers import chance_of, scores
 
 DEMO = Path(syntagm.models.__file__).with_name("_demo")
 RECIPE = Path(__file__).resolve().parents[1] / "recipes" / "demo" / "train.sh"

@@ -10,28 +10,25 @@ import pytest
 from report_examples import ATTACKS
 from toy_runs import FULL, toy_run
 
-from syntagm.drawing import dots
+from syntagm.drawing import axes, dots
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.errors import RunError
 from syntagm.runs.store import Run
 from syntagm.suite import Item, Sentence, Suite
 from syntagm.views import circuits as circuit_scores
-from syntagm.views import perplexity
-from syntagm.views.classes import chart as class_scores
-from syntagm.views.classes import score_deltas
-from syntagm.views.modifiers import chart as modifier_stability
+from syntagm.views import classes, modifiers, perplexity
 
 A, B = ATTACKS[0], ATTACKS[1]
 
 
-def classes() -> Figure:
+def of_classes() -> Figure:
     rows = [
         (A, "trained", 0.25, 0.2, 0.3, 9, "m"),
         (B, "off the shelf", 0.75, nan, nan, 1, "m"),
         ("c", "trained", nan, nan, nan, 0, "m"),
     ]
-    return class_scores.draw(pl.DataFrame(rows, schema=class_scores.SCHEMA, orient="row"), 0.285, A, [B])
+    return classes.draw(pl.DataFrame(rows, schema=classes.SCHEMA, orient="row"), 0.285, A, [B])
 
 
 def circuits() -> Figure:
@@ -49,7 +46,7 @@ def deltas() -> Figure:
         (B, "xs", "s", -0.1, -0.2, 0.0, 4, 2, "m"),
         (B, "xs", "t", 0.0, nan, nan, 1, 1, "m"),
     ]
-    return score_deltas.draw(pl.DataFrame(rows, schema=score_deltas.SCHEMA, orient="row"), A, [B])
+    return classes.draw_deltas(pl.DataFrame(rows, schema=classes.DELTAS, orient="row"), A, [B])
 
 
 def modified() -> Figure:
@@ -58,7 +55,7 @@ def modified() -> Figure:
         (A, "", "with modifier", 0.4, 0.3, 0.5, 5, "m"),
         (B, "", "no modifier", 0.5, nan, nan, 1, "m"),
     ]
-    return modifier_stability.draw(pl.DataFrame(rows, schema=modifier_stability.SCHEMA, orient="row"), A, [B])
+    return modifiers.draw(pl.DataFrame(rows, schema=modifiers.SCHEMA, orient="row"), A, [B])
 
 
 def points() -> Figure:
@@ -70,7 +67,7 @@ def points() -> Figure:
     return perplexity.draw(pl.DataFrame(rows, schema=perplexity.POINT, orient="row"), ["xs", "lg"], A, [B])
 
 
-ALL = {"classes": classes, "circuits": circuits, "deltas": deltas, "modified": modified, "points": points}
+ALL = {"classes": of_classes, "circuits": circuits, "deltas": deltas, "modified": modified, "points": points}
 
 
 @pytest.mark.slow
@@ -83,14 +80,14 @@ def test_figures_are_valid_and_names_are_text(name: str) -> None:
 
 
 def test_the_numbers_behind_a_figure() -> None:
-    table = classes().table
-    assert table.columns == [*class_scores.SCHEMA, "chance"]
+    table = of_classes().table
+    assert table.columns == [*classes.SCHEMA, "chance"]
     assert table.select("model", "n").rows() == [(B, 1), (A, 9), ("c", 0)]
     assert set(table["chance"]) == {0.285}
 
 
 def test_series_have_places_of_their_own_only_where_a_name_has_several() -> None:
-    axis = dots.proportion("score")
+    axis = axes.proportion("score")
     row = {"value": 0.5, "low": nan, "high": nan, "note": "", "said": ""}
     alone = [{**row, "name": "a", "series": "s"}, {**row, "name": "b", "series": "t"}]
     both = [*alone, {**row, "name": "a", "series": "t"}]
@@ -125,16 +122,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_figures_of_runs(run: Run) -> None:
-    score = class_scores.draw_figure([run]).table.row(0, named=True)
+    score = classes.draw_figure([run]).table.row(0, named=True)
     # (2/2 + 1/2 + 0/2) / 3, of pairs, whose chance is 1/2.
     assert (score["value"], score["n"], score["chance"]) == (pytest.approx(0.5), 6, 0.5)
     by_circuit = circuit_scores.draw_figure([run]).table
     assert dict(by_circuit.select("circuit", "value").iter_rows()) == {"Garden-Path Effects": 0.75, "Agreement": 0.0}
-    changed = modifier_stability.draw_figure([run]).table
+    changed = modifiers.draw_figure([run]).table
     assert dict(changed.select("modifier", "value").iter_rows()) == {"no modifier": 1.0, "with modifier": 0.5}
 
 
 def test_runs_without_modified_suites(tmp_path: Path) -> None:
     other = toy_run(tmp_path / "run", pairs("mvrr", "Garden-Path Effects", "dog"))
     with pytest.raises(RunError, match="no suite with its modified version"):
-        modifier_stability.draw_figure([other])
+        modifiers.draw_figure([other])

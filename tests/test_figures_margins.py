@@ -2,7 +2,7 @@ from math import inf, nan
 
 import polars as pl
 
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.views import margins
 
 

@@ -10,12 +10,11 @@ import pytest
 from report_examples import ATTACKS
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save_chart import save, svg
+from syntagm.drawing.save import save, svg
 from syntagm.drawing.svg import ATTRIBUTES, ELEMENTS
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
-from syntagm.views import margins
-from syntagm.views.regions import chart as surprisal_by_region
+from syntagm.views import margins, regions
 from syntagm.views.scores import chart as scores
 
 
@@ -26,7 +25,7 @@ def hostile_scores() -> Figure:
 
 def hostile_regions() -> Figure:
     rows = [(a, a, a, b, a, at, 1.0, 0.5, 1.5, 9, 0, a == b) for a in ATTACKS for at, b in enumerate(ATTACKS)]
-    return surprisal_by_region.draw([pl.DataFrame(rows, schema=surprisal_by_region.SCHEMA, orient="row")], ATTACKS[2])
+    return regions.draw([pl.DataFrame(rows, schema=regions.SCHEMA, orient="row")], ATTACKS[2])
 
 
 @pytest.mark.parametrize("figure", [hostile_scores(), hostile_regions()], ids=["scores", "regions"])
@@ -74,6 +73,6 @@ def test_all_formats_and_the_numbers(tmp_path: Path) -> None:
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"one of png, svg, pdf, vl\.json"):
+    with pytest.raises(UsageError, match=r"some of png,svg,pdf,vl\.json"):
         save(hostile_scores(), tmp_path / "figure", ["gif"])
     assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,6 @@
 from math import nan
 
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.result import Estimate, Group
 from syntagm.views.scores import chart as scores
 

@@ -5,9 +5,9 @@ import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.stats import bootstrap
-from syntagm.views.regions import chart as surprisal_by_region
+from syntagm.views import regions
 
 # The toy model's bigrams: log2((12 + 24) / (8 + 1)), ...
 THE = log2(36 / 9)
@@ -20,7 +20,7 @@ def rows(table):
 
 
 def test_means_by_hand(tmp_path: Path) -> None:
-    found = rows(surprisal_by_region.table(toy_run(tmp_path, gaps()), "gaps"))
+    found = rows(regions.table(toy_run(tmp_path, gaps()), "gaps"))
     assert found["full", "1"]["bits"] == pytest.approx(((THE + DOG) + (THE + CAT)) / 2)
     assert found["full", "2"]["bits"] == pytest.approx((BARKS + SLEEPS) / 2)
     assert [found["full", "2"][key] for key in ("label", "position", "n", "undefined", "empty")] == [
@@ -33,15 +33,15 @@ def test_means_by_hand(tmp_path: Path) -> None:
 
 
 def test_intervals_are_those_of_the_analysis(tmp_path: Path) -> None:
-    found = rows(surprisal_by_region.table(toy_run(tmp_path, gaps()), "gaps"))["full", "2"]
-    expected = bootstrap.interval(bootstrap.redrawn_means([BARKS, SLEEPS], "gaps", surprisal_by_region.DRAWS))
+    found = rows(regions.table(toy_run(tmp_path, gaps()), "gaps"))["full", "2"]
+    expected = bootstrap.interval(bootstrap.redrawn_means([BARKS, SLEEPS], "gaps", regions.DRAWS))
     assert (found["low"], found["high"]) == pytest.approx(expected)
     # Two items: the ends are the items themselves.
     assert (found["low"], found["high"]) == pytest.approx(sorted((BARKS, SLEEPS)))
 
 
 def test_empty_regions_cost_nothing_and_are_marked(tmp_path: Path) -> None:
-    found = rows(surprisal_by_region.table(toy_run(tmp_path, gaps()), "gaps"))
+    found = rows(regions.table(toy_run(tmp_path, gaps()), "gaps"))
     assert (found["gap", "2"]["bits"], found["gap", "2"]["empty"]) == (0.0, True)
     # Empty in one item of two: half the other's bits, and not marked.
     at_the_cat = toy_run(tmp_path / "other", gaps()).regions("gaps")["bits"][2]
@@ -50,8 +50,8 @@ def test_empty_regions_cost_nothing_and_are_marked(tmp_path: Path) -> None:
 
 
 def test_the_figure_holds_the_numbers_of_the_table(tmp_path: Path) -> None:
-    table = surprisal_by_region.table(toy_run(tmp_path, gaps()), "gaps")
-    figure = surprisal_by_region.draw([table])
+    table = regions.table(toy_run(tmp_path, gaps()), "gaps")
+    figure = regions.draw([table])
     drawn = {(value["condition"], value["region"]): value["bits"] for value in figure.spec["data"]["values"]}
     assert drawn["full", "2\nverb"] == rows(table)["full", "2"]["bits"]
     assert len(drawn) == len(table) == 6
@@ -60,15 +60,15 @@ def test_the_figure_holds_the_numbers_of_the_table(tmp_path: Path) -> None:
 
 
 def test_undefined_items_are_counted_and_not_drawn(tmp_path: Path) -> None:
-    table = surprisal_by_region.table(toy_run(tmp_path, crossed()), "crossed")
+    table = regions.table(toy_run(tmp_path, crossed()), "crossed")
     assert table["n"].to_list() == [0, 0, 0, 0]
     assert table["undefined"].to_list() == [1, 1, 1, 1]
     assert all(isnan(bits) for bits in table["bits"])
-    assert surprisal_by_region.draw([table]).spec["data"]["values"] == []
+    assert regions.draw([table]).spec["data"]["values"] == []
 
 
 def test_one_item_has_no_interval(tmp_path: Path) -> None:
-    table = surprisal_by_region.table(toy_run(tmp_path, agreement(nouns=("dog",))), "agreement")
+    table = regions.table(toy_run(tmp_path, agreement(nouns=("dog",))), "agreement")
     row = rows(table)["good", "2"]
     assert row["bits"] == pytest.approx(BARKS)
     assert isnan(row["low"])
@@ -77,14 +77,14 @@ def test_one_item_has_no_interval(tmp_path: Path) -> None:
 
 def test_sentences_without_regions_make_no_rows(tmp_path: Path) -> None:
     run = toy_run(tmp_path, pairs("plain", ("the dog barks", "the dog bark")))
-    assert len(surprisal_by_region.table(run, "plain")) == 0
-    assert "<svg" in svg(surprisal_by_region.draw([]))
+    assert len(regions.table(run, "plain")) == 0
+    assert "<svg" in svg(regions.draw([]))
 
 
 def test_a_panel_a_model(tmp_path: Path) -> None:
     run = toy_run(tmp_path, gaps())
-    tables = [surprisal_by_region.table(run, "gaps", name) for name in ("b", "a")]
-    figure = surprisal_by_region.draw(tables, "Gaps")
+    tables = [regions.table(run, "gaps", name) for name in ("b", "a")]
+    figure = regions.draw(tables, "Gaps")
     assert [value["model"] for value in figure.spec["data"]["values"]] == ["b"] * 6 + ["a"] * 6
     drawn = svg(figure)
     assert drawn.index(">b<") < drawn.index(">a<")
@@ -96,8 +96,8 @@ def test_a_mean_that_is_infinite_is_in_the_table_and_not_drawn(tmp_path: Path) -
     lines = ["index,start,token,bits", "0,0,The dog,1", "1,7, barks,2", "0,0,The dog,1", "1,7, bark,inf"]
     (tmp_path / "bits.csv").write_text("\n".join(lines) + "\n")
     found = toy_run(tmp_path / "run", agreement(nouns=("dog",)), model=f"recorded:{tmp_path / 'bits.csv'}")
-    table = surprisal_by_region.table(found, "agreement")
+    table = regions.table(found, "agreement")
     assert rows(table)["bad", "2"]["bits"] == float("inf")
-    drawn = surprisal_by_region.draw([table])
+    drawn = regions.draw([table])
     assert [value["bits"] for value in drawn.spec["data"]["values"]] == [1.0, 2.0, 1.0]
     assert "<svg" in svg(drawn)

@@ -26,11 +26,11 @@ from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Sentence, Suite
 from syntagm.tasks.gaps import nucleus
 from syntagm.tasks.gaps.nucleus import Cut
-from syntagm.views.comparison.compute import compare
-from syntagm.views.gaps import lemmas
+from syntagm.views.comparison import compare
+from syntagm.views.gaps import kept, lemmas
 from syntagm.views.gaps.estimates import contexts, estimates, pooled
-from syntagm.views.scores.compute import chance_of
-from syntagm.views.scores.compute import estimates as estimate
+from syntagm.views.scores.numbers import chance_of
+from syntagm.views.scores.numbers import estimates as estimate
 from syntagm.word_list import WordList, WordRow
 
 VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]
@@ -88,8 +88,8 @@ def test_distinct_contexts_are_asked_once_over_all_suites(tmp_path: Path) -> Non
 def test_each_suite_takes_the_label_of_its_own_first_item(tmp_path: Path) -> None:
     """`clash` has a context of `simple` under the other label: the same answer, judged the other way round."""
     run = filled(tmp_path)
-    own = run.contexts("simple").filter(pl.col("left") == "The dog ").row(0, named=True)
-    guest = run.contexts("clash").filter(pl.col("left") == "The dog ").row(0, named=True)
+    own = kept.contexts(run, "simple").filter(pl.col("left") == "The dog ").row(0, named=True)
+    guest = kept.contexts(run, "clash").filter(pl.col("left") == "The dog ").row(0, named=True)
     assert (own["label"], guest["label"]) == ("singular", "plural")
     assert own["context"] == guest["context"]
     assert guest["equal_weight"] == pytest.approx(1 - own["equal_weight"])
@@ -113,8 +113,8 @@ def test_within_a_suite_the_first_label_wins_and_that_is_said(tmp_path: Path) ->
 
     said, both = Said(), pairs("both", ("The dog barks.", "The dog bark."), ("The dog sing.", "The dog sings."))
     run = filled(tmp_path, both, progress=said)
-    assert run.contexts()["label"].to_list() == ["singular"]
-    assert run.contexts()["items"].to_list() == [2]
+    assert kept.contexts(run)["label"].to_list() == ["singular"]
+    assert kept.contexts(run)["items"].to_list() == [2]
     assert said.lines == ["both: 1 items share a context with an item of another label, which is taken"]
     # tse asks about the two words of each item, whatever the label.
     p = Drawn(VOCABULARY).distribution("The dog ", "")
@@ -134,7 +134,7 @@ def test_the_number_of_a_suite_is_that_of_its_items_and_the_list_goes_before_it(
 
     run = filled(tmp_path, same, other, progress=Hearing())
     labels = {
-        (suite, left): label for suite, left, label in run.contexts().select("suite", "left", "label").iter_rows()
+        (suite, left): label for suite, left, label in kept.contexts(run).select("suite", "left", "label").iter_rows()
     }
     # `doze` is not in the list, so only the number of the suite can say its label; `bark` is.
     assert labels == {
@@ -151,15 +151,15 @@ def test_every_number_is_that_of_the_definition(tmp_path: Path, sees: Sees) -> N
     model = Drawn(VOCABULARY, sees)
     run = filled(tmp_path, model=model, eligible="single-token", top=(0.3, 0.9), bottom=(0.5, 0.01))
     for suite in ("simple", "clash"):
-        for row in run.contexts(suite).iter_rows(named=True):
+        for row in kept.contexts(run, suite).iter_rows(named=True):
             p = model.distribution(row["left"], row["right"])
-            for cut in run.cuts:
+            for cut in kept.cuts(run):
                 end, q = ("bottom", cut.bottom) if cut.bottom < 1 else ("top", cut.top)
                 expected = oracle(p, VERBS, WORDS.labels.index(row["label"]), end, q)
                 found = [row[f"{name}{cut}"] for name in ("equal_weight", "model_weight", "covered")]
                 assert found == pytest.approx(expected, nan_ok=True, abs=1e-9)
-                kept = [values(run, suite, f"{name}{cut}")[row["item"]] for name in ("equal_weight", "model_weight")]
-                assert kept == pytest.approx(found[:2], nan_ok=True)
+                given = [values(run, suite, f"{name}{cut}")[row["item"]] for name in ("equal_weight", "model_weight")]
+                assert given == pytest.approx(found[:2], nan_ok=True)
             assert (row["eligible"], row["ranked"]) == (4, 4)
     texts = {item.id: item.sentences["good"].text for item in SIMPLE.items}
     for item, value in values(run, "simple", "tse").items():
@@ -175,7 +175,7 @@ def test_every_number_is_that_of_the_definition(tmp_path: Path, sees: Sees) -> N
 def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
     run = filled(tmp_path, top=(0.05,))
     found = {(one.group.suite, one.group.measure): one for one in estimates(run)}
-    table = run.contexts("simple")
+    table = kept.contexts(run, "simple")
     for name in ("equal_weight", "model_weight", "covered", "covered(top=0.05)"):
         assert found["simple", name].value == pytest.approx(table[name].mean())
         assert found["simple", name].low <= found["simple", name].value <= found["simple", name].high
@@ -189,7 +189,7 @@ def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
 
 def test_lemma_sums(tmp_path: Path) -> None:
     run = filled(tmp_path)
-    rows = {(row["label"], row["lemma"]): row for row in run.lemmas("simple").iter_rows(named=True)}
+    rows = {(row["label"], row["lemma"]): row for row in kept.lemmas(run, "simple").iter_rows(named=True)}
     dogs, cats = (Drawn(VOCABULARY).distribution(left, "") for left in ("The dogs ", "The cats "))
     assert rows["plural", "bark"]["contexts"] == 2
     assert rows["plural", "bark"]["won"] == sum(p["bark"] > p["barks"] for p in (dogs, cats))
@@ -208,7 +208,7 @@ def test_items_with_two_contexts_have_two_rows(tmp_path: Path) -> None:
     formula = parse("((*;%a%) < (*;%b%)) & ((*;%c%) < (*;%d%))")
     run = filled(tmp_path, Suite("four", (item,), (Prediction("both", formula),)))
     assert list(values(run, "four", "tse")) == ["7/1", "7/2"]
-    assert run.contexts()["label"].to_list() == ["singular", "plural"]
+    assert kept.contexts(run)["label"].to_list() == ["singular", "plural"]
 
 
 def test_a_capital_at_the_beginning(tmp_path: Path) -> None:
@@ -216,9 +216,9 @@ def test_a_capital_at_the_beginning(tmp_path: Path) -> None:
     suite = pairs("first", ("Is it here?", "Are it here?"))
     run = filled(tmp_path, suite, model=model)
     p = model.distribution("", "")
-    assert run.contexts()["eligible"].to_list() == [3]
+    assert kept.contexts(run)["eligible"].to_list() == [3]
     right, wrong = (sum(p[form] for form in forms) for forms in (("Is", "Barks", "Sings"), ("Are", "Bark", "Sing")))
-    assert run.contexts()["model_weight"][0] == pytest.approx(right / (right + wrong))
+    assert kept.contexts(run)["model_weight"][0] == pytest.approx(right / (right + wrong))
 
 
 def test_the_results_file_has_every_row_once(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_the_results_file_has_every_row_once(tmp_path: Path) -> None:
     assert table.select("suite", "item", "measure").is_unique().all()
     assert table["suite"].to_list() == sorted(table["suite"], key=["simple", "clash"].index)
     assert run.done
-    assert dataclasses.replace(run.words, repeats=False) == WORDS
+    assert dataclasses.replace(kept.words(run), repeats=False) == WORDS
     assert "words:six@" in str(run.signature("simple", "tse"))
     assert "|eligible:all|" in str(run.signature("simple", "tse"))
 
@@ -283,7 +283,7 @@ def test_the_order_of_cut_offs_and_repeats_make_no_other_run(tmp_path: Path) -> 
     model = Drawn(VOCABULARY)
     run = filled(tmp_path, model=model, top=(0.5, 0.9, 0.5), bottom=(0.1, 0.01))
     assert (model.asked, (tmp_path / "results.csv").read_bytes()) == ([], before)
-    assert [str(cut) for cut in run.cuts] == ["", "(top=0.5)", "(top=0.9)", "(bottom=0.1)", "(bottom=0.01)"]
+    assert [str(cut) for cut in kept.cuts(run)] == ["", "(top=0.5)", "(top=0.9)", "(bottom=0.1)", "(bottom=0.01)"]
     with pytest.raises(RunError, match=r"a run with top=\[0.5, 0.9\]; expected a run with top=\[0.5\]"):
         filled(tmp_path, top=(0.5,), bottom=(0.1, 0.01))
 
@@ -302,7 +302,7 @@ def test_a_run_that_named_its_cut_offs_in_another_order_is_read_and_goes_on(
     model = Drawn(VOCABULARY)
     run = filled(tmp_path / "old", model=model, top=(0.5, 0.9))
     assert [left for left, _ in model.asked] == ["A bird "]
-    assert run.contexts().equals(whole.contexts())
+    assert kept.contexts(run).equals(whole.contexts())
     keys = ["suite", "item", "measure"]
     assert run.results().sort(keys).equals(whole.results().sort(keys))
 
@@ -320,7 +320,7 @@ def test_tags_may_change_and_forms_may_not(tmp_path: Path) -> None:
     filled(tmp_path)
     tagged = dataclasses.replace(WORDS, rows=tuple(dataclasses.replace(row, tags={"band": "1"}) for row in WORDS.rows))
     run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), tagged, tmp_path)
-    assert {row.tags["band"] for row in run.words.rows} == {"1"}
+    assert {row.tags["band"] for row in kept.words(run).rows} == {"1"}
     path = tmp_path / "words.csv"
     path.write_text(path.read_text().replace(WORDS.rows[0].forms[0], "others"))
     with pytest.raises(RunError, match=r"words.csv: a list with the hash .*; expected the one that was asked"):
@@ -333,7 +333,7 @@ def test_a_damaged_shard_is_moved_aside_and_computed_again(tmp_path: Path) -> No
     name = run.suites[0].shards[0]
     (tmp_path / "shards" / f"{name}.lemmas.parquet").write_bytes(b"x")
     with pytest.raises(RunError, match="damaged"):
-        open_run(tmp_path).lemmas("simple")  # type: ignore[attr-defined]
+        kept.lemmas(open_run(tmp_path), "simple")
     again = Drawn(VOCABULARY)
     assert filled(tmp_path, model=again).results().equals(expected)
     assert len(again.asked) == 3
@@ -352,7 +352,7 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
     begun = open_run(tmp_path)
     assert isinstance(begun, Run)
     assert not begun.done
-    assert begun.contexts()["suite"].unique().to_list() == ["clash", "simple"] or len(begun.contexts()) == 4
+    assert kept.contexts(begun)["suite"].unique().to_list() == ["clash", "simple"] or len(kept.contexts(begun)) == 4
     model = Drawn(VOCABULARY)
     run = filled(tmp_path, model=model)
     assert [left for left, _ in model.asked] == ["A bird "]
@@ -405,7 +405,7 @@ def test_what_cannot_count_is_not_asked(tmp_path: Path) -> None:
     assert [len(words) for words in silent.words] == [14, 14]
     assert "old_s" not in model.words[0]
     assert run.results().equals(every.results())
-    assert run.contexts().equals(every.contexts())
+    assert kept.contexts(run).equals(every.contexts())
 
 
 def test_weights_by_what_is_known_of_the_lemmas(tmp_path: Path) -> None:

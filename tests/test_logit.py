@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from syntagm.errors import InputError
 from syntagm.stats.logit import fit
-from syntagm.views.surface import compute as shallow
+from syntagm.views import surface
 
 
 def test_two_groups_have_the_log_odds_of_their_counts() -> None:
@@ -104,7 +104,7 @@ def pairs(rows: int, seed: int = 1) -> pl.DataFrame:
 
 
 def test_a_predictor_that_does_not_vary_is_left_out_and_named() -> None:
-    made = shallow.regressions(pairs(4000), ("words", "bits_per_word"))
+    made = surface.regressions(pairs(4000), ("words", "bits_per_word"))
     rows = {row["predictor"]: row for row in made.iter_rows(named=True)}
     # Of 4,000 pairs the error is some 0.04.
     assert abs(rows["words"]["log_odds"] + 1) < 0.15
@@ -116,15 +116,15 @@ def test_a_predictor_that_does_not_vary_is_left_out_and_named() -> None:
 
 def test_pairs_without_a_number_are_counted_and_a_model_without_a_fit_is_said() -> None:
     table = pairs(50).with_columns(value=pl.when(pl.int_range(50) < 10).then(math.nan).otherwise("value"))
-    made = shallow.regressions(table, ("words",))
+    made = surface.regressions(table, ("words",))
     assert made["n"].to_list() == [40, 40]
     assert made["left_out"].to_list() == [10, 10]
-    alone = shallow.regressions(pairs(1), ("words",))
+    alone = surface.regressions(pairs(1), ("words",))
     assert alone["remark"][0].startswith("all values are")
-    assert shallow.regressions(pairs(0), ("words",)).is_empty()
+    assert surface.regressions(pairs(0), ("words",)).is_empty()
 
 
 def test_the_margin_of_another_model_stands_beside_but_not_beside_its_own() -> None:
     both = pl.concat([pairs(3), pairs(3).with_columns(model=pl.lit("ngram"), margin=pl.Series([1.0, 2.0, 3.0]))])
-    made = shallow.with_margin_of(both, "ngram")
-    assert made[shallow.margin_of("ngram")].to_list() == [1.0, 2.0, 3.0, None, None, None]
+    made = surface.with_margin_of(both, "ngram")
+    assert made[surface.margin_of("ngram")].to_list() == [1.0, 2.0, 3.0, None, None, None]

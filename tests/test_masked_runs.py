@@ -13,8 +13,8 @@ from syntagm.errors import UsageError
 from syntagm.progress import Progress
 from syntagm.report.page import report
 from syntagm.runs.evaluate import run
-from syntagm.views.comparison.compute import compare
-from syntagm.views.scores.compute import accuracies, scores
+from syntagm.views.comparison import compare
+from syntagm.views.scores.numbers import accuracies, scores
 
 
 class Hearing(Progress):

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from syntagm.stats import binned
-from syntagm.views.learning_curve import compute as learning
-from syntagm.views.surface.pair_properties import properties
+from syntagm.views import learning_curve
+from syntagm.views.surface import properties
 
 NAN = float("nan")
 
@@ -78,11 +78,11 @@ def test_bins_of_undefined_single_and_no_pairs() -> None:
 
 def test_a_line_without_a_residual_reaches_where_it_points() -> None:
     # Half at 2**10 words, a tenth more for each doubling: 0.9 after four more.
-    line = learning.line([2**10, 2**11, 2**12], [0.5, 0.6, 0.7])
+    line = learning_curve.line([2**10, 2**11, 2**12], [0.5, 0.6, 0.7])
     assert math.isclose(line.slope, 0.1)
     assert line.se < 1e-12
     assert line.words_at(0.9) == 2**14
-    assert math.isinf(learning.line([2, 4, 8], [0.5, 0.4, 0.3]).words_at(0.9))
+    assert math.isinf(learning_curve.line([2, 4, 8], [0.5, 0.4, 0.3]).words_at(0.9))
 
 
 def test_the_interval_of_a_slope_is_that_of_students_t() -> None:
@@ -91,7 +91,7 @@ def test_the_interval_of_a_slope_is_that_of_students_t() -> None:
     y = 0.3 + 0.02 * x + generator.normal(size=30) * 0.01
     from scipy.stats import linregress, t
 
-    line, known = learning.line(2.0**x, y), linregress(x, y)
+    line, known = learning_curve.line(2.0**x, y), linregress(x, y)
     assert math.isclose(line.slope, known.slope)
     assert math.isclose(line.se, known.stderr)
     assert math.isclose(line.high - line.slope, known.stderr * t.ppf(0.975, 28))
@@ -99,16 +99,16 @@ def test_the_interval_of_a_slope_is_that_of_students_t() -> None:
 
 
 def test_two_models_have_a_slope_and_no_error_one_size_has_neither() -> None:
-    two = learning.line([2, 4], [0.5, 0.6])
+    two = learning_curve.line([2, 4], [0.5, 0.6])
     assert math.isclose(two.slope, 0.1)
     assert math.isnan(two.se)
-    assert math.isnan(learning.line([4, 4, 4], [0.5, 0.6, 0.7]).slope)
-    assert learning.line([2, 4, 8], [0.5, NAN, 0.7]).n == 2
+    assert math.isnan(learning_curve.line([4, 4, 4], [0.5, 0.6, 0.7]).slope)
+    assert learning_curve.line([2, 4, 8], [0.5, NAN, 0.7]).n == 2
 
 
 def test_slopes_of_each_family_and_phenomenon() -> None:
     rows = [("lstm", "islands", 2**k, 0.4 + 0.01 * k) for k in range(4)]
     rows += [("ngram", "islands", 2**k, 0.5) for k in range(4)]
     table = pl.DataFrame(rows, schema=["family", "phenomenon", "words", "value"], orient="row")
-    made = learning.slopes(table)
+    made = learning_curve.slopes(table)
     assert made.select("family", pl.col("slope").round(9), "n").rows() == [("lstm", 0.01, 4), ("ngram", 0.0, 4)]

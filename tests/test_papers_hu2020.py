@@ -20,7 +20,7 @@ from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.runs.store import open_run
 from syntagm.tasks.perplexity import perplexity
 from syntagm.training.corpora import corpus
-from syntagm.views.scores.compute import accuracies
+from syntagm.views.scores.numbers import accuracies
 
 NOUNS = ["farmer", "sailor", "dog", "painting", "letter", "window"]
 VERBS = ["sees", "likes", "moves", "knows"]

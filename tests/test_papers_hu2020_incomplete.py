@@ -18,13 +18,13 @@ from syntagm.papers.hu2020.preparation import prepared
 from syntagm.papers.hu2020.raw import read
 from syntagm.papers.hu2020.study import Study
 from syntagm.papers.hu2020.tables import correlations
-from syntagm.views.classes import suite_scores
+from syntagm.views.classes import ITEM
 
 NO_PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
 
 
 def study_of(rows: list[tuple[str, str, int, str, str, float]], corpora: tuple[str, ...]) -> Study:
-    items = pl.DataFrame(rows, schema=suite_scores.ITEM, orient="row")
+    items = pl.DataFrame(rows, schema=ITEM, orient="row")
     circuits = dict.fromkeys(items["suite"], "Agreement")
     return Study(items, circuits, pl.DataFrame(schema=NO_PERPLEXITY), dict.fromkeys(corpora, 1.0))
 

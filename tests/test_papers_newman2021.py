@@ -11,7 +11,7 @@ from toy_runs import pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError, UsageError
 from syntagm.papers.newman2021 import confound
@@ -19,9 +19,8 @@ from syntagm.papers.newman2021 import reproduce as newman2021
 from syntagm.runs.evaluate import fill
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
-from syntagm.views import groups, nucleus
-from syntagm.views.frequency_bands import chart as frequency_bands
-from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.views import frequency_bands, groups, nucleus, options
+from syntagm.views.gaps import lemma_groups
 from syntagm.views.scores import table as scores
 from syntagm.word_list import WordList, WordRow
 
@@ -189,7 +188,7 @@ def test_no_cut_offs_no_figures(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no cut-offs"):
         nucleus.draw_figure([filled(tmp_path, OTHER, SHORT, LONG)])
     with pytest.raises(UsageError, match="equal_weight, model_weight"):
-        nucleus.draw_figure([], "tse")
+        options.call(nucleus.draw_figure, [filled(tmp_path, OTHER, SHORT, LONG)], {"measure": "tse"}, "figure nucleus")
 
 
 def test_frequency_bands_by_pencil(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from toy_runs import toy_run
 
 from syntagm.cli import main
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.drawing.table import Cell, Table
 from syntagm.errors import InputError, RunError, UsageError
 from syntagm.formats import _pair
@@ -23,10 +23,7 @@ from syntagm.papers.warstadt2020.paradigms import CONTRASTS, paradigms, publishe
 from syntagm.papers.warstadt2020.raw import people
 from syntagm.runs.store import Run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.views import correlation, phenomena
-from syntagm.views.learning_curve import chart as learning_curve
-from syntagm.views.methods import chart as method_comparison
-from syntagm.views.surface import chart as length_effect
+from syntagm.views import correlation, learning_curve, methods, phenomena, surface
 
 PLAIN, NOUN = "regular_plural_subject_verb_agreement_1", "distractor_agreement_relational_noun"
 Row = dict[str, Cell]
@@ -197,7 +194,7 @@ def test_runs_without_pairs_are_refused_and_no_runs_make_nothing(tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", [learning_curve, length_effect, method_comparison, correlation, phenomena])
+@pytest.mark.parametrize("module", [learning_curve, surface, methods, correlation, phenomena])
 def test_figures_of_runs_can_be_drawn_by_their_names(module: ModuleType, run: Run) -> None:
     options = {"words": "1000,2000"} if module is learning_curve else {}
     figure = module.draw_figure([run, run], **options)
@@ -210,8 +207,8 @@ def test_figures_that_would_show_nothing_are_refused(run: Run, tmp_path: Path) -
     bare = toy_run(tmp_path, Suite("bare", agreement("bare", "dog").items, (Prediction("one", _pair.CRITICAL),)))
     for module, runs, said in (
         (phenomena, [bare], "in no suite"),
-        (length_effect, [bare], "no suite of minimal pairs"),
-        (method_comparison, [bare], "no suite with full_sentence and a prefix"),
+        (surface, [bare], "no suite of minimal pairs"),
+        (methods, [bare], "no suite with full_sentence and a prefix"),
         (correlation, [run], "1 run"),
         (learning_curve, [run], "no size"),
     ):

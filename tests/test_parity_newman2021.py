@@ -23,6 +23,7 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.masked import model as masked
 from syntagm.runs.evaluate import fill
 from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
+from syntagm.views.gaps import kept
 from syntagm.views.gaps.estimates import estimates
 from syntagm.word_list import read as read_words
 
@@ -104,12 +105,12 @@ def test_the_whole_way(tmp_path: Path, family: Callable[[], tuple[LanguageModel,
 
     # The last subject is the first one, with another end: a context of its own for BERT only.
     assert len(contexts) == (5 if model.sees == "left" else 6)
-    table = run.contexts()
+    table = kept.contexts(run)
     assert [left.rstrip() for left in table["left"]] == [left for left, _ in contexts]
     assert table["eligible"].unique().to_list() == [len(rows)]
     for row, ((left, end), right) in zip(table.iter_rows(named=True), contexts.items(), strict=True):
         p = distribution(left, end)
-        for cut in run.cuts:
+        for cut in kept.cuts(run):
             side, q = ("bottom", cut.bottom) if cut.bottom < 1 else ("top", cut.top)
             expected = oracle(p, rows, right, side, q)
             found = [row[f"{name}{cut}"] for name in ("equal_weight", "model_weight", "covered")]

@@ -23,7 +23,7 @@ from syntagm.stats import paired
 from syntagm.stats.paired import kind_of
 from syntagm.suite import Suite
 from syntagm.views import margins
-from syntagm.views.comparison import compute as pairing
+from syntagm.views.comparison import compare
 from syntagm.views.gaps import comparability
 from syntagm.views.scores import chart as scores
 from syntagm.word_list import WordList, WordRow
@@ -118,7 +118,7 @@ def test_compare_of_shares(folders: list[str], tmp_path: Path, capsys: pytest.Ca
 
 
 def test_compare_shows_an_interval_beside_each_mean(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    found = pairing.compare(*map(open_run, folders), "model_weight")
+    found = compare(*map(open_run, folders), "model_weight")
     assert main(["compare", *folders, "--measure", "model_weight"]) == 0
     one, printed = found.suites[0], capsys.readouterr().out
     for mean in (one.a, one.b):
@@ -128,7 +128,7 @@ def test_compare_shows_an_interval_beside_each_mean(folders: list[str], capsys: 
 
 def test_a_narrow_terminal_has_intervals_under_the_means(folders: list[str]) -> None:
     console = Console(width=command.NARROWEST, record=True, file=io.StringIO())
-    found = pairing.compare(*map(open_run, folders), "tse")
+    found = compare(*map(open_run, folders), "tse")
     console.print(command._suites(found, narrow=True))
     shown = console.export_text()
     assert f"[{found.suites[0].a.low:.3f}, {found.suites[0].a.high:.3f}]" in shown
@@ -185,7 +185,7 @@ def test_runs_that_were_asked_different_things_are_not_comparable(
     for words in (["compare"], ["table", "comparison"], ["table", "significance"], ["table", "discordant"]):
         assert main([*words, str(one.folder), str(single.folder)]) == 0
         assert "NOT COMPARABLE" in capsys.readouterr().err
-    assert pairing.compare(one, single, "tse").warnings == comparability.differences(one, single)
+    assert compare(one, single, "tse").warnings == comparability.differences(one, single)
 
 
 def test_models_that_know_other_rows_are_not_comparable_by_weights(tmp_path: Path) -> None:
@@ -195,8 +195,8 @@ def test_models_that_know_other_rows_are_not_comparable_by_weights(tmp_path: Pat
     assert not comparability.same_rows([one, same, fewer])
     # Four rows, and three: the row nap does not count.
     said = "the models know different rows of the word list in simple (A: 4, B: 3 of them)"
-    assert pairing.compare(one, fewer, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
-    assert pairing.compare(one, fewer, "tse").warnings == []
+    assert compare(one, fewer, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
+    assert compare(one, fewer, "tse").warnings == []
     # Three rows each, but not the same.
     assert comparability.other_rows(fewer, other) == ["simple"]
 
@@ -204,13 +204,13 @@ def test_models_that_know_other_rows_are_not_comparable_by_weights(tmp_path: Pat
 def test_rows_of_a_model_that_sees_the_left_side_beside_one_that_sees_both(tmp_path: Path) -> None:
     left, both = filled(tmp_path / "left"), filled(tmp_path / "both", both=True)
     # Each left side has one right side here, so that the contexts are the same, and so are the rows.
-    assert pairing.compare(left, both, "equal_weight").warnings == []
+    assert compare(left, both, "equal_weight").warnings == []
     assert comparability.same_rows([left, both])
     fewer, other = (filled(tmp_path / lacking, both=True, lacking=lacking) for lacking in ("nap", "is"))
     for runs, counts in (((left, fewer), "A: 4, B: 3"), ((fewer, left), "A: 3, B: 4")):
         said = f"the models know different rows of the word list in simple ({counts} of them)"
-        assert pairing.compare(*runs, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
-        assert pairing.compare(*runs, "tse").warnings == []
+        assert compare(*runs, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
+        assert compare(*runs, "tse").warnings == []
         assert not comparability.same_rows(runs)
     # Three rows each, but not the same.
     assert comparability.other_rows(filled(tmp_path / "of left", lacking="nap"), other) == ["simple"]
@@ -221,16 +221,16 @@ def test_contexts_of_a_model_that_sees_the_left_side_are_others(
 ) -> None:
     left = filled(tmp_path / "left", suite=LONGER)
     both, fewer = (filled(tmp_path / f"b{word}", suite=LONGER, both=True, lacking=word) for word in ("", "nap"))
-    found = pairing.compare(left, both, "equal_weight")
+    found = compare(left, both, "equal_weight")
     assert found.warnings == [OF_CONTEXTS.format("A sees", "B", 3, 5)]
     # What the sentence says: of five contexts three are compared, with what they have in their own runs.
     own = both.results().filter(pl.col("measure") == "equal_weight")
     first = own.filter(pl.col("item").is_in(["longer-0", "longer-2", "longer-3"]))
     assert (found.overall.b.value, found.overall.n) == (pytest.approx(first["value"].mean()), 3)
     assert found.suites[0].difference.undefined == len(own) - 3 == 2
-    assert pairing.compare(both, left, "equal_weight").warnings == [OF_CONTEXTS.format("B sees", "A", 5, 3)]
-    assert pairing.compare(left, both, "tse").warnings == []
-    rows, contexts = pairing.compare(left, fewer, "equal_weight").warnings
+    assert compare(both, left, "equal_weight").warnings == [OF_CONTEXTS.format("B sees", "A", 5, 3)]
+    assert compare(left, both, "tse").warnings == []
+    rows, contexts = compare(left, fewer, "equal_weight").warnings
     assert "different rows of the word list in longer (A: 4, B: 3 of them)" in rows
     assert contexts == OF_CONTEXTS.format("A sees", "B", 3, 5)
     for words in (["compare"], ["table", "comparison"]):

@@ -18,14 +18,14 @@ from syntagm.stats import bootstrap, power
 from syntagm.stats.clustered import clustered
 from syntagm.stats.significance import mcnemar
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.views import significance
-from syntagm.views.clustered import table as clustered_table
+from syntagm.views import clustered as clustered_view
+from syntagm.views import options, significance
 from syntagm.views.lexical import chart as lexical_figure
 from syntagm.views.lexical import table as lexical
-from syntagm.views.lexical.compute import with_frequency
+from syntagm.views.lexical.numbers import with_frequency
 from syntagm.views.normalised import normalisation
 from syntagm.views.normalised import table as normalised
-from syntagm.views.normalised.compute import read_unigrams, results, whole
+from syntagm.views.normalised.numbers import read_unigrams, results, whole
 from syntagm.views.normalised.unigram import counted
 
 Row = dict[str, object]
@@ -254,7 +254,7 @@ def test_the_normalised_table_counts_flips_against_bits(run: Run, tmp_path: Path
     assert (found["slor"]["score"], found["slor"]["only by bits"], found["slor"]["only by this"]) == (0.0, 2, 0)
     assert [row["by"] for row in rows(normalised.make_table([run], str(text), by="slor"))] == ["bits", "slor"]
     with pytest.raises(UsageError, match="by="):
-        normalised.make_table([run], str(text), by="slur")
+        options.call(normalised.make_table, [run], {"unigrams": str(text), "by": "slur"}, "table normalised")
 
 
 def test_lexical_items_and_their_frequency(run: Run, tmp_path: Path) -> None:
@@ -294,10 +294,10 @@ def test_words_of_a_region_stand_for_a_tag(run: Run) -> None:
 
 
 def test_the_clustered_table(run: Run) -> None:
-    [row] = rows(clustered_table.make_table([run], by="noun", measure="full_sentence"))
+    [row] = rows(clustered_view.make_table([run], by="noun", measure="full_sentence"))
     assert (row["score"], row["n"], row["clusters"], row["ties"], row["undefined"]) == (0.5, 4, 3, 1, 0)
     with pytest.raises(UsageError, match="noun"):
-        clustered_table.make_table([run], by="lemma")
+        clustered_view.make_table([run], by="lemma")
 
 
 def test_which_suites_separate_two_models(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_undefined_items_and_a_single_one_are_said(tmp_path: Path) -> None:
     verb = Prediction("verb", parse("(2;%good%) < (2;%bad%)"))
     odd = Suite("odd", (Item("1", halves, {"noun": "dog"}),), (verb, FULL))
     run = toy_run(tmp_path / "a", odd, agreement("one", ("dog",)), pairs("untagged", ("the dog barks", "the dog bark")))
-    found = {row["suite"]: row for row in rows(clustered_table.make_table([run], by="noun"))}
+    found = {row["suite"]: row for row in rows(clustered_view.make_table([run], by="noun"))}
     assert set(found) == {"odd", "one"}
     assert (found["odd"]["score"], found["odd"]["n"], found["odd"]["undefined"]) == (None, 0, 1)
     assert (found["one"]["score"], found["one"]["low"], found["one"]["clustered low"]) == (1.0, None, None)

@@ -7,7 +7,7 @@ import polars as pl
 
 from syntagm.stats import suite_means
 from syntagm.stats.suite_means import contrast, mean, of_counts, of_differences, of_results, of_values
-from syntagm.views.methods.compute import differences
+from syntagm.views.methods import differences
 
 NAN = float("nan")
 COLUMNS = ["model", "suite", "item", "measure", "value", "margin"]

@@ -14,14 +14,13 @@ from syntagm.drawing.table import Table
 from syntagm.errors import InputError, RunError, UsageError
 from syntagm.runs.store import Run
 from syntagm.stats.trajectory import between, crossing, interval, mean_height
-from syntagm.views import trajectory_gap
+from syntagm.views import options, trajectory_gap, words
 from syntagm.views.trajectory import chart as figure
-from syntagm.views.trajectory import compute as trajectories
+from syntagm.views.trajectory import numbers as trajectories
 from syntagm.views.trajectory import table
-from syntagm.views.trajectory.compute import Curve, Point, curves
-from syntagm.views.trajectory.places import places
-from syntagm.views.words import chart as surprisal_by_word
-from syntagm.views.words.columns import columns
+from syntagm.views.trajectory.numbers import Curve, curves
+from syntagm.views.trajectory.places import Point, places
+from syntagm.views.words import columns
 
 Row = dict[str, object]
 
@@ -97,7 +96,7 @@ def checkpoints(tmp_path: Path) -> list[Run]:
 
 def test_the_table_of_a_series_by_pencil(checkpoints: list[Run]) -> None:
     # "barks" was seen after the noun or not: 1 of 3, 2 of 3, 3 of 3 right; a noun never seen ties and fails.
-    [row] = rows(table.make_table(checkpoints, level="0.5"))
+    [row] = rows(table.make_table(checkpoints, level=0.5))
     assert (row["from"], row["to"], row["runs"], row["n"], row["suites"]) == (100, 400, 3, 3, 1)
     assert (row["score at the start"], row["score at the end"]) == pytest.approx((1 / 3, 1))
     assert row["slope"] == pytest.approx(1 / 3)
@@ -114,18 +113,18 @@ def test_the_table_of_a_series_by_pencil(checkpoints: list[Run]) -> None:
 def test_chance_as_a_level_and_levels_never_reached(checkpoints: list[Run]) -> None:
     [row] = rows(table.make_table(checkpoints, level="chance"))
     assert row["level"] == 0.5
-    [row] = rows(table.make_table(checkpoints[:2], level="0.9"))
+    [row] = rows(table.make_table(checkpoints[:2], level=0.9))
     assert (row["reached at"], row["times"], row["kept"]) == ("never", 0, "no")
     [row] = rows(table.make_table(checkpoints))
     assert (row["level"], row["reached at"]) == (None, None)
     with pytest.raises(UsageError, match="level="):
-        table.make_table(checkpoints, level="people")
+        options.call(table.make_table, checkpoints, {"level": "people"}, "table trajectory")
 
 
 def test_two_series_and_seeds_at_one_place(checkpoints: list[Run]) -> None:
     a, b, c = checkpoints
     # Series one: 1/3 at 1, 1 at 2. Series two: at 1 the mean of 1/3 and 1, at 2 a score of 2/3: flat.
-    made = trajectory_gap.make_table([a, c, a, c, b], x="1,2,1,1,2", series="one,one,two,two,two")
+    made = trajectory_gap.make_table([a, c, a, c, b], x="1,2,1,1,2", series=("one", "one", "two", "two", "two"))
     [row] = rows(made)
     assert (row["A"], row["B"], row["from"], row["to"]) == ("one", "two", 1, 2)
     # One: mean height 2/3; two: 2/3 and 2/3.
@@ -201,14 +200,14 @@ def test_places_from_names_records_and_options(checkpoints: list[Run], tmp_path:
     assert places(checkpoints, "1,2,3").title == "x"
     assert places(checkpoints, "tokens:1,2,3").title == "tokens of training"
     assert [one.at for one in places(checkpoints, "step200=2,step100=1,step400=8").points] == [1, 2, 8]
-    assert [one.series for one in places(checkpoints, "1,2,3", "a,a,b").points] == ["a", "a", "b"]
+    assert [one.series for one in places(checkpoints, "1,2,3", ["a", "a", "b"]).points] == ["a", "a", "b"]
     for found in ("1,2", "1,x,3", "step100=1", "1,2,inf", "-1,2,3"):
         with pytest.raises(UsageError, match="x="):
             places(checkpoints, found)
     with pytest.raises(UsageError, match="x=words: not known of step100"):
         places(checkpoints, "words")
     with pytest.raises(UsageError, match="series="):
-        places(checkpoints, series="a,b")
+        places(checkpoints, series=["a", "b"])
 
 
 def test_places_of_a_controlled_experiment_and_of_names_with_amounts(tmp_path: Path) -> None:
@@ -227,17 +226,17 @@ def test_places_of_a_controlled_experiment_and_of_names_with_amounts(tmp_path: P
 def test_the_place_0_needs_a_linear_scale(checkpoints: list[Run]) -> None:
     with pytest.raises(UsageError, match="0 on a logarithmic scale"):
         table.make_table(checkpoints, x="0,1,2")
-    [row] = rows(table.make_table(checkpoints, x="0,1,2", scale="linear", level="0.5"))
+    [row] = rows(table.make_table(checkpoints, x="0,1,2", scale="linear", level=0.5))
     assert (row["reached at"], row["slope"]) == (pytest.approx(0.5), None)
     with pytest.raises(UsageError, match="scale="):
-        table.make_table(checkpoints, scale="square")
+        options.call(table.make_table, checkpoints, {"scale": "square"}, "table trajectory")
 
 
 def test_one_checkpoint_one_item_and_suites_that_differ(tmp_path: Path, checkpoints: list[Run]) -> None:
-    [row] = rows(table.make_table(checkpoints[:1], level="0.5"))
+    [row] = rows(table.make_table(checkpoints[:1], level=0.5))
     assert (row["slope"], row["mean height"], row["reached at"]) == (None, None, "never")
     alone = toy_run(tmp_path / "alone_step1", agreement("one", ("dog",)))
-    [row] = rows(table.make_table([alone], level="0.5"))
+    [row] = rows(table.make_table([alone], level=0.5))
     # One item has no interval, and so nothing that rests on redrawn items.
     assert (row["n"], row["low"], row["reached at"], row["reached low"]) == (1, None, "before", None)
     with pytest.raises(RunError, match="no suite that all runs have"):
@@ -250,13 +249,13 @@ def test_one_checkpoint_one_item_and_suites_that_differ(tmp_path: Path, checkpoi
 def test_groups_and_measures_that_are_not_there(checkpoints: list[Run]) -> None:
     assert [row["group"] for row in rows(table.make_table(checkpoints, by="circuit"))] == ["Agreement"]
     assert [row["group"] for row in rows(table.make_table(checkpoints, by="suite"))] == ["agreement"]
-    for options in ({"by": "colour"}, {"measure": "colour"}):
+    for chosen in ({"by": "colour"}, {"measure": "colour"}):
         with pytest.raises(UsageError, match="colour"):
-            table.make_table(checkpoints, **options)
+            table.make_table(checkpoints, **chosen)
 
 
 def test_the_figure_draws_what_the_table_says(checkpoints: list[Run], tmp_path: Path) -> None:
-    made = figure.draw_figure(checkpoints, level="0.5")
+    made = figure.draw_figure(checkpoints, level=0.5)
     assert made.table.select("group", "at", "n").rows() == [("Agreement", at, 3) for at in (100.0, 200.0, 400.0)]
     assert made.table["value"].to_list() == pytest.approx([1 / 3, 2 / 3, 1])
     ring = made.spec["concat"][0]["layer"][-1]["data"]["values"]
@@ -282,7 +281,7 @@ def test_words_in_columns() -> None:
 
 def test_surprisal_by_word_by_pencil(tmp_path: Path) -> None:
     run = toy_run(tmp_path / "run", agreement(), model="toy:?eos=yes")
-    found = surprisal_by_word.table(run, "agreement", "2", ["bad"])
+    found = words.table(run, "agreement", "2", ["bad"])
     assert found.select("word", "column", "tokens").rows() == [
         ("The", 0, 1),
         ("cat", 1, 1),
@@ -293,9 +292,9 @@ def test_surprisal_by_word_by_pencil(tmp_path: Path) -> None:
         (run.tokens("agreement")["item"] == "2") & (run.tokens("agreement")["condition"] == "bad")
     )
     assert found["bits"].to_list() == tokens["bits"].to_list()
-    both = surprisal_by_word.draw_figure([run], item="1")
+    both = words.draw_figure([run], item="1")
     assert both.table.filter(both.table["column"] == 2)["word"].to_list() == ["barks", "bark"]
     with pytest.raises(UsageError, match="item=9"):
-        surprisal_by_word.draw_figure([run], item="9")
+        words.draw_figure([run], item="9")
     with pytest.raises(UsageError, match="conditions="):
-        surprisal_by_word.draw_figure([run], conditions="ugly")
+        words.draw_figure([run], conditions="ugly")

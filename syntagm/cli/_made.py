@@ -1,20 +1,41 @@
-"""Tables and figures of a paper: each written as soon as it is made, tables printed."""
+"""Tables and figures that commands make: written in their formats, never over a file of somebody else's."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli._files import spare_set
 
 if TYPE_CHECKING:
+    from syntagm.drawing.chart import Figure
+    from syntagm.drawing.table import Table
     from syntagm.papers.paper import Made
 
 # Longer tables are written, and only their names printed.
 LONGEST = 70
 
 
+def save(made: "Table | Figure", stem: Path, formats: Sequence[str] = (), force: bool = False) -> list[Path]:
+    """Write a table or a figure as `stem` with the endings of its formats; the paths written.
+
+    Arguments:
+        formats: all unless some are chosen.
+        force: replace files that are not ours.
+
+    Raises:
+        UsageError: a format that there is not, or a file that is not ours stands in the way.
+        RunError: the folder can't be written.
+    """
+    from syntagm.drawing import save as drawing
+
+    endings = drawing.endings(drawing.formats_of(made), formats)
+    spare_set(stem, list(endings.values()), drawing.columns_of(made), force)
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    return drawing.save(made, stem, formats)
+
+
 def write(made: "Made", place: Path, force: bool = False) -> None:
-    """Write tables as CSV, Markdown and LaTeX, figures in all formats with their numbers as CSV; say what is where.
+    """Write tables and figures of a paper as soon as each is made; print the tables, and what is where.
 
     Arguments:
         made: by name, or pairs of name and what it is, which may come one by one.
@@ -24,19 +45,14 @@ def write(made: "Made", place: Path, force: bool = False) -> None:
         UsageError: a file that is not ours stands in the way.
         RunError: the folder can't be written.
     """
-    from syntagm.drawing import save_chart as figures
-    from syntagm.drawing import save_table as tables
     from syntagm.drawing.chart import Figure
 
     place.mkdir(parents=True, exist_ok=True)
     for name, one in made.items() if isinstance(made, Mapping) else made:
         stem = place / name
+        save(one, stem, force=force)
         if isinstance(one, Figure):
-            spare_set(stem, figures.FORMATS, one.table.columns, force)
-            figures.save(one, stem)
             print(f"figure: {stem}.svg\n", flush=True)
             continue
-        spare_set(stem, ("md", "tex"), one.columns, force)
-        tables.save(one, stem)
         whole = len(one.rows) <= LONGEST
         print(one.markdown() if whole else f"{one.title}: {stem}.csv, {len(one.rows)} rows\n", flush=True)

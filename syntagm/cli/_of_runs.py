@@ -1,14 +1,12 @@
-"""What the commands figure and table share: names that can be made of runs, run directories, and options after them."""
+"""What the commands figure and table share: views, run directories, and options after them."""
 
 import argparse
 import re
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm import views
-from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.runs.store import Run
@@ -16,53 +14,53 @@ if TYPE_CHECKING:
 _OPTION = re.compile(r"([a-z_]+)=(.*)", re.DOTALL)
 
 
-def arguments(parser: argparse.ArgumentParser, noun: str) -> None:
+def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
     """Declare the name, the runs, the options, and --list."""
-    parser.add_argument("name", metavar="NAME", nargs="?", help=f"which {noun}; --list says what there is")
+    parser.add_argument("name", metavar="NAME", nargs="?", help=f"which {kind}; --list says what there is")
     parser.add_argument("runs", metavar="DIR", nargs="*", help="run directories, then options: key=value")
-    parser.add_argument("--list", action="store_true", help=f"say what each {noun} shows")
+    parser.add_argument(
+        "--list", action="store_true", help=f"say what each {kind} shows; after a NAME, what its options mean"
+    )
 
 
-def listed(kind: str) -> list[str]:
-    """A line for each view with a table, or a figure: what it shows, and its options.
+def listed(kind: views.Kind, name: str | None = None) -> Iterator[str]:
+    """Yield a line for each view with a table, or a figure: what it shows, and its options; of one view, a line an option.
 
     >>> [line.split()[0] for line in listed("table")][:2]
     ['clustered', 'comparison']
+    >>> print(*list(listed("table", "scores"))[1:], sep="\\n")
+      measure=first         a prediction's name, `first`, `all`, or `each` prediction by itself
+      wide=no               a column a model: yes or no
     """
-    import inspect
+    from syntagm.views.options import options
 
-    lines = []
-    for name in views.offering(kind):
-        module = import_module(f"syntagm.views.{name}")
-        options = [*inspect.signature(getattr(module, views.MAKERS[kind])).parameters][1:]
-        shown = f" [{' '.join(f'{one}=' for one in options)}]" if options else ""
-        summary = " ".join((module.__doc__ or "").split("\n\n")[0].split()).rstrip(".")
-        lines.append(f"{name:<22}{summary.partition(': ')[2] or summary}{shown}")
-    return lines
+    for view in [name] if name else views.offering(kind):
+        declared = options(views.find(kind, view))
+        shown = f" [{' '.join(f'{one.name}=' for one in declared)}]" if declared and not name else ""
+        yield f"{view:<22}{views.summary(view)}{shown}"
+        for one in declared if name else ():
+            values = f": {' or '.join(one.values)}" if one.values else ""
+            yield f"  {f'{one.name}={one.default}':<21} {one.help}{values}"
 
 
-def made(kind: str, options: argparse.Namespace) -> Any:
-    """The figure or table that the command line asks for, and its runs.
+def made(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]]":
+    """Make the figure or table that the command line asks for; return its runs, too.
 
     Raises:
         UsageError: no such name, no runs, or an option that it does not take.
         RunError: a folder that is no run directory.
     """
-    from syntagm.runs.several import called
     from syntagm.runs.store import open_run
+    from syntagm.views.options import call
 
-    names = views.offering(kind)
-    if options.name not in names:
-        expected = "one of " + ", ".join(names)
-        raise UsageError(f"{kind}s", f"no such name: {options.name!r}" if options.name else "no name", expected)
+    maker = views.find(kind, options.name or "")
     folders, chosen = split(options.runs)
     runs = [open_run(one) for one in folders]
-    maker = getattr(import_module(f"syntagm.views.{options.name}"), views.MAKERS[kind])
-    return called(maker, runs, chosen, f"{kind} {options.name}"), runs
+    return call(maker, runs, chosen, f"{kind} {options.name}"), runs
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Folders, and options of the form key=value; a folder that is there is a folder whatever its name.
+    """Tell folders from options of the form key=value; a folder that is there is a folder whatever its name.
 
     >>> split(["runs/demo", "measure=all"])
     (['runs/demo'], {'measure': 'all'})
@@ -78,7 +76,7 @@ def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def exit_code(runs: "Sequence[Run]") -> int:
-    """1 if a run is not finished, which is said."""
+    """Return 1 if a run is not finished, which is said, else 0."""
     import sys
 
     for one in runs:

@@ -21,7 +21,7 @@ from syntagm.progress import Progress
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
-from syntagm.views.scores.compute import accuracies, chance_of, scores
+from syntagm.views.scores.numbers import accuracies, chance_of, scores
 
 _LINE_EVERY = 10.0
 CAPTION = (

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from syntagm.result import Estimate, Group
     from syntagm.runs.store import Run
     from syntagm.stats.paired import Comparison
-    from syntagm.views.comparison.compute import Pairing
+    from syntagm.views.comparison import Pairing
 
 
 # Narrower than this a terminal has intervals under their numbers, not beside them.
@@ -49,12 +49,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
     from syntagm.runs.store import open_run
-    from syntagm.views.comparison import compute as pairing
+    from syntagm.views.comparison import compare
 
     count = _count(options.flips)
     _spare(options)
     runs = open_run(options.first), open_run(options.second)
-    found = pairing.compare(*runs, options.measure)
+    found = compare(*runs, options.measure)
     if options.output:
         _refuse_without_flips(found, options)
     for sentence in (*found.warnings, *found.left_out):

@@ -1,6 +1,7 @@
 """Draw a figure of runs, with the numbers behind it as CSV.
 
     syntagm figure --list
+    syntagm figure scores --list
     syntagm figure scores runs/demo runs/gpt2 -o figures/scores
     syntagm figure regions runs/demo suite=mvrr -o mvrr --format svg,pdf
 
@@ -12,7 +13,7 @@ replaces it all the same. Exit code 1: a run is not finished.
 import argparse
 from pathlib import Path
 
-from syntagm.cli import _files, _of_runs
+from syntagm.cli import _files, _made, _of_runs
 from syntagm.errors import UsageError
 
 
@@ -27,19 +28,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Draw it, or list what there is; the exit code."""
     if options.list:
-        print("\n".join(_of_runs.listed("figure")))
+        print(*_of_runs.listed("figure", options.name), sep="\n")
         return 0
     if not options.output:
         raise UsageError("-o", "nothing", "-o STEM", "Say where the files go, without their ending.")
-    from syntagm.drawing.save_chart import FORMATS, save
+    from syntagm.drawing.chart import FORMATS
+    from syntagm.drawing.save import endings
 
-    formats = options.format.split(",") if options.format else list(FORMATS)
-    if odd := [one for one in formats if one not in FORMATS]:
-        raise UsageError("--format", repr(odd[0]), "some of " + ",".join(FORMATS))
+    formats = options.format.split(",") if options.format else []
+    endings(FORMATS, formats)  # refused before anything is computed
     figure, runs = _of_runs.made("figure", options)
-    stem = Path(options.output)
-    _files.spare_set(stem, formats, figure.table.columns, options.force)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    for path in save(figure, stem, formats):
-        print(path)
+    print(*_made.save(figure, Path(options.output), formats, options.force), sep="\n")
     return _of_runs.exit_code(runs)

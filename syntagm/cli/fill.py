@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING
 
 from syntagm.cli import _model
 from syntagm.errors import UsageError
+from syntagm.views.gaps import kept
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from syntagm.result import Estimate
-    from syntagm.runs.gap_run import FillRun
+    from syntagm.runs.store import Run
 
 CAPTION = (
     "intervals: 95% bootstrap, tse over items, the others over distinct contexts; covered: mean probability of all "
@@ -76,10 +77,9 @@ def run(options: argparse.Namespace) -> int:
 
     top = _limits("--top", options.top, PUBLISHED_TOP)
     bottom = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
-    from syntagm.runs.gap_run import FillRun
 
     done = filled(options, suites(options, options.suite), options.output, options.words, top, bottom)
-    assert isinstance(done, FillRun)
+    assert kept.over_gaps(done)
     page = None if options.no_report else options.output / "report.html"
     if page:
         from syntagm.report.page import report
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def show(done: "FillRun", page: Path | None = None) -> None:
+def show(done: "Run", page: Path | None = None) -> None:
     """The tables of results, and what is odd about them."""
     from rich.console import Console
     from rich.text import Text
@@ -97,7 +97,7 @@ def show(done: "FillRun", page: Path | None = None) -> None:
     from syntagm.views.gaps.estimates import estimates, pooled
 
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
-    whole = [cut for cut in done.cuts if cut.whole]
+    whole = [cut for cut in kept.cuts(done) if cut.whole]
     console.print(_table(done, "suite", estimates(done, whole)))
     constructions = [suite.tags["construction"] for suite in done.suites if "construction" in suite.tags]
     if len(set(constructions)) < len(constructions):
@@ -111,20 +111,20 @@ def show(done: "FillRun", page: Path | None = None) -> None:
         console.print(Text(f"report: {page}"))
 
 
-def _remarks(done: "FillRun") -> "Iterator[str]":
+def _remarks(done: "Run") -> "Iterator[str]":
     """What to know of the numbers, a line each."""
     for reason, count in done.undefined.items():
         yield f"warning: {count:,} undefined: {reason}"
-    if len(done.cuts) > 1:
+    if len(kept.cuts(done)) > 1:
         yield "note: at cut-offs only rows count whose forms are single tokens; the numbers are in results.csv"
-    if done.eligible == "all" and done.record["model"]["policies"].get("masks") == "several":
+    if done.record["options"]["eligible"] == "all" and done.record["model"]["policies"].get("masks") == "several":
         yield (
             "warning: words of several tokens have estimates under another number of masks (masks=several): model_weight and "
             "covered mix what can't be compared; --eligible single-token leaves them out"
         )
 
 
-def _table(done: "FillRun", key: str, found: "Sequence[Estimate]") -> "Table":
+def _table(done: "Run", key: str, found: "Sequence[Estimate]") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
@@ -142,7 +142,7 @@ def _table(done: "FillRun", key: str, found: "Sequence[Estimate]") -> "Table":
     return table
 
 
-def _cells(done: "FillRun", by_measure: "dict[str, Estimate]", suites: list[str]) -> list[str]:
+def _cells(done: "Run", by_measure: "dict[str, Estimate]", suites: list[str]) -> list[str]:
     tse = by_measure["tse"]
     if "covered" not in by_measure:
         return [f"{tse.n:,}", _shown(tse), "0", *[""] * 5]
@@ -158,10 +158,10 @@ def _cells(done: "FillRun", by_measure: "dict[str, Estimate]", suites: list[str]
     ]
 
 
-def _rows(done: "FillRun", suites: list[str]) -> str:
+def _rows(done: "Run", suites: list[str]) -> str:
     import polars as pl
 
-    found = pl.concat([done.contexts(name) for name in suites]).select(
+    found = pl.concat([kept.contexts(done, name) for name in suites]).select(
         pl.col("eligible").min().alias("low"), pl.col("eligible").max().alias("high")
     )
     [(low, high)] = found.rows()

@@ -1,6 +1,7 @@
 """Make a table of runs for a paper: Markdown, CSV or LaTeX.
 
     syntagm table --list
+    syntagm table scores --list
     syntagm table scores runs/demo runs/gpt2 wide=yes --format latex
     syntagm table comparison runs/demo runs/gpt2 -o tables/comparison
 
@@ -13,50 +14,32 @@ is not finished.
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from syntagm.cli import _files, _of_runs
-
-if TYPE_CHECKING:
-    from syntagm.drawing.table import Table
-
-ENDINGS = {"csv": "csv", "md": "md", "latex": "tex"}
+from syntagm.cli import _files, _made, _of_runs
+from syntagm.drawing.table import FORMATS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     _of_runs.arguments(parser, "table")
     parser.add_argument("-o", "--output", metavar="STEM", help="where to, without the ending; printed unless given")
-    parser.add_argument("--format", choices=[*ENDINGS], help="one of them only")
+    parser.add_argument("--format", choices=[*FORMATS], help="one of them only")
     _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Make it, or list what there is; the exit code."""
     if options.list:
-        print("\n".join(_of_runs.listed("table")))
+        print(*_of_runs.listed("table", options.name), sep="\n")
         return 0
     table, runs = _of_runs.made("table", options)
     for sentence in table.warnings:
         print(f"syntagm: {sentence}", file=sys.stderr)
+    formats = [options.format] if options.format else []
     if options.output:
-        _write(table, Path(options.output), options)
+        print(*_made.save(table, Path(options.output), formats, options.force), sep="\n")
     else:
-        print(_text(table, options.format or "md"), end="")
+        from syntagm.drawing.save import content
+
+        print(content(table, options.format or "md").decode(), end="")
     return _of_runs.exit_code(runs)
-
-
-def _write(table: "Table", stem: Path, options: argparse.Namespace) -> None:
-    from syntagm.io import atomic
-
-    formats = [options.format] if options.format else list(ENDINGS)
-    _files.spare_set(stem, [ENDINGS[one] for one in formats], table.columns, options.force)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    for one in formats:
-        path = stem.with_name(f"{stem.name}.{ENDINGS[one]}")
-        atomic.write(path, _text(table, one).encode())
-        print(path)
-
-
-def _text(table: "Table", format: str) -> str:
-    return {"csv": table.csv, "md": table.markdown, "latex": table.latex}[format]()

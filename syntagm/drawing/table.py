@@ -2,27 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
-from typing import TypeVar
 
+from syntagm.drawing.text import or_none
 from syntagm.io import csv as table
+from syntagm.result import Estimate
 
 Cell = str | int | float | None
-T = TypeVar("T")
+# What users call a format -> how its files end.
+FORMATS = {"csv": "csv", "md": "md", "latex": "tex"}
 _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
 }  # fmt: skip
-
-
-def or_none(value: T) -> T | None:
-    """The value for a cell or a mark; None, which is left empty, for nan.
-
-    >>> or_none(0.5), or_none(float("nan"))
-    (0.5, None)
-    """
-    return None if isinstance(value, float) and isnan(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +95,8 @@ def _line(cells: Sequence[str]) -> str:
 
 def _tex(text: str) -> str:
     return "".join(_ESCAPED.get(character, character) for character in text)
+
+
+def cells(one: Estimate) -> tuple[Cell, ...]:
+    """Return an estimate as cells: value, low, high, n, ties, undefined; what is not known is empty."""
+    return or_none(one.value), or_none(one.low), or_none(one.high), one.n, one.ties, one.undefined

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from syntagm.export._csv import Csv, Row
-from syntagm.runs.gap_run import FillRun
 from syntagm.runs.store import REGION_COLUMNS, Run
 
 
 def _rows(run: Run) -> Iterator[Row]:
-    if isinstance(run, FillRun):
+    if "parquet" not in run.tables:
         run.refuse("regions")
     return (row for suite in run.suites for row in run.regions(suite.name).select(REGION_COLUMNS).iter_rows())
 

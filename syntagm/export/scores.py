@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from syntagm.export._csv import Csv, Row
 from syntagm.result import Estimate
-from syntagm.runs.gap_run import FillRun
 from syntagm.runs.store import Run
 from syntagm.views.gaps import estimates as blank_estimates
-from syntagm.views.scores import compute as estimates
+from syntagm.views.gaps import kept
+from syntagm.views.scores import numbers as estimates
 
 COLUMNS = (
     *("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined"),
@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def _rows(run: Run) -> Iterator[Row]:
-    if isinstance(run, FillRun):
+    if kept.over_gaps(run):
         # The numbers of a context have estimates of their own, over contexts; scores over suites are made as of any run.
         over_suites = (one for one in estimates.estimates(run) if not one.group.suite)
         yield from (score_row(run, one) for one in (*blank_estimates.estimates(run), *over_suites))
@@ -34,7 +34,7 @@ def _rows(run: Run) -> Iterator[Row]:
 
 
 def score_row(run: Run, one: Estimate) -> tuple[object, ...]:
-    """The row of an estimate as `syntagm.views.scores.compute` makes it; columns as in `COLUMNS`."""
+    """The row of an estimate as `syntagm.views.scores.numbers` makes it; columns as in `COLUMNS`."""
     expected = estimates.chance_of(run, one)
     numbers = (one.value, one.low, one.high, one.n, one.ties, one.undefined, expected.value, expected.method)
     return (one.group.model, *_about(one), *numbers, one.method, _signature(run, one))

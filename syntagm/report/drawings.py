@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from syntagm.drawing import save_chart
-from syntagm.errors import UsageError
+from syntagm.drawing import save as saving
+from syntagm.drawing.chart import FORMATS
 from syntagm.io import atomic
 from syntagm.report.page import chapter_of
 from syntagm.runs.store import Run
@@ -13,20 +13,20 @@ from syntagm.runs.store import Run
 def save(
     runs: Sequence[Run],
     folder: Path,
-    formats: Sequence[str] = save_chart.FORMATS,
+    formats: Sequence[str] = (),
     spare: Callable[[Path, Sequence[str]], None] = lambda stem, columns: None,
 ) -> list[Path]:
     """Write every figure of some runs into `folder`, made if it does not exist, each with its numbers as CSV.
 
     Arguments:
+        formats: all unless some are chosen.
         spare: asked before a figure is written: the stem of its files, the columns of its CSV; raises if it may not be.
 
     Raises:
         UsageError: a format that can't be written, or runs of several tasks.
         RunError: a run is damaged, or the folder can't be written.
     """
-    if odd := [one for one in formats if one not in save_chart.FORMATS]:
-        raise UsageError("--format", repr(odd[0]), "some of " + ",".join(save_chart.FORMATS))
+    saving.endings(FORMATS, formats)  # refused before anything is drawn
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -34,4 +34,4 @@ def save(
     drawn = [(folder / name, figure) for name, figure in chapter_of(runs).figures()]
     for stem, figure in drawn:
         spare(stem, figure.table.columns)
-    return [path for stem, figure in drawn for path in save_chart.save(figure, stem, formats)]
+    return [path for stem, figure in drawn for path in saving.save(figure, stem, formats)]

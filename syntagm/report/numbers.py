@@ -10,7 +10,7 @@ from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import Chance
 from syntagm.tasks.task import SuiteRecord
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores import numbers as estimates
 
 R = TypeVar("R", bound=Run)
 _SHOWN = frozenset({*estimates.TAGS, "contrast", "comment", "description"})

@@ -10,8 +10,8 @@ from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.shell import CEILING
-from syntagm.runs.gap_run import FillRun
 from syntagm.runs.store import Run
+from syntagm.views.gaps import kept
 
 _MADE_BY = {
     "predictions": "one of `syntagm run`",
@@ -64,5 +64,5 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
             f"{_MADE_BY[first]} ({by_task[first].folder}) beside {_MADE_BY[second]} ({by_task[second].folder})",
             "runs of one kind", "They answer different questions: make a page of each kind.",
         )  # fmt: skip
-    over_gaps = [run for run in runs if isinstance(run, FillRun)]
+    over_gaps = [run for run in runs if kept.over_gaps(run)]
     return Gaps(over_gaps) if over_gaps else Predictions(runs)

@@ -1,8 +1,6 @@
-"""Several runs in one table: names that tell models and suites apart, and options that a maker of tables or figures takes."""
+"""Several runs side by side: names that tell models and suites apart, and the runs that have a suite."""
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
@@ -35,6 +33,16 @@ def not_asked(runs: Sequence[Run]) -> list[str]:
     ]
 
 
+def having(runs: Sequence[Run], suite: str) -> list[tuple[str, Run]]:
+    """Pick the runs that have a suite of that name, each with its model's name as in `named`."""
+    return [(name, run) for name, run in named(runs) if any(one.name == suite for one in run.suites)]
+
+
+def tags(runs: Sequence[Run]) -> list[str]:
+    """List the tags that suites of the runs have, in the order of first appearance."""
+    return list(dict.fromkeys(key for run in runs for suite in run.suites for key in suite.tags))
+
+
 def chosen_suite(runs: Sequence[Run], name: str) -> str:
     """The suite that an option names; the only one, if it names none.
 
@@ -50,35 +58,3 @@ def chosen_suite(runs: Sequence[Run], name: str) -> str:
             "suite", repr(name) if name else "several suites and none named", f"suite=NAME, one of {shown}"
         )
     return name
-
-
-def yes(name: str, value: str) -> bool:
-    """An option that is `yes` or `no`.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    if value not in ("yes", "no"):
-        raise UsageError(f"{name}=", repr(value), "yes or no")
-    return value == "yes"
-
-
-def called(make: Callable[..., Any], runs: Sequence[Run], options: Mapping[str, str], place: str) -> Any:
-    """What `make(runs, **options)` gives.
-
-    Arguments:
-        place: what is made, for the message.
-
-    Raises:
-        UsageError: no runs, or an option that it does not take.
-    """
-    if not runs:
-        raise UsageError(place, "no runs", "at least one run directory")
-    parameters = [*inspect.signature(make).parameters.values()][1:]
-    known = {one.name for one in parameters}
-    if odd := [name for name in options if name not in known]:
-        expected = "one of " + ", ".join(f"{name}=" for name in sorted(known)) if known else "no options"
-        raise UsageError(place, f"no option {odd[0]!r}", expected)
-    if lacking := [one.name for one in parameters if one.default is one.empty and one.name not in options]:
-        raise UsageError(place, f"no {lacking[0]}=", f"{lacking[0]}=VALUE")
-    return make(runs, **options)

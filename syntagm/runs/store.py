@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.answers import Surprisals
-from syntagm.errors import AlignmentError, RunError
+from syntagm.errors import RunError
 from syntagm.io.json import record as read_json
 from syntagm.result import Kind
 from syntagm.runs.signature import Signature
@@ -29,6 +29,7 @@ from syntagm.runs.tasks import TASKS
 from syntagm.suite import Region, Sentence
 from syntagm.tasks.align import Rule
 from syntagm.tasks.reading import Reading
+from syntagm.tasks.regions import regions
 from syntagm.tasks.task import Schema, SuiteRecord, Task
 
 FORMAT = 2
@@ -166,14 +167,12 @@ class Run:
 
         Bits are the suite's aggregate over the region's tokens; nan where a token reaches over a border.
         """
-        reading = Reading(self.suite(suite).aggregate, self.rule, self.record["model"]["start"] is not None)
-        rows = [
-            (self.model, suite, item, condition, region.name, sentence.text[region.start : region.end], float(bits))
-            for item, condition, sentence, answer in self.answers(suite)
-            for region, bits in zip(sentence.regions, _region_bits(reading, sentence, answer), strict=True)
-        ]
-        schema = dict.fromkeys(REGION_COLUMNS, pl.String()) | {"bits": pl.Float64()}
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        found = regions(self.sentences(suite), self.reading(suite))
+        return found.select(pl.lit(self.model).alias("model"), pl.lit(suite).alias("suite"), *REGION_COLUMNS[2:])
+
+    def reading(self, suite: str) -> Reading:
+        """How the answers to one suite are read."""
+        return Reading(self.suite(suite).aggregate, self.rule, self.record["model"]["start"] is not None)
 
     def answers(self, suite: str) -> Iterator[tuple[str, str, Sentence, Surprisals]]:
         """Item, condition, sentence and answer of each sentence of one suite."""
@@ -233,10 +232,7 @@ def open_run(folder: str | Path) -> Run:
         raise RunError(
             str(folder), "no run.json", "a run directory", "Make one with `syntagm run MODEL --suite ... -o DIR`."
         )
-    if record["task"] == "gaps":
-        from syntagm.runs.gap_run import FillRun
-
-        return FillRun(folder, record, read_ledger(folder))
+    return Run(folder, record, read_ledger(folder))
     return Run(folder, record, read_ledger(folder))
 
 
@@ -295,10 +291,3 @@ def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str
     path = folder / "shards" / f"{name}.{kind}"
     content = path.read_bytes() if path.exists() else b""
     return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"].get(kind) else None
-
-
-def _region_bits(reading: Reading, sentence: Sentence, answer: Surprisals) -> np.ndarray[Any, Any]:
-    try:
-        return reading.regions(sentence, answer)
-    except AlignmentError:
-        return np.full(len(sentence.regions), np.nan)

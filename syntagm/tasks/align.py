@@ -1,4 +1,4 @@
-"""Which token belongs to which region: one rule, one function.
+"""Which token belongs to which region: one rule, one function, for one sentence or for thousands.
 
 A token belongs to the region that holds its first character that is not white space. It may not reach beyond that
 region: its bits would be another region's as well. `strict` refuses such a token and names it; `start` leaves it where it
@@ -11,6 +11,8 @@ Deliberate differences from SyntaxGym 0.8a1 (docs/differences.md gives the reaso
 3.  A blank first region moves nothing; there it shifts every later border by one character.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -22,6 +24,40 @@ from syntagm.suite import Sentence
 
 Rule = Literal["strict", "start"]
 RULES: tuple[Rule, ...] = get_args(Rule)
+Ints = NDArray[np.int64]
+# Whether each character up to U+3000, and the one after it for all beyond, is white space; there is none beyond.
+_BLANK = np.array([chr(code).isspace() for code in range(0x3002)], bool)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Sentences in flat arrays, one after the other: their regions and the tokens of their answers.
+
+    Arguments:
+        regions, tokens: how many each text has. Shapes (texts,).
+        low, high: where each region begins and ends in its text. Shapes (all regions,).
+        starts: where each token begins in its text. Shape (all tokens,).
+    """
+
+    texts: Sequence[str]
+    regions: Ints
+    low: Ints
+    high: Ints
+    tokens: Ints
+    starts: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alignment:
+    """The regions of tokens, counted through all sentences.
+
+    Arguments:
+        home: the region of each token, -1 for none. Shape (all tokens,).
+        crossing: which tokens reach over a border. Shape (all tokens,).
+    """
+
+    home: Ints
+    crossing: NDArray[np.bool_]
 
 
 def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDArray[np.int32]:
@@ -36,55 +72,78 @@ def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDAr
     >>> align(sentence, answer).tolist()
     [0, 0, 1]
     """
-    text, starts = sentence.text, answer.starts
-    owner = np.full(len(text) + 1, -1, np.int32)
-    for index, region in enumerate(sentence.regions):
-        owner[region.start : region.end] = index
-    first = _first_visible(text)
-    if text and first[0] < len(text):
-        # White space at the end follows the last visible character.
-        first[len(text.rstrip()) : len(text)] = len(text.rstrip()) - 1
-    home = owner[first[starts]]
-    if rule == "strict":
-        _refuse_crossing(sentence, starts, first, owner)
-    return home
+    low = np.array([region.start for region in sentence.regions], np.int64)
+    high = np.array([region.end for region in sentence.regions], np.int64)
+    counts = np.array([len(low)]), np.array([len(answer.starts)])
+    found = align_all(Batch([sentence.text], counts[0], low, high, counts[1], answer.starts.astype(np.int64)))
+    if rule == "strict" and found.crossing.any():
+        raise _crossing(sentence, answer.starts, int(np.argmax(found.crossing)))
+    return found.home.astype(np.int32)
 
 
-def _first_visible(text: str) -> NDArray[np.int64]:
-    """For each position, that of the first character at or after it that is not white space. Shape (len(text) + 1,)."""
-    visible = np.append(_visible(text), True)
-    places = np.where(visible, np.arange(len(text) + 1), len(text))
-    return np.minimum.accumulate(places[::-1])[::-1].copy()
+def align_all(batch: Batch) -> Alignment:
+    """Find the regions of all tokens of a batch.
+
+    One array holds the characters of all texts, with a place for the end after each; regions and tokens are spans of it.
+    """
+    begins = np.cumsum([0, *(len(text) + 1 for text in batch.texts)])
+    ends = begins[1:] - 1
+    shown, first = _visible(batch.texts, begins, ends)
+    sizes = batch.high - batch.low
+    owner = np.full(begins[-1], -1, np.int64)
+    owner[_within(batch.low + begins[:-1].repeat(batch.regions), sizes)] = np.arange(len(sizes)).repeat(sizes)
+    starts = batch.starts + begins[:-1].repeat(batch.tokens)
+    # Characters with one number belong together: tokens that share a start share the characters up to the next start.
+    together = np.zeros(begins[-1], np.int64)
+    together[starts] = 1
+    together[ends] = 1
+    together[begins[:-1]] = 1
+    together = together.cumsum()
+    owners, tokens = owner[shown], together[shown]
+    over = (owners[1:] != owners[:-1]) & (tokens[1:] == tokens[:-1])
+    crossing = np.zeros(len(starts), bool)
+    if over.any():
+        crossing = np.isin(together[starts], tokens[1:][over])
+    return Alignment(owner[first[starts]], crossing)
 
 
-def _visible(text: str) -> NDArray[np.bool_]:
-    """Which characters are not white space. Shape (len(text),)."""
-    if not text.isascii():
-        return np.array([not character.isspace() for character in text], bool)
-    codes = np.frombuffer(text.encode(), np.uint8)
-    blank: NDArray[np.bool_] = (codes == 32) | ((codes >= 9) & (codes <= 13)) | ((codes >= 28) & (codes <= 31))
-    return ~blank
+def _visible(texts: Sequence[str], begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Which characters are visible, and where a token that begins at each character belongs.
+
+    The place for the end of a text counts as visible. Shapes (visible characters,), (characters,).
+    """
+    codes = np.frombuffer("\0".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32)
+    visible = ~_BLANK[np.minimum(codes, len(_BLANK) - 1)]
+    visible[ends] = True
+    shown = visible.nonzero()[0]
+    before = np.empty_like(shown)
+    before[0], before[1:] = -1, shown[:-1]
+    first = shown.repeat(shown - before)
+    # White space at the end of a text follows the last visible character, if there is one.
+    for number in (~visible[ends - 1]).nonzero()[0]:
+        end = ends[number]
+        last = before[shown.searchsorted(end)]
+        if last >= begins[number]:
+            first[last + 1 : end] = last
+    return shown, first
 
 
-def _refuse_crossing(
-    sentence: Sentence, starts: NDArray[np.int32], first: NDArray[np.int64], owner: NDArray[np.int32]
-) -> None:
-    text = sentence.text
-    # Tokens that share a start share the characters up to the next start.
-    later = np.searchsorted(starts, starts, side="right")
-    ends = np.append(starts, len(text))[later]
-    # A change of owner between two visible characters of one token is a crossing.
-    shown = np.flatnonzero(first[:-1] == np.arange(len(text)))
-    if not len(shown):
-        return
-    changes = np.append(0, np.cumsum(np.diff(owner[shown]) != 0))
-    begin, stop = np.searchsorted(shown, starts), np.searchsorted(shown, ends)
-    crossing = (stop > begin) & (changes[np.maximum(stop, 1) - 1] > changes[np.minimum(begin, len(shown) - 1)])
-    for token in np.flatnonzero(crossing):
-        border = shown[np.searchsorted(changes, changes[begin[token]], side="right")]
-        raise AlignmentError(
-            f"sentence {text!r}",
-            f"token {text[starts[token] : ends[token]].strip()!r} reaches over the region border at character {border}",
-            "each token inside one region",
-            "Move the border, or choose align=start to give the token to the region where it begins.",
-        )
+def _within(low: Ints, sizes: Ints) -> Ints:
+    """All places in the spans, one span after the other."""
+    places: Ints = (low - sizes.cumsum() + sizes).repeat(sizes) + np.arange(sizes.sum())
+    return places
+
+
+def _crossing(sentence: Sentence, starts: NDArray[np.int32], token: int) -> AlignmentError:
+    """The refusal of a token that reaches over a border."""
+    text, start = sentence.text, int(starts[token])
+    end = int(min((at for at in starts if at > start), default=len(text)))
+    owners = {at: index for index, region in enumerate(sentence.regions) for at in range(region.start, region.end)}
+    visible = [at for at in range(start, end) if not text[at].isspace()]
+    border = next(at for at in visible if owners.get(at, -1) != owners.get(visible[0], -1))
+    return AlignmentError(
+        f"sentence {text!r}",
+        f"token {text[start:end].strip()!r} reaches over the region border at character {border}",
+        "each token inside one region",
+        "Move the border, or choose align=start to give the token to the region where it begins.",
+    )

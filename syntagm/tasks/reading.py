@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syntagm import suite
 from syntagm.answers import Surprisals
 from syntagm.suite import Sentence
-from syntagm.tasks.align import Rule, align
+from syntagm.tasks.align import Batch, Rule, align, align_all
 
 _REDUCE: dict[str, Callable[[NDArray[np.float64]], float]] = {
     "sum": lambda bits: float(bits.sum()),
@@ -53,12 +53,38 @@ class Reading:
         Raises:
             AlignmentError: a token reaches over a border and the rule is strict.
         """
-        home, bits, count = align(sentence, answer, self.rule), self.bits(answer), len(sentence.regions)
+        home = align(sentence, answer, self.rule)
+        return self._values(home, self.bits(answer), len(sentence.regions))
+
+    def all_regions(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The value of each region of many sentences at once, as `regions` gives it; shape (all regions,).
+
+        nan in sentences in which a token reaches over a border and the rule is strict.
+
+        Arguments:
+            bits: of the tokens of the batch.
+        """
+        firsts = (batch.tokens.cumsum() - batch.tokens)[batch.tokens > 0]
+        if not self.first_scored:
+            bits = bits.copy()
+            bits[firsts] = np.where(np.isnan(bits[firsts]), 0.0, bits[firsts])
+        found = align_all(batch)
+        values = self._values(found.home, bits, len(batch.low))
+        if self.rule == "strict" and found.crossing.any():
+            texts = np.arange(len(batch.texts))
+            crossed = np.unique(texts.repeat(batch.tokens)[found.crossing])
+            values[np.isin(texts.repeat(batch.regions), crossed)] = np.nan
+        return values
+
+    def _values(self, home: NDArray[np.integer], bits: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+        """Gather the bits of tokens by region; `home` as of `align`."""
         if self.aggregate == "sum":
             inside = home >= 0
             return np.bincount(home[inside], bits[inside], count).astype(np.float64)
-        reduce = _REDUCE[self.aggregate]
-        return np.array([reduce(bits[home == index]) for index in range(count)])
+        order = home.argsort(kind="stable")
+        borders = home[order].searchsorted(np.arange(count + 1))
+        reduce, sorted_bits = _REDUCE[self.aggregate], bits[order]
+        return np.array([reduce(sorted_bits[borders[k] : borders[k + 1]]) for k in range(count)])
 
     def region(self, sentence: Sentence, answer: Surprisals, name: str) -> float:
         """The value of one region, or of the whole sentence if `name` is `*`; KeyError if there is none."""

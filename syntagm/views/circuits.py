@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from math import nan
+from typing import Annotated
 
 import polars as pl
 
-from syntagm.drawing import dots
-from syntagm.drawing.chart import Figure, Spec, finish
+from syntagm.drawing import axes, dots, panels
+from syntagm.drawing.chart import Figure, finish
 from syntagm.runs.store import Run
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores.numbers import scores
 
 SCHEMA = {
     "circuit": pl.String, "name": pl.String, "series": pl.String, "value": pl.Float64, "low": pl.Float64,
@@ -21,7 +22,7 @@ WIDTH = 190
 def draw(
     table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = (), series: Sequence[str] = ()
 ) -> Figure:
-    """The figure, circuits by name, names in the order of first appearance.
+    """Draw circuits by name, names in the order of first appearance.
 
     Arguments:
         table: columns as in `SCHEMA`; `series` tells rows of one name apart, or kinds of names.
@@ -32,16 +33,15 @@ def draw(
     series = series or list(dict.fromkeys(table["series"]))
     delta = measure != "score"
     spread = [*table["value"], *table["low"], *table["high"]]
-    axis = dots.difference(measure, spread, WIDTH) if delta else dots.proportion(measure)
-    panels = [
+    axis = axes.difference(measure, spread, WIDTH) if delta else axes.proportion(measure)
+    parts = [
         dots.panel(
             _rows(table, circuit), axis, circuit, 0.0 if delta else nan, series, WIDTH,
             labels=not at % COLUMNS, key=len(series) > 1 and at == 0,
         )
         for at, circuit in enumerate(circuits)
     ]  # fmt: skip
-    spec: Spec = {"concat": panels, "columns": COLUMNS, "spacing": 16}
-    return Figure(finish(spec, title, subtitle), table.select(list(SCHEMA)))
+    return Figure(finish(panels.grid(parts, COLUMNS, 16), title, subtitle), table.select(list(SCHEMA)))
 
 
 def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
@@ -55,12 +55,12 @@ def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
     return [{**row, "note": "", "said": dots.said(row)} for row in rows]
 
 
-def draw_figure(runs: Sequence[Run], tag: str = "circuit") -> Figure:
-    """The scores of some runs by circuit, or by another tag of the suites; items are redrawn within suites."""
+def draw_figure(runs: Sequence[Run], tag: Annotated[str, "a tag of the suites"] = "circuit") -> Figure:
+    """Draw the scores of some runs by circuit, or by another tag of the suites; items are redrawn within suites."""
     rows = [
         (one.group[tag], one.group.model, "", one.value, one.low, one.high, one.n, one.method)
         for run in runs
-        for one in estimates.scores(run, tag=tag)
+        for one in scores(run, tag=tag)
     ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     subtitle = ["mean of the suites' accuracies (first prediction); 95% interval: items redrawn within suites"]

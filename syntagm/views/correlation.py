@@ -2,27 +2,31 @@
 
 from collections.abc import Sequence
 from math import isnan, nan
+from typing import Annotated
 
 import polars as pl
 
-from syntagm.drawing.chart import INK, Figure, Spec, finish, shown
-from syntagm.drawing.table import or_none
+from syntagm.drawing import axes
+from syntagm.drawing.chart import INK, Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.panels import heading
+from syntagm.drawing.text import counted, or_none, shown
 from syntagm.errors import UsageError
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import correlation
 from syntagm.stats.association import METHODS
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores.numbers import accuracies
 
 CELL = 68
 _SAID = {"Pearson": "Pearson's r, of accuracies", "Spearman": "Spearman's rho, of their ranks"}
 
 
 def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
-    """The figure: a panel a kind of correlation, the models in one order in both.
+    """Draw a panel a kind of correlation, the models in one order in both.
 
     Arguments:
-        table: columns as in `correlation.SCHEMA`.
+        table: columns as in `stats.correlation.SCHEMA`.
         models: all of them; their order is that of a clustering of Pearson's r.
     """
     ordered = correlation.order(table, models)
@@ -33,24 +37,23 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     return Figure(finish(spec, title, subtitle), table.select(list(correlation.SCHEMA)))
 
 
-def draw_figure(runs: Sequence[Run], measure: str = "full_sentence") -> Figure:
-    """The correlations of some runs over the suites that two of them share.
+def draw_figure(
+    runs: Sequence[Run], measure: Annotated[str, "a prediction's name, `first` or `all`"] = "full_sentence"
+) -> Figure:
+    """Draw the correlations of some runs over the suites that two of them share.
 
     Raises:
         UsageError: a single run.
     """
     if len(runs) < 2:
-        raise UsageError("model_correlation", f"{len(runs)} run{'s' * (len(runs) != 1)}", "at least two")
+        raise UsageError("correlation", counted(len(runs), "run"), "at least two")
     # Suites that have other content under the same name are not the same.
-    shown = titles(runs)
-    accuracies = {
-        name: {
-            shown[one.group.suite, run.suite(one.group.suite).hash]: one.value
-            for one in estimates.accuracies(run, measure)
-        }
+    called = titles(runs)
+    found = {
+        name: {called[one.group.suite, run.suite(one.group.suite).hash]: one.value for one in accuracies(run, measure)}
         for name, run in named(runs)
     }
-    return draw(correlation.correlations(accuracies), list(accuracies), "Correlation of accuracies")
+    return draw(correlation.correlations(found), list(found), "Correlation of accuracies")
 
 
 def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:
@@ -63,7 +66,7 @@ def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool)
     ]
     side = CELL * len(names)
     return {
-        "title": {"text": _SAID[kind], "fontSize": 12},
+        "title": heading(_SAID[kind]),
         "width": side,
         "height": side,
         "data": {"values": values},
@@ -77,12 +80,7 @@ def _value(r: float, low: float, high: float) -> dict[str, object]:
 
 
 def _layers(names: Sequence[str], labels: bool) -> list[Spec]:
-    bare: Spec = {"title": None, "domain": False, "ticks": False}
-    scale = {"domain": list(names)}
-    place: Spec = {
-        "y": {"field": "row", "type": "nominal", "scale": scale, "axis": bare | {"labels": labels}},
-        "x": {"field": "column", "type": "nominal", "scale": scale, "axis": bare | {"labelAngle": -40}},
-    }
+    place: Spec = {"y": axes.names("row", names, labels=labels), "x": axes.names("column", names, labelAngle=-40)}
     # Blue is above 0, orange below, and the shade says how far; 0 itself is blank.
     shade: Spec = {
         "field": "r",
@@ -93,8 +91,9 @@ def _layers(names: Sequence[str], labels: bool) -> list[Spec]:
     light = {"condition": {"test": {"field": "r", "gt": 0.7}, "value": "white"}, "value": "#222222"}
     number = place | {"text": {"field": "said"}, "color": light}
     interval = place | {"text": {"field": "interval"}, "color": light}
+    rectangle = {"type": "rect", "stroke": INK, "strokeOpacity": 0.15, "aria": False}
     return [
-        {"mark": {"type": "rect", "stroke": INK, "strokeOpacity": 0.15, "aria": False}, "encoding": place | {"color": shade}},
-        {"mark": {"type": "text", "fontSize": 13, "dy": -5}, "encoding": number},
-        {"mark": {"type": "text", "fontSize": 8.5, "dy": 11, "aria": False}, "encoding": interval},
-    ]  # fmt: skip
+        layer(rectangle, place | {"color": shade}),
+        layer({"type": "text", "fontSize": 13, "dy": -5}, number),
+        layer({"type": "text", "fontSize": 8.5, "dy": 11, "aria": False}, interval),
+    ]

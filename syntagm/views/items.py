@@ -1,57 +1,52 @@
 """Items: the verdict and the margin of every item under each model, the hardest first."""
 
-import math
 from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table, or_none
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.result import Kind
-from syntagm.runs.several import chosen_suite, named
+from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
-from syntagm.stats import matching, score
+from syntagm.stats import matching
 from syntagm.stats.paired import kind_of
-from syntagm.views.scores import compute as estimates
+from syntagm.views.options import Measure, Suite
+from syntagm.views.scores.numbers import verdicts
 
 
-def make_table(runs: Sequence[Run], suite: str = "", measure: str = "first") -> Table:
-    """A row an item of a suite: under how many models its prediction holds, and by how many bits under each.
+def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Table:
+    """Make a row for each item of a suite: under how many models its prediction holds, and by how many bits under each.
 
     Of a measure whose values are shares (see `stats.paired.kind_of`): the mean of its values, and the value under each.
-
-    Arguments:
-        suite: its name; may be left out where there is one only.
-        measure: a prediction's name, `first` or `all`.
 
     Raises:
         UsageError: no such suite, contents that differ under its name, or no such measure.
     """
     name = chosen_suite(runs, suite)
-    having = [(model, run) for model, run in named(runs) if any(one.name == name for one in run.suites)]
-    if len({run.suite(name).hash for _, run in having}) > 1:
+    models = having(runs, name)
+    if len({run.suite(name).hash for _, run in models}) > 1:
         raise UsageError(f"suite={name}", "different content under one name", "the same content in all runs")
     tables = [_verdicts(run, name, measure).rename({"value": f"value_{k}", "margin": f"margin_{k}"})
-              for k, (_, run) in enumerate(having)]  # fmt: skip
+              for k, (_, run) in enumerate(models)]  # fmt: skip
     joined = tables[0]
     for table in tables[1:]:
         joined = joined.join(table, on=["item", "occurrence"], how="full", coalesce=True, maintain_order="left_right")
     kinds = {kind_of(table[f"value_{k}"], table[f"margin_{k}"]) for k, table in enumerate(tables)}
     judged = kinds == {Kind.VERDICT}
-    rows = [_row(row, len(having), judged) for row in joined.iter_rows(named=True)]
+    rows = [_row(row, len(models), judged) for row in joined.iter_rows(named=True)]
     rows.sort(key=lambda row: row[1])
     if not rows:
         raise UsageError(
             "measure=", f"suite {name} has no results by {measure!r}", "first, all or one of its predictions"
         )
-    columns, note = _told([model for model, _ in having], judged, measure)
+    columns, note = _told([model for model, _ in models], judged, measure)
     return Table(f"Items of {name}", columns, tuple(row for _, _, row in rows), notes=(note,))
 
 
 def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
-    results = run.results(suite)
-    found = score.verdicts(results, {suite: estimates.predictions(run, measure)[suite]}, measure)
-    return matching.numbered(found).select("item", "value", "margin", "occurrence")
+    return matching.numbered(verdicts(run, measure, suite)).select("item", "value", "margin", matching.OCCURRENCE)
 
 
 def _told(models: Sequence[str], judged: bool, measure: str) -> tuple[tuple[str, ...], str]:
@@ -69,9 +64,13 @@ def _told(models: Sequence[str], judged: bool, measure: str) -> tuple[tuple[str,
 def _row(row: dict[str, float | str | None], models: int, judged: bool) -> tuple[str, float, tuple[Cell, ...]]:
     values = [row[f"value_{k}"] for k in range(models)]
     margins = [row[f"margin_{k}"] for k in range(models)]
-    defined = [one for one in values if isinstance(one, float) and not math.isnan(one)]
-    shown = [or_none(one) for one in (margins if judged else values)]
+    defined = [one for one in map(_number, values) if one is not None]
+    shown = map(_number, margins if judged else values)
     item = str(row["item"])
     mean = sum(defined) / len(defined) if defined else None
     hardness = 2.0 if mean is None else mean  # those that no model could judge come last
     return item, hardness, (item, int(sum(defined)) if judged else mean, len(defined), *shown)
+
+
+def _number(value: float | str | None) -> float | None:
+    return or_none(value) if isinstance(value, float) else None

@@ -1,53 +1,52 @@
 """Margins: by how many bits a prediction holds or fails, item by item, as a histogram; right of 0 it holds."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.drawing.chart import Figure, Spec, finish, shown
+from syntagm.drawing import axes, layers
+from syntagm.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.panels import by_model
+from syntagm.drawing.text import counted, shown
 from syntagm.errors import UsageError
 from syntagm.result import Kind
-from syntagm.runs.several import chosen_suite, named
+from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats.paired import kind_of
-from syntagm.views.scores.compute import predictions
+from syntagm.views.options import Suite
+from syntagm.views.scores.numbers import predictions
 
 SCHEMA = {
-    "model": pl.String,
-    "suite": pl.String,
-    "measure": pl.String,
-    "start": pl.Float64,
-    "end": pl.Float64,
-    "items": pl.Int64,
-    "holds": pl.Boolean,
-}
+    "model": pl.String, "suite": pl.String, "measure": pl.String, "start": pl.Float64, "end": pl.Float64,
+    "items": pl.Int64, "holds": pl.Boolean,
+}  # fmt: skip
 BINS = 30
 # Bits; narrower bins would spread out rounding noise, and the differences within which a comparison is a tie.
 NARROWEST = 0.0001
 _COLOURS = {"holds": "#0072B2", "fails": "#D55E00"}
 
 
-def draw_figure(runs: Sequence[Run], suite: str = "", measure: str = "") -> Figure:
-    """The figure of one suite.
-
-    Arguments:
-        suite: its name; may be left out where there is one only.
-        measure: a prediction's name; the first unless given.
+def draw_figure(
+    runs: Sequence[Run], suite: Suite = "", measure: Annotated[str, "a prediction's name; the first unless given"] = ""
+) -> Figure:
+    """Draw the margins of one suite.
 
     Raises:
         UsageError: no such suite or prediction, or one whose items have no margins.
     """
     name = chosen_suite(runs, suite)
-    having = [(model, run) for model, run in named(runs) if any(one.name == name for one in run.suites)]
-    known = predictions(having[0][1])[name]
+    models = having(runs, name)
+    known = predictions(models[0][1])[name]
     if (measure or not known) and measure not in known:
         raise UsageError("measure=", repr(measure) if known else "no predictions", "one of " + ", ".join(known))
     chosen = measure or known[0]
-    results = [run.results(name) for _, run in having]
+    results = [run.results(name) for _, run in models]
     _refuse_shares(pl.concat(results), chosen, known)
-    found = [table(rows, name, chosen, model) for rows, (model, _) in zip(results, having, strict=True)]
+    found = [table(rows, name, chosen, model) for rows, (model, _) in zip(results, models, strict=True)]
     return draw([one for one in found if len(one)], f"{name}: {chosen}")
 
 
@@ -60,7 +59,9 @@ def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) ->
 
 
 def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> pl.DataFrame:
-    """A row a bin and verdict: its ends in bits and how many items lie in it; bins don't reach over 0.
+    """Count items by bin and verdict: a row has the ends of a bin in bits and how many items lie in it.
+
+    Bins don't reach over 0.
 
     Arguments:
         results: columns suite, measure, value, margin; rows whose margin is nan are left out, and infinite ones, too.
@@ -101,27 +102,22 @@ def _edges(low: float, high: float) -> NDArray[np.float64]:
 
 
 def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
-    """The figure of one suite and prediction, a panel a model.
+    """Draw one suite and prediction, a panel a model.
 
     Arguments:
         tables: from `table`, one a model.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
-    values = [_value(index, row) for index, row in enumerate(rows.iter_rows(named=True))]
+    values = [_value(row) for row in rows.iter_rows(named=True)]
     panel: Spec = {"width": 480, "height": 150, "layer": _layers(_ticks(rows))}
-    facet = {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": {"title": None}}
-    panels = panel if len(tables) < 2 else {"facet": {"row": facet}, "spec": panel}
-    return Figure(finish({"data": {"values": values}, **panels}, title, "items by margin in bits"), rows)
+    return Figure(finish(by_model(panel, values, len(tables)), title, "items by margin in bits"), rows)
 
 
-def _value(index: int, row: dict[str, object]) -> dict[str, object]:
-    verdict = "holds" if row["holds"] else "fails"
-    items = "1 item" if row["items"] == 1 else f"{row['items']} items"
-    said = f"{items} between {row['start']:g} and {row['end']:g} bits"
+def _value(row: dict[str, object]) -> dict[str, object]:
+    said = f"{counted(int(str(row['items'])), 'item')} between {row['start']:g} and {row['end']:g} bits"
     return {
         "model": shown(str(row["model"])),
-        "panel": index,
-        "verdict": verdict,
+        "verdict": "holds" if row["holds"] else "fails",
         "said": said,
         **{key: row[key] for key in ("start", "end", "items")},
     }
@@ -134,25 +130,20 @@ def _ticks(rows: pl.DataFrame) -> Spec:
 
 
 def _layers(ticks: Spec) -> list[Spec]:
-    key = {"orient": "top", "title": None}
     colour = {
         "field": "verdict",
         "type": "nominal",
         "scale": {"domain": list(_COLOURS), "range": list(_COLOURS.values())},
-        "legend": key,
+        "legend": {"orient": "top", "title": None},
     }
     bars: Spec = {
-        "x": {
-            "field": "start",
-            "type": "quantitative",
-            "bin": "binned",
-            "title": "margin (bits)",
-            "axis": {"grid": False},
-        },
+        "x": axes.quantity("start", "margin (bits)", grid=False) | {"bin": "binned"},
         "x2": {"field": "end"},
-        "y": {"field": "items", "type": "quantitative", "title": "items", "axis": ticks},
+        "y": axes.quantity("items", "items", **ticks),
         "color": colour,
         "description": {"field": "said"},
     }
-    zero = {"mark": {"type": "rule", "color": "#808080", "aria": False}, "encoding": {"x": {"datum": 0}}}
-    return [{"mark": {"type": "bar", "binSpacing": 1}, "encoding": bars}, zero]
+    return [
+        layer({"type": "bar", "binSpacing": 1}, bars),
+        layer(layers.rule(color=GREY), {"x": {"datum": 0}}),
+    ]

@@ -1,24 +1,28 @@
-"""Cut-offs: a score against how much of the model's distribution is looked at, from its top and its bottom, by construction."""
+"""Nucleus: a score against how much of the model's distribution is looked at, from its top and its bottom, by construction."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, isnan
+from typing import Annotated, Literal
 
 import polars as pl
 
-from syntagm.drawing.chart import Figure, Spec, colours, finish, legend, shapes, shown
-from syntagm.drawing.table import or_none
-from syntagm.errors import RunError, UsageError
+from syntagm.drawing import axes, layers, panels
+from syntagm.drawing.chart import Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.series import Series
+from syntagm.drawing.text import shown, spoken
+from syntagm.errors import UsageError
 from syntagm.result import Estimate, MeasureName
-from syntagm.runs.gap_run import FillRun
-from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.tasks.gaps import nucleus
 from syntagm.views.gaps.estimates import estimates, pooled
+from syntagm.views.gaps.filled import filled
 
 SCHEMA = {
     "group": pl.String, "model": pl.String, "end": pl.String, "share": pl.Float64, "whole": pl.Boolean, "value": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "undefined": pl.Int64, "method": pl.String,
 }  # fmt: skip
+Weight = Literal["equal_weight", "model_weight", "covered", "invalid"]
 MEASURES = {
     "equal_weight": "equal weight (EW)",
     "model_weight": "model weight (MW)",
@@ -27,56 +31,6 @@ MEASURES = {
 }
 WIDTH, HEIGHTS = 180, {"top": 110, "bottom": 60}
 TOP, BOTTOM = "top", "bottom"
-
-
-def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """The figure: for each group one panel of top cut-offs, linear, and under it one of bottom cut-offs, logarithmic.
-
-    Arguments:
-        table: columns as in `SCHEMA`. A row that is `whole` looks at everything; it stands as a dot of its own, unjoined.
-        measure: one of `MEASURES`.
-    """
-    models = list(dict.fromkeys(table["model"]))
-    groups = list(dict.fromkeys(table["group"]))
-    ends = [end for end in (TOP, BOTTOM) if (table["end"] == end).any()]
-    # As few empty places in the last line of panels as can be.
-    columns = min((5, 4, 3), key=lambda many: -len(groups) % many) if len(groups) > 3 else max(len(groups), 1)
-    uprights = {end: _upright(table.filter(pl.col("end") == end), measure) for end in ends}
-    panels = [
-        _pair(table.filter(pl.col("group") == one), one, uprights, models, at, columns) for at, one in enumerate(groups)
-    ]
-    spec: Spec = {"concat": panels, "columns": columns, "spacing": 22}
-    made = finish(spec, title, subtitle)
-    made |= {"title": made["title"] | {"offset": 14}} if title else {}
-    return Figure(made, table.select(list(SCHEMA)))
-
-
-def draw_figure(runs: Sequence[Run], measure: str = "equal_weight") -> Figure:
-    """The cut-offs of some fill runs, by the tag `construction` of their suites, or by suite where a run has no such tag.
-
-    Raises:
-        UsageError: another measure, or no run with cut-offs.
-        RunError: one is no fill run.
-    """
-    if measure not in MEASURES:
-        raise UsageError("measure=", repr(measure), "one of " + ", ".join(MEASURES))
-    rows = []
-    for name, run in named(runs):
-        if not isinstance(run, FillRun):
-            raise RunError(str(run.folder), "a run of `syntagm run`", "a fill run", "Make one with `syntagm fill`.")
-        tagged = all("construction" in suite.tags for suite in run.suites)
-        found = pooled(run) if tagged else estimates(run)
-        rows += [
-            row
-            for one in found
-            if (row := row_of(one, one.group["construction"] if tagged else one.group.suite, name, measure))
-        ]
-    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    if table["whole"].all():
-        raise UsageError(
-            "the runs", "no cut-offs", "some", "`syntagm fill ... --top published --bottom published` has them."
-        )
-    return draw(table, measure, title(measure), subtitle(measure))
 
 
 def row_of(one: Estimate, group: str, model: str, measure: str) -> tuple[object, ...] | None:
@@ -109,41 +63,83 @@ def subtitle(measure: str) -> list[str]:
     ]
 
 
+def draw_figure(
+    runs: Sequence[Run], measure: Annotated[Weight, "what is drawn against the share looked at"] = "equal_weight"
+) -> Figure:
+    """Draw the cut-offs of some fill runs, by the tag `construction` of their suites, or by suite where a run has no such tag.
+
+    Raises:
+        UsageError: no run with cut-offs.
+        RunError: one is no fill run.
+    """
+    rows = []
+    for name, run in filled(runs):
+        tagged = all("construction" in suite.tags for suite in run.suites)
+        found = pooled(run) if tagged else estimates(run)
+        rows += [
+            row
+            for one in found
+            if (row := row_of(one, one.group["construction"] if tagged else one.group.suite, name, measure))
+        ]
+    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    if table["whole"].all():
+        raise UsageError(
+            "the runs", "no cut-offs", "some", "`syntagm fill ... --top published --bottom published` has them."
+        )
+    return draw(table, measure, title(measure), subtitle(measure))
+
+
+def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
+    """Draw for each group one panel of top cut-offs, linear, and under it one of bottom cut-offs, logarithmic.
+
+    Arguments:
+        table: columns as in `SCHEMA`. A row that is `whole` looks at everything; it stands as a dot of its own, unjoined.
+        measure: one of `MEASURES`.
+    """
+    models = list(dict.fromkeys(table["model"]))
+    groups = list(dict.fromkeys(table["group"]))
+    ends = [end for end in (TOP, BOTTOM) if (table["end"] == end).any()]
+    # As few empty places in the last line of panels as can be.
+    columns = min((5, 4, 3), key=lambda many: -len(groups) % many) if len(groups) > 3 else max(len(groups), 1)
+    uprights = {end: _upright(table.filter(pl.col("end") == end), measure) for end in ends}
+    parts = [
+        _pair(table.filter(pl.col("group") == one), one, uprights, models, at, columns) for at, one in enumerate(groups)
+    ]
+    made = finish(panels.grid(parts, columns, 22), title, subtitle, offset=14)
+    return Figure(made, table.select(list(SCHEMA)))
+
+
 def _pair(
     rows: pl.DataFrame, name: str, uprights: Mapping[str, Spec], models: Sequence[str], at: int, columns: int
 ) -> Spec:
-    told = legend([shown(one) for one in models], WIDTH * columns) if at == 0 and len(models) > 1 else None
+    told = Series("model", [shown(one) for one in models], WIDTH * columns, at == 0 and len(models) > 1)
     # The axis is named once a line of panels.
     named = next(iter(uprights)) if at % columns == 0 else ""
     parts = [
-        _panel(rows.filter(pl.col("end") == end), end, models, up | ({} if end == named else {"title": ""}), told)
+        _panel(rows.filter(pl.col("end") == end), end, up | ({} if end == named else {"title": ""}), told)
         for end, up in uprights.items()
     ]
-    title = {"text": shown(name.replace("_", " ")), "fontSize": 12, "limit": WIDTH + 30}
-    return {"title": title, "vconcat": parts, "spacing": 6}
+    title = panels.heading(name.replace("_", " "), limit=WIDTH + 30)
+    return {"title": title, **panels.pile(parts, 6)}
 
 
-def _panel(rows: pl.DataFrame, end: str, models: Sequence[str], up: Spec, told: Spec | None) -> Spec:
-    names = [shown(one) for one in models]
+def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
     values = [_value(row) for row in rows.iter_rows(named=True) if not isnan(row["value"])]
-    across = _across(end, rows["share"].to_list())
-    colour: Spec = {"field": "model", "type": "nominal", "scale": colours(names), "legend": told}
-    shape: Spec = {"field": "model", "type": "nominal", "scale": shapes(names), "legend": told}
-    cut = {"transform": [{"filter": {"field": "whole", "equal": False}}]}
-    band = {"x": across, "y": up | {"field": "low"}, "y2": {"field": "high"}, "color": colour}
-    dot = {"x": across, "y": up | {"field": "value"}, "color": colour, "shape": shape, "description": {"field": "said"}}
+    place: Spec = {"x": _across(end, rows["share"].to_list()), "color": models.colour}
     pale = {"field": "valid", "type": "quantitative", "scale": {"domain": [0, 1], "range": [0.25, 1]}, "legend": None}
-    dot |= {"opacity": pale}
-    line = {name: dot[name] for name in ("x", "y", "color")}
+    dot = place | {"y": up, "shape": models.shape, "description": {"field": "said"}, "opacity": pale}
+    cut = layers.equal("whole", False)
+    dash = [4, 3] if end == BOTTOM else [1, 0]
     return {
-        "width": WIDTH, "height": HEIGHTS[end], "data": {"values": values},
+        "width": WIDTH,
+        "height": HEIGHTS[end],
+        "data": {"values": values},
         "layer": [
-            cut | {"mark": {"type": "area", "opacity": 0.18, "aria": False}, "encoding": band},
-            cut | {"mark": {"type": "line", "strokeWidth": 1.5, "aria": False,
-                            "strokeDash": [4, 3] if end == BOTTOM else [1, 0]}, "encoding": line},
-            {"mark": {"type": "point", "filled": True, "size": 26}, "encoding": dot},
+            layer(layers.band(0.18), place | axes.spread(up), cut),
+            layer(layers.line(1.5, strokeDash=dash), place | {"y": up}, cut),
+            layer(layers.dot(26, opacity=None), dot),
         ],
-    }  # fmt: skip
+    }
 
 
 def _upright(rows: pl.DataFrame, measure: str) -> Spec:
@@ -151,19 +147,20 @@ def _upright(rows: pl.DataFrame, measure: str) -> Spec:
     finite = [one for one in (*rows["value"], *rows["high"]) if not isnan(one)]
     top = min(1.0, ceil(max(finite, default=1.0) * 20 + 1e-9) / 20) if measure == "covered" else 1.0
     axis = {"format": ".1f" if top == 1 else ".3~f", "values": [0, top / 2, top], "titleFontSize": 11}
-    return {"type": "quantitative", "title": MEASURES[measure], "scale": {"domain": [0, top]}, "axis": axis}
+    return axes.quantity("value", MEASURES[measure], {"domain": [0, top]}, **axis)
 
 
 def _across(end: str, shares: Sequence[float]) -> Spec:
-    made: Spec = {"field": "share", "type": "quantitative", "title": f"{end} cut-off"}
+    title = f"{end} cut-off"
     if end == TOP:
-        axis = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f", "titleFontSize": 11}
-        return made | {"scale": {"domain": [0, 1]}, "axis": axis}
+        quarters = [0, 0.25, 0.5, 0.75, 1]
+        return axes.proportion(title, "share", quarters, format=".2~f", titleFontSize=11)
     ticks = sorted(set(shares), reverse=True)
-    low, high = (min(ticks) / 1.5, 1.0) if ticks else (0.1, 1.0)
+    domain = (min(ticks) / 1.5, 1.0) if ticks else (0.1, 1.0)
     powers = [one for one in ticks if _power(one)]
-    axis = {"values": powers[:: 1 if len(powers) < 4 else 2], "format": ".0e", "titleFontSize": 11}
-    return made | {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": axis}
+    return axes.logarithmic(
+        "share", title, domain, powers[:: 1 if len(powers) < 4 else 2], format=".0e", titleFontSize=11
+    )
 
 
 def _power(share: float) -> bool:
@@ -172,13 +169,12 @@ def _power(share: float) -> bool:
 
 
 def _value(row: Mapping[str, object]) -> dict[str, object]:
-    low, high = (or_none(row[key]) for key in ("low", "high"))
+    value, low, high = (float(str(row[key])) for key in ("value", "low", "high"))
     where = "nothing cut off" if row["whole"] else f"{row['end']} {float(str(row['share'])):g}"
-    spread = "" if low is None else f" [{low:.3f}, {high:.3f}]"
-    said = f"{row['model']}, {row['group']}, {where}: {row['value']:.3f}{spread}, n={row['n']}"
+    said = f"{row['model']}, {row['group']}, {where}: {spoken(value, low, high)}, n={row['n']}"
     defined, undefined = (int(str(row[key])) for key in ("n", "undefined"))
     return {
-        "model": shown(str(row["model"])), "share": row["share"], "whole": row["whole"], "value": row["value"],
-        "low": row["value"] if low is None else low, "high": row["value"] if high is None else high,
+        "model": shown(str(row["model"])), "share": row["share"], "whole": row["whole"], "value": value,
+        "low": value if isnan(low) else low, "high": value if isnan(high) else high,
         "valid": defined / max(defined + undefined, 1), "said": shown(said),
     }  # fmt: skip

@@ -5,8 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.drawing.chart import INK, Figure, Spec, colours, finish, legend, shapes, shown
-from syntagm.drawing.table import or_none
+from syntagm.drawing import axes, layers
+from syntagm.drawing.chart import GREY, INK, Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.series import Series
+from syntagm.drawing.text import numbers, shown
 
 POINT = {
     "model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64, "score": pl.Float64,
@@ -18,7 +21,7 @@ _APART = 13
 
 
 def draw(table: pl.DataFrame, corpora: Sequence[str], title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """The figure.
+    """Draw scores against perplexity.
 
     Arguments:
         table: columns as in `POINT`; a row whose perplexity is null is a line.
@@ -37,38 +40,22 @@ def draw(table: pl.DataFrame, corpora: Sequence[str], title: str = "", subtitle:
 
 def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) -> list[Spec]:
     values = [_point(row) for row in table.iter_rows(named=True)]
-    key = legend(models, WIDTH)
-    sizes = [30 + 45 * at for at in range(len(corpora))]
-    channels: Spec = {
-        "x": {"field": "perplexity", "type": "quantitative", **_logarithmic([row["perplexity"] for row in values])},
-        "color": {"field": "model", "type": "nominal", "scale": colours(models), "legend": key},
-    }  # fmt: skip
     # The scale of models is empty if none has a perplexity, and then nothing is drawn.
+    if not values:
+        return []
+    series = Series("model", models, WIDTH, key=True)
+    channels: Spec = {"x": _logarithmic([row["perplexity"] for row in values]), "color": series.colour}
     size = {
-        "field": "corpus", "type": "ordinal", "scale": {"domain": list(corpora), "range": sizes},
+        "field": "corpus", "type": "ordinal",
+        "scale": {"domain": list(corpora), "range": [30 + 45 * at for at in range(len(corpora))]},
         "legend": {"title": "corpus", "orient": "bottom", "titleColor": INK},
     }  # fmt: skip
-    dot = channels | {
-        "y": _SCORE | {"field": "score"},
-        "shape": {"field": "model", "type": "nominal", "scale": shapes(models), "legend": key},
-        "size": size,
-        "description": {"field": "said"},
-    }
-    known = [{"filter": {"field": "low", "valid": True}}]
-    interval = channels | {"y": _SCORE | {"field": "low"}, "y2": {"field": "high"}}
-    return (
-        [
-            {
-                "data": {"values": values},
-                "transform": known,
-                "mark": {"type": "rule", "opacity": 0.35, "aria": False},
-                "encoding": interval,
-            },
-            {"data": {"values": values}, "mark": {"type": "point", "filled": True, "opacity": 0.9}, "encoding": dot},
-        ]
-        if values
-        else []
-    )
+    dot = channels | {"y": _SCORE, "shape": series.shape, "size": size, "description": {"field": "said"}}
+    interval = channels | axes.spread(_SCORE)
+    return [
+        layer(layers.rule(opacity=0.35), interval, layers.defined("low"), values),
+        layer(layers.dot(opacity=0.9), dot, values=values),
+    ]
 
 
 def _logarithmic(values: Sequence[float]) -> Spec:
@@ -79,18 +66,14 @@ def _logarithmic(values: Sequence[float]) -> Spec:
     """
     low, high = min(values, default=1) / 1.15, max(values, default=10) * 1.15
     ticks = [digit * 10**power for power in range(12) for digit in (1, 2, 5)]
-    return {
-        "title": "perplexity on the test text, per word (logarithmic scale)",
-        "scale": {"type": "log", "domain": [low, high], "nice": False},
-        "axis": {"format": ",d", "values": [tick for tick in ticks if low <= tick <= high]},
-    }
+    title = "perplexity on the test text, per word (logarithmic scale)"
+    return axes.logarithmic("perplexity", title, (low, high), [at for at in ticks if low <= at <= high], format=",d")
 
 
 def _point(row: dict[str, Any]) -> dict[str, Any]:
     names = {name: shown(str(row[name])) for name in ("model", "corpus")}
     said = f"{names['model']}, {names['corpus']}: score {row['score']:.3f}, perplexity {row['perplexity']:.1f}"
-    ends = {name: or_none(row[name]) for name in ("score", "low", "high")}
-    return {**names, "perplexity": row["perplexity"], **ends, "said": said}
+    return {**names, "perplexity": row["perplexity"], **numbers(row, "score", "low", "high"), "said": said}
 
 
 def _lines(table: pl.DataFrame) -> list[Spec]:
@@ -100,23 +83,14 @@ def _lines(table: pl.DataFrame) -> list[Spec]:
     for row in table.filter(pl.col("score").is_finite()).sort("score").iter_rows(named=True):
         at = min(at - _APART, HEIGHT * (1 - row["score"]))
         values.append({"name": shown(row["model"]), "score": row["score"], "at": at})
-    dashed = {"type": "rule", "strokeDash": [5, 4], "color": "#808080", "aria": False}
-    name = {"type": "text", "align": "left", "fontSize": 11, "color": INK, "opacity": 0.8}
-    place = {"field": "at", "type": "quantitative", "scale": None}
     if not values:
         return []
+    dashed = layers.rule(strokeDash=[5, 4], color=GREY)
+    place = {"y": {"field": "at", "type": "quantitative", "scale": None}, "x": {"value": WIDTH + 6}}
     return [
-        {"data": {"values": values}, "mark": dashed, "encoding": {"y": _SCORE | {"field": "score"}}},
-        {
-            "data": {"values": values}, "mark": name,
-            "encoding": {"y": place, "x": {"value": WIDTH + 6}, "text": {"field": "name"}},
-        },
-    ]  # fmt: skip
+        layer(dashed, {"y": _SCORE}, values=values),
+        layer(layers.label(11, opacity=0.8), place | {"text": {"field": "name"}}, values=values),
+    ]
 
 
-_SCORE: Spec = {
-    "type": "quantitative",
-    "title": "SG score",
-    "scale": {"domain": [0, 1]},
-    "axis": {"format": ".1f", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
-}
+_SCORE = axes.proportion("SG score", "score")

@@ -4,16 +4,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan, nan
+from typing import Annotated
 
 import polars as pl
 
-from syntagm.drawing import dots as _dots
-from syntagm.drawing.chart import INK, Figure, Spec, finish, only, shown
+from syntagm.drawing import axes, dots
+from syntagm.drawing.chart import INK, Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.text import counted, only, shown
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
-from syntagm.runs.several import named
+from syntagm.runs.several import named, tags
 from syntagm.runs.store import Run
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores.numbers import scores
 
 SCHEMA = {
     "phenomenon": pl.String, "model": pl.String, "paradigms": pl.Int64, "value": pl.Float64, "low": pl.Float64,
@@ -31,7 +34,7 @@ def draw(
     chance: float = 0.5,
     remark: str = "",
 ) -> Figure:
-    """The figure, phenomena and models in the order of first appearance.
+    """Draw phenomena and models in the order of first appearance.
 
     Arguments:
         found: one a phenomenon and model; groups name both.
@@ -45,20 +48,24 @@ def draw(
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     series = list(dict.fromkeys(table["model"]))
     labels = {name: _label(name, paradigms, table) for name in dict.fromkeys(table["phenomenon"])}
-    dots = [
+    values = [
         {**row, "name": labels[row["phenomenon"]], "series": row["model"], "note": "", "said": _said(row)}
         for row in table.iter_rows(named=True)
     ]
-    axis = _dots.proportion("accuracy: share of pairs whose good sentence is likelier")
-    spec = _dots.panel(dots, axis, "", chance, series, WIDTH, key=len(series) > 1)
+    axis = axes.proportion("accuracy: share of pairs whose good sentence is likelier")
+    spec = dots.panel(values, axis, "", chance, series, WIDTH, key=len(series) > 1)
     spec["layer"].append(_people({labels[name]: value for name, value in humans.items() if name in labels}, axis))
     tied = ["ties count as wrong"] if table["ties"].sum() else []
     subtitle = [_subtitle(humans, chance, remark), *only(series), *tied]
     return Figure(finish(spec, title, subtitle), table)
 
 
-def draw_figure(runs: Sequence[Run], tag: str = "linguistics_term", measure: str = "full_sentence") -> Figure:
-    """The accuracies of some runs by phenomenon as BLiMP calls it, or by another tag of the suites.
+def draw_figure(
+    runs: Sequence[Run],
+    tag: Annotated[str, "a tag of the suites"] = "linguistics_term",
+    measure: Annotated[str, "a prediction's name"] = "full_sentence",
+) -> Figure:
+    """Draw the accuracies of some runs by phenomenon as BLiMP calls it, or by another tag of the suites.
 
     Raises:
         UsageError: no suite has both the tag and the measure.
@@ -68,13 +75,13 @@ def draw_figure(runs: Sequence[Run], tag: str = "linguistics_term", measure: str
     for name, run in named(runs):
         found += [
             replace(one, group=Group(name, labels=(("phenomenon", one.group[tag]),)))
-            for one in estimates.scores(run, measure, tag)
+            for one in scores(run, measure, tag)
         ]
         for value in {suite.tags[tag] for suite in run.suites if tag in suite.tags}:
             held = sum(suite.tags.get(tag) == value and measure in suite.predictions for suite in run.suites)
             counts[value] = max(held, counts.get(value, 0))
     if not found:
-        known = sorted({key for run in runs for suite in run.suites for key in suite.tags})
+        known = sorted(tags(runs))
         expected = "one of " + ", ".join(known) if known else "suites with tags"
         raise UsageError("tag", f"{tag!r} in no suite with the measure {measure}", expected)
     return draw(found, counts, title=f"Accuracy by {tag.replace('_', ' ')}")
@@ -91,22 +98,17 @@ def _label(name: str, paradigms: Mapping[str, int], table: pl.DataFrame) -> str:
     count = paradigms.get(name, 0)
     most = max(table.filter(pl.col("phenomenon") == name)["n"])
     said = re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))
-    return f"{said} ({count} suite{'s' * (count != 1)}, n = {most:,})"
+    return f"{said} ({counted(count, 'suite')}, n = {most:,})"
 
 
 def _said(row: Mapping[str, object]) -> str:
-    return _dots.said({**row, "name": row["phenomenon"], "series": row["model"]})
+    return dots.said({**row, "name": row["phenomenon"], "series": row["model"]})
 
 
 def _people(humans: Mapping[str, float], axis: Spec) -> Spec:
     values = [{"name": shown(name), "at": value} for name, value in humans.items() if not isnan(value)]
     mark = {"type": "tick", "color": INK, "thickness": 2.5, "bandSize": 17, "opacity": 0.85, "aria": False}
-    place = {"field": "name", "type": "nominal"}
-    return {
-        "data": {"values": values},
-        "mark": mark,
-        "encoding": {"y": place, "x": axis | {"field": "at", "type": "quantitative"}},
-    }
+    return layer(mark, {"y": {"field": "name", "type": "nominal"}, "x": axes.of(axis, "at")}, values=values)
 
 
 def _subtitle(humans: Mapping[str, float], chance: float, remark: str) -> str:

@@ -1,4 +1,4 @@
-"""Separation: which suites separate two models, and what difference the others could have shown."""
+"""Significance: which suites separate two models, and what difference the others could have shown."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,13 +7,15 @@ from itertools import combinations
 import polars as pl
 
 from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import paired, power
 from syntagm.stats.paired import Comparison, Verdicts
 from syntagm.stats.significance import LEVEL
-from syntagm.views.comparison import compute as pairing
+from syntagm.views.comparison import pairs_of, warnings_of
+from syntagm.views.options import Measure
 
 COLUMNS = (
     *("A", "B", "suite", "better", "n", "B - A", "low", "high", "only A", "only B", "undefined"),
@@ -31,24 +33,21 @@ NOTES = (
 )
 
 
-def make_table(runs: Sequence[Run], measure: str = "first") -> Table:
-    """A row a suite for each pair of models: those that separate them first, by the size of the difference.
-
-    Arguments:
-        measure: a prediction's name, `first` or `all`.
+def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
+    """Make a row for each suite and pair of models: those that separate them first, by the size of the difference.
 
     Raises:
         UsageError: fewer than two runs, or a measure whose values are shares.
         RunError: two of them share no suite.
     """
     if len(runs) < 2:
-        raise UsageError("separation", "one run", "two or more")
+        raise UsageError("significance", "one run", "two or more")
     rows: list[tuple[Cell, ...]] = []
     said: list[str] = []
     warnings: list[str] = []
     for (a, first), (b, second) in combinations(named(runs), 2):
-        pairs, left_out = pairing.paired(first, second, measure)
-        warnings += [f"{a} and {b}: {one}." for one in pairing.warnings(first, second, pairs)]
+        pairs, left_out = pairs_of(first, second, measure)
+        warnings += [f"{a} and {b}: {one}." for one in warnings_of(first, second, pairs)]
         found = [(a, b, *row) for row in _rows(pairs, (first.tolerance, second.tolerance))]
         rows += found
         said += [f"Left out: {one}." for one in left_out if f"Left out: {one}." not in said]
@@ -84,7 +83,7 @@ def _row(one: Comparison, tests: int) -> tuple[Cell, ...]:
     ends = (difference.value, difference.low, difference.high)
     counts = (counted.only_a, counted.only_b, difference.undefined)
     shown = (one.p, one.holm, one.benjamini_hochberg, *_detectable(counted, one.n, tests))
-    return (one.group.suite, better, difference.n, *map(_known, ends), *counts, *map(_known, shown))
+    return (one.group.suite, better, difference.n, *map(or_none, ends), *counts, *map(or_none, shown))
 
 
 def _detectable(one: Verdicts, n: int, tests: int) -> tuple[float, float]:
@@ -92,7 +91,3 @@ def _detectable(one: Verdicts, n: int, tests: int) -> tuple[float, float]:
         return math.nan, math.nan
     balanced = 2 * min(one.only_a, one.only_b) / n
     return power.detectable(n, balanced), power.detectable(n, balanced, LEVEL / tests)
-
-
-def _known(value: float) -> float | None:
-    return None if value != value else value

@@ -4,15 +4,17 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from syntagm.drawing.table import Cell, Table, or_none
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
 from syntagm.stats.paired import Comparison
 from syntagm.stats.trajectory import Between
-from syntagm.views.trajectory.compute import METHOD, Curve, whole_draws
-from syntagm.views.trajectory.table import about, curves_of, whole
+from syntagm.views.options import Measure
+from syntagm.views.trajectory.numbers import METHOD, By, Curve, Scale, about, curves_of, whole, whole_draws
+from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = ("A", "B", "group", "suites", "n", "from", "to", "area", "B - A", "low", "high")
 NOTES = (
@@ -23,9 +25,9 @@ NOTES = (
 
 
 def make_table(
-    runs: Sequence[Run], x: str = "", series: str = "", by: str = "", measure: str = "first", scale: str = "log"
+    runs: Sequence[Run], x: X = "", series: Names = (), by: By = "", measure: Measure = "first", scale: Scale = "log"
 ) -> Table:
-    """A row a pair of series and group of suites; options as of the table `trajectory`.
+    """Make a row for each pair of series and group of suites.
 
     Raises:
         UsageError: one series only.
@@ -56,5 +58,4 @@ def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
     found, between = compared(a, b, linear)
     span = (None if math.isnan(at) else whole(at) for at in (between.low, between.high))
     numbers = (between.area, found.difference.value, found.difference.low, found.difference.high)
-    known = (or_none(one) for one in numbers)
-    return (a.series, b.series, a.group, a.suites, found.n, *span, *known)
+    return (a.series, b.series, a.group, a.suites, found.n, *span, *map(or_none, numbers))

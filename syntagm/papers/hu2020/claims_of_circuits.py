@@ -19,7 +19,7 @@ from syntagm.papers.hu2020.findings import (
 )
 from syntagm.papers.hu2020.models import NEURAL, PRETRAINED, WORD_BY_WORD, label
 from syntagm.stats.association import association
-from syntagm.views.modifiers.compute import MODIFIED, PLAIN
+from syntagm.views.modifiers import MODIFIED, PLAIN
 
 
 def dissociation(found: Findings) -> list[Claim]:

@@ -11,12 +11,9 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import bootstrap, clustered
-from syntagm.views import circuits, perplexity
-from syntagm.views.classes import chart as class_scores
-from syntagm.views.classes import score_deltas, suite_scores
-from syntagm.views.classes.suite_scores import INSTANCE
-from syntagm.views.modifiers import chart as modifiers
-from syntagm.views.modifiers.compute import modifier_stability
+from syntagm.views import circuits, classes, modifiers, perplexity
+from syntagm.views.classes import INSTANCE
+from syntagm.views.modifiers import modifier_stability
 
 TRAINED, SHELF = "trained for the study", "off the shelf"
 ALL = "all classes"
@@ -48,7 +45,7 @@ def figure1(study: Study) -> Figure:
         "95% interval: suite scores redrawn; n: how many they are",
         *study.remarks,
     ]
-    return class_scores.draw(found, study.chance, "SG score by model class" if _pooled(study) else "SG score", subtitle)
+    return classes.draw(found, study.chance, "SG score by model class" if _pooled(study) else "SG score", subtitle)
 
 
 def figure2(study: Study) -> Figure:
@@ -78,14 +75,14 @@ def figure3(study: Study) -> Figure:
             for series, part in _with_and_without(study, deltas)
         ],
     ]  # fmt: skip
-    table = pl.concat([panel.select(list(score_deltas.SCHEMA)) for panel in panels])
+    table = pl.concat([panel.select(list(classes.DELTAS)) for panel in panels])
     subtitle = [
         "score on a suite minus the suite's mean over classes and corpora",
         "95% interval: corpora, or classes, redrawn, then suite scores within each; n: how many they are",
         *_sizes(study),
         *study.remarks,
     ]
-    return score_deltas.draw(table, "Score deltas by model class and by corpus", subtitle)
+    return classes.draw_deltas(table, "Score deltas by model class and by corpus", subtitle)
 
 
 def figure4_by_class(study: Study) -> Figure:
@@ -213,7 +210,7 @@ def _with_and_without(study: Study, table: pl.DataFrame) -> list[tuple[str, pl.D
 def _circuits(study: Study, column: str) -> pl.DataFrame:
     """A row an instance and circuit: the mean of a column over the circuit's suites."""
     table = study.deltas() if column == "delta" else study.scores()
-    return labelled(study, suite_scores.by_circuit(table, study.circuits, column))
+    return labelled(study, classes.by_circuit(table, study.circuits, column))
 
 
 def _redrawn(study: Study) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from syntagm.papers.hu2020.regressions import Fits
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
 from syntagm.stats.mixed.linear import Fit
-from syntagm.views.classes import suite_scores
+from syntagm.views.classes import by_circuit
 
 HOLDS, FALSE, DIFFERS, UNKNOWN = "holds", "does not hold", "differs", "not computed"
 # What is printed, what is computed, the verdict; and the same after what is claimed.
@@ -80,7 +80,7 @@ class Findings:
 
     def circuits(self) -> dict[str, dict[str, float]]:
         """Circuit -> model -> mean score (Figure 5)."""
-        table = suite_scores.by_circuit(self.study.scores(), self.study.circuits)
+        table = by_circuit(self.study.scores(), self.study.circuits)
         found: dict[str, dict[str, float]] = {}
         rows = (
             table.group_by("circuit", "model", maintain_order=True)
@@ -95,7 +95,7 @@ class Findings:
     def circuit_deltas(self, without: tuple[str, ...] = ()) -> dict[str, dict[str, float]]:
         """Circuit -> corpus -> mean delta (Figure 4, right)."""
         deltas = self.study.deltas().filter(~pl.col("model").is_in(without))
-        table = suite_scores.by_circuit(deltas, self.study.circuits, "delta")
+        table = by_circuit(deltas, self.study.circuits, "delta")
         found: dict[str, dict[str, float]] = {}
         for circuit, corpus, value in (
             table.group_by("circuit", "corpus", maintain_order=True)

@@ -4,7 +4,7 @@
 2. Three suites are left out, so that 31 of the 34 count (`with_suites`).
 3. Models that are no models of the study are left out (`of_the_study`).
 4. The seeds of the n-gram, which only break ties, become one instance by vote (`with_one_ngram`).
-5. and 6., scores and deltas, are in `views.classes.suite_scores` and `views.classes.compute`.
+5. and 6., scores and deltas, are in `views.classes`.
 """
 
 from functools import cache
@@ -18,7 +18,7 @@ from syntagm.papers.hu2020.raw import PERPLEXITY, Raw, circuit_of
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.chance import chance as chances
 from syntagm.suite import Suite
-from syntagm.views.classes.suite_scores import by_mean, by_vote
+from syntagm.views.classes import by_mean, by_vote
 
 # How many suites -> which are left out.
 SUITES = {

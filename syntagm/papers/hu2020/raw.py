@@ -14,7 +14,7 @@ import polars as pl
 
 from syntagm.errors import InputError
 from syntagm.io import csv, utf8
-from syntagm.views.classes.suite_scores import INSTANCE
+from syntagm.views.classes import INSTANCE
 
 RESULTS = ("model", "suite", "item", "correct")
 PERPLEXITIES = ("model", "corpus", "seed", "test_ppl")

@@ -14,9 +14,8 @@ from syntagm.errors import RunError
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
-from syntagm.views.classes import compute as score_deltas
-from syntagm.views.classes import suite_scores
-from syntagm.views.scores import compute as estimates
+from syntagm.views import classes
+from syntagm.views.scores import numbers as estimates
 
 _SHOWN = 3
 
@@ -26,7 +25,7 @@ class Study:
     """Model instances and what they score.
 
     Arguments:
-        items: columns as in `suite_scores.ITEM`; corpus is empty for models off the shelf. Of the suites that count.
+        items: columns as in `views.classes.ITEM`; corpus is empty for models off the shelf. Of the suites that count.
         circuits: suite -> circuit, of those that have one.
         perplexity: columns model, corpus, seed, perplexity; perhaps empty.
         words: corpus -> millions of words, in ascending order: the order in which corpora are shown.
@@ -57,17 +56,17 @@ class Study:
         return [str(name) for name in self.items["suite"].unique(maintain_order=True)]
 
     def scores(self) -> pl.DataFrame:
-        """A row an instance and suite; see `suite_scores.suite_scores`."""
-        return suite_scores.suite_scores(self.items)
+        """A row an instance and suite; see `views.classes.suite_scores`."""
+        return classes.suite_scores(self.items)
 
     def deltas(self) -> pl.DataFrame:
         """The scores of the models that have a corpus, with their deltas."""
-        return score_deltas.score_deltas(self.scores().filter(pl.col("corpus") != ""))
+        return classes.score_deltas(self.scores().filter(pl.col("corpus") != ""))
 
     def instances(self) -> pl.DataFrame:
         """A row an instance: model, corpus, seed, score, suites, perplexity (null where it isn't known), words."""
-        scores = suite_scores.over_suites(self.scores())
-        joined = scores.join(self.perplexity, on=list(suite_scores.INSTANCE), how="left", maintain_order="left")
+        scores = classes.over_suites(self.scores())
+        joined = scores.join(self.perplexity, on=list(classes.INSTANCE), how="left", maintain_order="left")
         sizes = {"corpus": list(self.words), "words": [float(one) for one in self.words.values()]}
         table = pl.DataFrame(sizes, schema={"corpus": pl.String, "words": pl.Float64})
         return joined.join(table, on="corpus", how="left", maintain_order="left")
@@ -150,7 +149,7 @@ def _study(
     runs: Sequence[Run], parts: Sequence[pl.DataFrame], aside: Sequence[str], perplexity: pl.DataFrame,
     words: Mapping[str, float], labels: Mapping[str, str],
 ) -> Study:  # fmt: skip
-    items = pl.concat([pl.DataFrame(schema=suite_scores.ITEM), *parts]).filter(~pl.col("suite").is_in(list(aside)))
+    items = pl.concat([pl.DataFrame(schema=classes.ITEM), *parts]).filter(~pl.col("suite").is_in(list(aside)))
     if not len(items):
         place = str(runs[0].folder) if runs else "runs"
         raise RunError(place, "no results that count", "results of suites with predictions", "Run hu2020.")

@@ -13,9 +13,8 @@ from syntagm.papers.hu2020.figures import in_order, labelled, modified
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
 from syntagm.stats.association import METHODS, association
-from syntagm.views.classes import compute as score_deltas
-from syntagm.views.modifiers.chart import PAIRS
-from syntagm.views.modifiers.compute import MODIFIED, PLAIN
+from syntagm.views.classes import suite_means
+from syntagm.views.modifiers import MODIFIED, PAIRS, PLAIN
 
 Row = tuple[Cell, ...]
 _INTERVAL = ("low", "high", "n")
@@ -115,7 +114,7 @@ def deltas(study: Study) -> Table:
 def suites(study: Study) -> Table:
     """The score of each class on each suite, seeds and corpora pooled, and the mean that deltas are taken from."""
     scores = labelled(study, study.scores())
-    mean = dict(score_deltas.suite_means(study.scores().filter(pl.col("corpus") != "")).iter_rows())
+    mean = dict(suite_means(study.scores().filter(pl.col("corpus") != "")).iter_rows())
     models = list(dict.fromkeys(scores["model"]))
     found = {
         (suite, model): value

@@ -19,19 +19,17 @@ from typing import Any
 import polars as pl
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Cell, Table, or_none
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
 from syntagm.papers.paper import Paper
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats import score
-from syntagm.views.clustered.tags import tags_of
-from syntagm.views.lexical import chart as lexical_figure
-from syntagm.views.lexical import table as lexical_table
-from syntagm.views.normalised import table as normalised
-from syntagm.views.scores import compute as estimates
-from syntagm.views.words import chart as surprisal_by_word
+from syntagm.views import lexical, normalised, words
+from syntagm.views.clustered import tags_of
+from syntagm.views.scores import numbers as estimates
 
 SUITES = ("marvin2018",)
 NUMBERS = ("accuracy", "low", "high", "chance", "n", "ties", "undefined")
@@ -85,11 +83,11 @@ def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
     if having:
         chosen = {"by": TESTED, "measure": MEASURE}
         drawn = [name for name in DRAWN if name in having] or having[: len(DRAWN)]
-        made["by_word"] = lexical_table.make_table(runs, suite=",".join(having), **chosen)
-        made["by_word_and_frequency"] = lexical_figure.draw_figure(runs, suite=",".join(drawn), **chosen)
+        made["by_word"] = lexical.make_table(runs, suite=tuple(having), **chosen)
+        made["by_word_and_frequency"] = lexical.draw_figure(runs, suite=tuple(drawn), **chosen)
     for name in WORD_BY_WORD:
         if found := [run for run in runs if name in {suite.name for suite in run.suites} and len(run.sentences(name))]:
-            made[f"surprisal_{name}"] = surprisal_by_word.draw_figure(found, name)
+            made[f"surprisal_{name}"] = words.draw_figure(found, name)
     return made
 
 

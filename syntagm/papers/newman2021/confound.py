@@ -15,12 +15,12 @@ from syntagm import word_list
 from syntagm.drawing.table import Cell, Table
 from syntagm.papers.newman2021.rows import rows, signatures
 from syntagm.result import Estimate
-from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
-from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.views.gaps import kept, lemma_groups
 from syntagm.views.gaps.estimates import contexts
 
-Runs = Sequence[tuple[str, FillRun]]
+Runs = Sequence[tuple[str, Run]]
 # Tag of the word list -> what its value `yes` says of a lemma.
 GROUPS = {"past": "base is also a past tense", "noun": "base is also a noun, no past tense"}
 OTHERS = "neither"
@@ -28,25 +28,26 @@ EACH = "all, equally"
 BAND = "band"
 
 
-def tags(run: FillRun) -> tuple[Mapping[str, Mapping[str, str]], str]:
+def tags(run: Run) -> tuple[Mapping[str, Mapping[str, str]], str]:
     """What is known of each lemma of a run, and a note where that was taken from the bundled list of verbs.
 
     The published list knows nothing of its lemmas.
     """
-    own = {row.lemma: row.tags for row in run.words.rows}
-    if any(row.tags for row in run.words.rows) or run.words.labels != ("singular", "plural"):
+    own = {row.lemma: row.tags for row in kept.words(run).rows}
+    if any(row.tags for row in kept.words(run).rows) or kept.words(run).labels != ("singular", "plural"):
         return own, ""
     known = {row.lemma: row.tags for row in word_list.read("verbs").rows}
     found = sum(lemma in known for lemma in own)
-    note = f"The list {run.words.name} says nothing of its lemmas; {found:,} of {len(own):,} are looked up in the list verbs."
+    name = kept.words(run).name
+    note = f"The list {name} says nothing of its lemmas; {found:,} of {len(own):,} are looked up in the list verbs."
     return {lemma: known.get(lemma, {}) for lemma in own}, note
 
 
-def lemmas(run: FillRun, label: str = "") -> tuple[pl.DataFrame, str]:
+def lemmas(run: Run, label: str = "") -> tuple[pl.DataFrame, str]:
     """A row a lemma that was asked: its sums over the contexts of a label, or balanced over all, and its tags; and a note."""
-    found = run.lemmas()
+    found = kept.lemmas(run)
     of_label = lemma_groups.by_lemma(found.filter(pl.col("label") == label))
-    chosen = of_label if label else lemma_groups.balanced(found, run.words.labels)
+    chosen = of_label if label else lemma_groups.balanced(found, kept.words(run).labels)
     known, note = tags(run)
     return lemma_groups.tagged(chosen, known, [*GROUPS, BAND]), note
 
@@ -56,7 +57,7 @@ def confound(runs: Runs) -> Table | None:
     lines: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for name, run in runs:
-        for label in (*run.words.labels, ""):
+        for label in (*kept.words(run).labels, ""):
             table, note = lemmas(run, label)
             notes += [] if label or not note else [f"{name}: {note}"]
             for measure in lemma_groups.MEASURES:
@@ -116,7 +117,7 @@ def right_contexts(runs: Runs) -> Table | None:
         counts = table.group_by("right", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
         for right, count in counts.iter_rows():
             part = table.filter(pl.col("right") == right)
-            labels = ", ".join(f"{(part['label'] == label).sum():,} {label}" for label in run.words.labels)
+            labels = ", ".join(f"{(part['label'] == label).sum():,} {label}" for label in kept.words(run).labels)
             lines.append((name, right.strip(), count, labels, *_means(part, f"{name}/{right}")))
     if not lines:
         return None

@@ -21,8 +21,8 @@ from syntagm.papers.paper import Gaps, Paper
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
-from syntagm.views import nucleus
-from syntagm.views.frequency_bands import chart as frequency_bands
+from syntagm.views import frequency_bands, nucleus
+from syntagm.views.gaps import kept
 
 SUITES = tuple(
     f"marvin2018/{name}"
@@ -75,7 +75,7 @@ def _by_frequency(runs: confound.Runs) -> Figure | None:
     notes = []
     for name, run in runs:
         known, note = confound.tags(run)
-        rows += frequency_bands.rows_of(name, run.lemmas(), known, run.words.labels)
+        rows += frequency_bands.rows_of(name, kept.lemmas(run), known, kept.words(run).labels)
         notes += [f"{name}: {note}"] if note else []
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
     said = [*frequency_bands.SUBTITLE, *frequency_bands.differences(runs), *notes]

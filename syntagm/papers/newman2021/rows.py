@@ -7,18 +7,18 @@ from typing import Any
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
 from syntagm.result import Estimate, Group
-from syntagm.runs.gap_run import FillRun
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.tasks.gaps.nucleus import Cut
+from syntagm.views.gaps import kept
 from syntagm.views.gaps.estimates import contexts, of_suites
 
 Rows = dict[str, list[str]]
 PAIRED = "model_weight - equal_weight"
 
 
-def fill_runs(runs: Sequence[Run]) -> list[tuple[str, FillRun]]:
+def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     """The runs, each with the name of its model.
 
     Raises:
@@ -27,7 +27,7 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, FillRun]]:
     found = []
     for name, run in named(runs):
         cure = "Make one with `syntagm fill MODEL --suite ... --words verbs -o DIR`."
-        if not isinstance(run, FillRun):
+        if not kept.over_gaps(run):
             raise RunError(str(run.folder), "a run of `syntagm run`", "a fill run", cure)
         if not rows(run):
             raise RunError(str(run.folder), "no contexts", "at least one", cure)
@@ -35,7 +35,7 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, FillRun]]:
     return found
 
 
-def rows(run: FillRun) -> Rows:
+def rows(run: Run) -> Rows:
     """Row -> suites, in the paper's order: by the tag `construction`; other suites are rows of their own, after those."""
     known = {tag: line["row"] for line in cited("newman2021")["table2"] for tag in line["constructions"]}
     found: Rows = {row: [] for row in known.values()}
@@ -45,18 +45,18 @@ def rows(run: FillRun) -> Rows:
     return {row: suites for row, suites in found.items() if suites}
 
 
-def of_rows(runs: Sequence[tuple[str, FillRun]]) -> list[Estimate]:
+def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
     """All estimates of all rows, at all cut-offs; groups have model, measure and the label `row`."""
     return [one for name, run in runs for row, suites in rows(run).items() for one in _of_row(name, run, row, suites)]
 
 
-def _of_row(name: str, run: FillRun, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
+def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
     group = Group(name, labels=(("row", row),))
-    yield from of_suites(run, group, row, suites, run.cuts)
+    yield from of_suites(run, group, row, suites, kept.cuts(run))
     yield _paired(replace(group, measure=PAIRED), run, row, suites)
 
 
-def _paired(group: Group, run: FillRun, row: str, suites: Sequence[str]) -> Estimate:
+def _paired(group: Group, run: Run, row: str, suites: Sequence[str]) -> Estimate:
     """MW less EW, context by context."""
     table = contexts(run, suites)
     found = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
@@ -66,7 +66,7 @@ def _paired(group: Group, run: FillRun, row: str, suites: Sequence[str]) -> Esti
     return Estimate(group, value, low, high, len(found), method, 0, len(table) - len(found))
 
 
-def signatures(runs: Sequence[tuple[str, FillRun]], measure: str = "equal_weight") -> list[str]:
+def signatures(runs: Sequence[tuple[str, Run]], measure: str = "equal_weight") -> list[str]:
     """A note a run: what its numbers rest on."""
     found = []
     for name, run in runs:
@@ -78,9 +78,9 @@ def signatures(runs: Sequence[tuple[str, FillRun]], measure: str = "equal_weight
     return found
 
 
-def cut_offs(run: FillRun) -> tuple[Cut, ...]:
+def cut_offs(run: Run) -> tuple[Cut, ...]:
     """The cut-offs of a run, without the whole."""
-    return tuple(cut for cut in run.cuts if not cut.whole)
+    return tuple(cut for cut in kept.cuts(run) if not cut.whole)
 
 
 def published(row: str) -> dict[str, Any]:

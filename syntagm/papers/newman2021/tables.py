@@ -4,13 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table, or_none
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import PAIRED, published, rows, signatures
 from syntagm.result import Estimate
-from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import Run
+from syntagm.views.gaps import kept
 
-Runs = Sequence[tuple[str, FillRun]]
+Runs = Sequence[tuple[str, Run]]
 MEASURES = {"MW": "model_weight", "EW": "equal_weight", "TSE": "tse", "MW - EW": PAIRED}
 
 
@@ -68,9 +70,9 @@ def _three(one: Estimate | None) -> tuple[Cell, ...]:
     return tuple(or_none(value) for value in values)
 
 
-def _eligible(run: FillRun, suites: Sequence[str]) -> str:
+def _eligible(run: Run, suites: Sequence[str]) -> str:
     """The fewest and the most rows of the list that count in a context."""
-    counts = pl.concat([run.contexts(name).select("eligible") for name in suites])["eligible"].to_list()
+    counts = pl.concat([kept.contexts(run, name).select("eligible") for name in suites])["eligible"].to_list()
     if not counts:
         return ""
     low, high = min(counts), max(counts)
@@ -100,7 +102,7 @@ def eligible(runs: Runs) -> Table:
     """What was asked of each model: contexts, rows of the word list that count, and what was left out and why."""
     lines: list[tuple[Cell, ...]] = []
     for model, run in runs:
-        told, contexts = run.record["contexts"].values(), run.contexts()
+        told, contexts = run.record["contexts"].values(), kept.contexts(run)
         counts = [*contexts.select(pl.col("eligible").min().alias("least"), pl.col("eligible").max().alias("most"),
                                    pl.col("ranked").max().alias("single")).row(0)]  # fmt: skip
         left_out = sum(count for one in told for count in one["left_out"].values())
@@ -109,8 +111,9 @@ def eligible(runs: Runs) -> Table:
             for reason, count in one["left_out"].items():
                 reasons[reason] = reasons.get(reason, 0) + count
         why = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
+        words = kept.words(run)
         lines.append((
-            model, "left" if run.record["model"]["sees"] == "left" else "both sides", run.words.name, len(run.words.rows),
+            model, "left" if run.record["model"]["sees"] == "left" else "both sides", words.name, len(words.rows),
             *counts, contexts["context"].n_unique(), sum(one["items"] for one in told), left_out,
             sum(one["conflicts"] for one in told), why,
         ))  # fmt: skip

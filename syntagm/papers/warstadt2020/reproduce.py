@@ -16,6 +16,7 @@ from statistics import mean
 
 import polars as pl
 
+from syntagm.drawing import contrasts
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError
@@ -31,17 +32,11 @@ from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
 from syntagm.stats.correlation import correlations
 from syntagm.stats.paired import Comparison
-from syntagm.views import contrasts, correlation, phenomena
-from syntagm.views.learning_curve import chart as learning_curve
-from syntagm.views.learning_curve import compute as learning
-from syntagm.views.methods import chart as method_comparison
-from syntagm.views.methods import compute as method_difference
-from syntagm.views.surface import chart as length_effect
-from syntagm.views.surface import compute as shallow
-from syntagm.views.surface.pair_properties import PROPERTIES
+from syntagm.views import correlation, learning_curve, methods, phenomena, surface
+from syntagm.views.surface import PROPERTIES
 
 SUITES = ("blimp_like",)
-MEASURE = method_difference.WHOLE
+MEASURE = methods.WHOLE
 Made = dict[str, Table | Figure]
 
 
@@ -189,7 +184,7 @@ def _shallow(runs: Sequence[Run]) -> Made:
     shown = _names(runs)
     pairs = pl.concat(
         [
-            length_effect.pairs(name, run, MEASURE).with_columns(pl.col("suite").replace(shown[name]))
+            surface.pairs(name, run, MEASURE).with_columns(pl.col("suite").replace(shown[name]))
             for name, run in named(runs)
         ]
     )
@@ -198,23 +193,21 @@ def _shallow(runs: Sequence[Run]) -> Made:
     for name, run in named(runs):
         if learning_curve.family(run) == "ngram":
             counting.setdefault(run.record["model"]["record"].get("order"), name)
-    predictors = list(shallow.PREDICTORS)
+    predictors = list(surface.PREDICTORS)
     for name in counting.values():
-        pairs = shallow.with_margin_of(pairs, name)
-        predictors.append(shallow.margin_of(name))
+        pairs = surface.with_margin_of(pairs, name)
+        predictors.append(surface.margin_of(name))
     others = [name for name, run in named(runs) if learning_curve.family(run) != "ngram"]
     # What n-grams say of n-grams is not a shallow property of pairs.
     tables_of = [
-        shallow.regressions(pairs.filter(pl.col("model").is_in(others)), predictors),
-        shallow.regressions(pairs.filter(~pl.col("model").is_in(others)), shallow.PREDICTORS),
+        surface.regressions(pairs.filter(pl.col("model").is_in(others)), predictors),
+        surface.regressions(pairs.filter(~pl.col("model").is_in(others)), surface.PREDICTORS),
     ]
     table = pl.concat(tables_of)
-    curves = binned.curves(pairs, length_effect.SHOWN)
+    curves = binned.curves(pairs, surface.SHOWN)
     return {
         "table_shallow": tables.shallow_table(table, PROPERTIES),
-        "length_effect": length_effect.draw(
-            curves, "Which pairs are easy? Accuracy by length, surprisal and confidence"
-        ),
+        "length_effect": surface.draw(curves, "Which pairs are easy? Accuracy by length, surprisal and confidence"),
     }
 
 
@@ -223,11 +216,11 @@ def _methods(runs: Sequence[Run], known: Known) -> Made:
     found: list[Comparison] = []
     for name, run in named(runs):
         results = run.results().with_columns(model=pl.lit(name))
-        found += method_difference.differences(results, run.tolerance, labels)
+        found += methods.differences(results, run.tolerance, labels)
     if not found:
         return {}
     title = "Does it matter how a pair is asked?"
-    return {"table_methods": tables.method_table(found), "method_comparison": method_comparison.draw(found, title)}
+    return {"table_methods": tables.method_table(found), "method_comparison": methods.draw(found, title)}
 
 
 def _learning(found: Sequence[Estimate], runs: Sequence[Run], words: str, humans: Mapping[str, float]) -> Made:
@@ -249,7 +242,7 @@ def _learning(found: Sequence[Estimate], runs: Sequence[Run], words: str, humans
     ]
     table = pl.DataFrame(rows, schema=learning_curve.SCHEMA, orient="row")
     figure = learning_curve.draw(table, humans, "What more text brings")
-    return {"table_slopes": tables.slope_table(learning.slopes(table), humans), "learning_curve": figure}
+    return {"table_slopes": tables.slope_table(learning_curve.slopes(table), humans), "learning_curve": figure}
 
 
 def _notes(runs: Sequence[Run]) -> tuple[str, ...]:

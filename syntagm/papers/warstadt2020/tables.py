@@ -7,7 +7,8 @@ from math import isinf, isnan, nan
 import numpy as np
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table, or_none
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, complete
 from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_paper
@@ -15,7 +16,7 @@ from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
 from syntagm.stats.suite_means import Key, Redrawn
-from syntagm.views.learning_curve.compute import Line
+from syntagm.views.learning_curve import Line
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
 # Over how many suites stands in the table.
@@ -158,7 +159,7 @@ def shallow_table(table: pl.DataFrame, said: Mapping[str, str]) -> Table:
     """The logistic regressions as a table.
 
     Arguments:
-        table: columns as in `views.surface.compute.SCHEMA`.
+        table: columns as in `views.surface.REGRESSIONS`.
         said: predictor -> what it is.
     """
     shown = [name for name in dict.fromkeys(table["predictor"]) if name in said]

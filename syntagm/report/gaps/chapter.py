@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 from markupsafe import Markup
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.report import downloads, numbers, shell
 from syntagm.report.chapter import Chapter, Render
 from syntagm.report.gaps import downloads as of_gaps
@@ -16,7 +16,7 @@ from syntagm.report.gaps.examples import Lemmas
 from syntagm.report.gaps.figures import Drawing
 from syntagm.report.gaps.scores import Row
 from syntagm.report.numbers import Column, Subject
-from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import Run
 from syntagm.views.gaps import comparability
 
 
@@ -33,7 +33,7 @@ class Seen:
 class Section:
     """One suite on the page; `lemmas_data` and `contexts_data` are links that save numbers, "" if there are too many."""
 
-    subject: Subject[FillRun]
+    subject: Subject[Run]
     seen: tuple[Seen, ...]
     lemmas_data: Markup
     contexts_data: Markup
@@ -55,17 +55,17 @@ class Gaps(Chapter):
     folder: ClassVar[str] = "gaps"
     title: ClassVar[str] = "Words in blanks"
 
-    def __init__(self, runs: Sequence[FillRun]) -> None:
+    def __init__(self, runs: Sequence[Run]) -> None:
         self._columns = scores.columns(runs)
         self._subjects = numbers.subjects(self._columns)
 
     @property
-    def columns(self) -> Sequence[Column[FillRun]]:
+    def columns(self) -> Sequence[Column[Run]]:
         """The runs with their estimates."""
         return self._columns
 
     @property
-    def subjects(self) -> Sequence[Subject[FillRun]]:
+    def subjects(self) -> Sequence[Subject[Run]]:
         """Their suites."""
         return self._subjects
 
@@ -113,7 +113,7 @@ class Gaps(Chapter):
             yield one.stem, one.figure
 
 
-def _sections(subjects: Sequence[Subject[FillRun]]) -> list[Section]:
+def _sections(subjects: Sequence[Subject[Run]]) -> list[Section]:
     room = shell.DATA
     sections = []
     for subject in subjects:
@@ -137,7 +137,7 @@ def _pictures(drawn: Sequence[Drawing], room: int) -> Iterator[Picture]:
         yield Picture(one, Markup(picture if room > 0 else ""), downloads.figure(one.figure.table, one.stem))
 
 
-def _lists(columns: Sequence[Column[FillRun]]) -> list[Mapping[str, Any]]:
+def _lists(columns: Sequence[Column[Run]]) -> list[Mapping[str, Any]]:
     """The word lists: name, hash, labels, rows, remarks, and the columns that were asked them."""
     found: dict[str, dict[str, Any]] = {}
     for column in columns:

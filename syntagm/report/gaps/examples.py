@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import Run
+from syntagm.views.gaps import kept
 
 LEMMAS, CONTEXTS, SEED = 8, 3, 1
 
@@ -41,13 +42,13 @@ class Lemmas:
     of: int
 
 
-def lemmas(run: FillRun, suite: str, most: int = LEMMAS) -> Lemmas:
+def lemmas(run: Run, suite: str, most: int = LEMMAS) -> Lemmas:
     """Lemmas by the share of contexts in which the right form wins, each label counting the same; then by probability.
 
     If there are no more than twice as many as are asked for, all of them stand under `hardest`.
     """
-    table = run.lemmas(suite).filter(pl.col("contexts") > 0)
-    labels = tuple(one for one in run.words.labels if (table["label"] == one).any())
+    table = kept.lemmas(run, suite).filter(pl.col("contexts") > 0)
+    labels = tuple(one for one in kept.words(run).labels if (table["label"] == one).any())
     ranked = (
         table.group_by("row", maintain_order=True)
         .agg(
@@ -65,20 +66,20 @@ def lemmas(run: FillRun, suite: str, most: int = LEMMAS) -> Lemmas:
     return Lemmas(made[0], made[1], labels, never, always, len(order))
 
 
-def _lemma(run: FillRun, row: int, rows: pl.DataFrame) -> Lemma:
-    listed = run.words.rows[row]
+def _lemma(run: Run, row: int, rows: pl.DataFrame) -> Lemma:
+    listed = kept.words(run).rows[row]
     won = {one["label"]: (one["won"], one["contexts"]) for one in rows.iter_rows(named=True)}
     right, wrong = float(rows["right"].sum()), float(rows["wrong"].sum())
     share = right / (right + wrong) if right + wrong > 0 else float("nan")
     return Lemma(listed.forms, listed.tags.get("band", ""), won, share)
 
 
-def contexts(run: FillRun, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]:
-    """Contexts with the lowest and the highest equal weight, and a sample, as rows of `FillRun.contexts` with a reason `why`.
+def contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]:
+    """Contexts with the lowest and the highest equal weight, and a sample, as rows of `kept.contexts` with a reason `why`.
 
     If all fit, they stand in their order, without a reason.
     """
-    table = run.contexts(suite)
+    table = kept.contexts(run, suite)
     if len(table) <= 3 * most:
         return [one | {"why": ""} for one in table.iter_rows(named=True)]
     defined = table.with_row_index("place").filter(pl.col("equal_weight").is_not_nan())

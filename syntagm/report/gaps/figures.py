@@ -9,10 +9,9 @@ from syntagm.drawing.chart import Figure
 from syntagm.report.gaps.scores import TAG
 from syntagm.report.numbers import Column
 from syntagm.result import Estimate, Group
-from syntagm.runs.gap_run import FillRun
-from syntagm.views import nucleus
-from syntagm.views.frequency_bands import chart as frequency_bands
-from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.runs.store import Run
+from syntagm.views import frequency_bands, nucleus
+from syntagm.views.gaps import kept, lemma_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Drawing:
     figure: Figure
 
 
-def cut_off_drawings(columns: Sequence[Column[FillRun]], titled: bool = False) -> list[Drawing]:
+def cut_off_drawings(columns: Sequence[Column[Run]], titled: bool = False) -> list[Drawing]:
     """Equal weight, model weight, covered mass and invalid contexts against cut-offs; none if no run has cut-offs.
 
     By construction, where all suites of all runs have one, else by suite.
@@ -33,7 +32,7 @@ def cut_off_drawings(columns: Sequence[Column[FillRun]], titled: bool = False) -
     Arguments:
         titled: do the title and the lines under it stand within the figure, too?
     """
-    cut = [column for column in columns if len(column.run.cuts) > 1]
+    cut = [column for column in columns if len(kept.cuts(column.run)) > 1]
     found = []
     for measure in nucleus.MEASURES if cut else ():
         rows = [row for column in cut for row in _rows(column, measure, _by_construction(cut))]
@@ -44,17 +43,17 @@ def cut_off_drawings(columns: Sequence[Column[FillRun]], titled: bool = False) -
     return found
 
 
-def _by_construction(columns: Sequence[Column[FillRun]]) -> bool:
+def _by_construction(columns: Sequence[Column[Run]]) -> bool:
     return all(column.pooled and all(TAG in suite.tags for suite in column.run.suites) for column in columns)
 
 
-def _rows(column: Column[FillRun], measure: str, pooled: bool) -> Iterator[tuple[object, ...]]:
+def _rows(column: Column[Run], measure: str, pooled: bool) -> Iterator[tuple[object, ...]]:
     found = column.pooled if pooled else column.accuracies
     rows = (nucleus.row_of(one, about, column.name, measure) for (about, _), one in found.items())
     yield from (row for row in rows if row)
 
 
-def band_drawing(columns: Sequence[Column[FillRun]], titled: bool = False) -> Drawing | None:
+def band_drawing(columns: Sequence[Column[Run]], titled: bool = False) -> Drawing | None:
     """Accuracy by frequency band; None if no word list has bands.
 
     Arguments:
@@ -63,7 +62,9 @@ def band_drawing(columns: Sequence[Column[FillRun]], titled: bool = False) -> Dr
     rows = [
         row
         for column in columns
-        for row in frequency_bands.rows_of(column.name, column.run.lemmas(), _tags(column), column.run.words.labels)
+        for row in frequency_bands.rows_of(
+            column.name, kept.lemmas(column.run), _tags(column), kept.words(column.run).labels
+        )
     ]
     if not rows:
         return None
@@ -78,19 +79,19 @@ def band_drawing(columns: Sequence[Column[FillRun]], titled: bool = False) -> Dr
 class Band:
     """The lemmas of one frequency band under one model, each label counting the same: equal weight and model weight."""
 
-    column: Column[FillRun]
+    column: Column[Run]
     band: int
     equal_weight: Estimate
     model_weight: Estimate
 
 
-def bands(columns: Sequence[Column[FillRun]]) -> list[Band]:
+def bands(columns: Sequence[Column[Run]]) -> list[Band]:
     """A line for each model and band; of lemmas that were asked under every label."""
     return [one for column in columns for one in _bands(column)]
 
 
-def _bands(column: Column[FillRun]) -> Iterator[Band]:
-    lemmas = lemma_groups.balanced(column.run.lemmas(), column.run.words.labels)
+def _bands(column: Column[Run]) -> Iterator[Band]:
+    lemmas = lemma_groups.balanced(kept.lemmas(column.run), kept.words(column.run).labels)
     table = lemma_groups.tagged(lemmas, _tags(column), [frequency_bands.TAG])
     for band in sorted(int(one) for one in table[frequency_bands.TAG].unique() if one.isdecimal()):
         part = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
@@ -102,5 +103,5 @@ def _bands(column: Column[FillRun]) -> Iterator[Band]:
         )
 
 
-def _tags(column: Column[FillRun]) -> dict[str, dict[str, str]]:
-    return {row.lemma: dict(row.tags) for row in column.run.words.rows}
+def _tags(column: Column[Run]) -> dict[str, dict[str, str]]:
+    return {row.lemma: dict(row.tags) for row in kept.words(column.run).rows}

@@ -7,9 +7,9 @@ import polars as pl
 
 from syntagm.report.numbers import Column, Subject
 from syntagm.result import Estimate, MeasureName
-from syntagm.runs.gap_run import FillRun
 from syntagm.runs.several import named
-from syntagm.views.gaps import estimates
+from syntagm.runs.store import Run
+from syntagm.views.gaps import estimates, kept
 
 TAG = "construction"
 
@@ -26,7 +26,7 @@ class Row:
     """
 
     label: str
-    column: Column[FillRun]
+    column: Column[Run]
     found: Mapping[str, Estimate]
     rows: tuple[int, int]
     left_out: Mapping[str, int]
@@ -39,12 +39,12 @@ class Row:
         return f"{low:,}" if low == high else f"{low:,}\u2013{high:,}"
 
 
-def columns(runs: Sequence[FillRun]) -> list[Column[FillRun]]:
+def columns(runs: Sequence[Run]) -> list[Column[Run]]:
     """The runs with names that tell them apart, and their estimates at every cut-off."""
     return [_column(run, name) for (name, _), run in zip(named(runs), runs, strict=True)]
 
 
-def _column(run: FillRun, name: str) -> Column[FillRun]:
+def _column(run: Run, name: str) -> Column[Run]:
     found = {(one.group.suite, one.group.measure): one for one in estimates.estimates(run)}
     tagged = [suite.tags[TAG] for suite in run.suites if TAG in suite.tags]
     several = estimates.pooled(run, TAG) if len(set(tagged)) < len(tagged) else []
@@ -64,23 +64,23 @@ def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return total
 
 
-def conflicts(column: Column[FillRun]) -> int:
+def conflicts(column: Column[Run]) -> int:
     """How many items share a context with one of another label, which is taken."""
     return sum(int(told["conflicts"]) for told in column.run.record["contexts"].values())
 
 
-def rows(subjects: Sequence[Subject[FillRun]]) -> list[Row]:
+def rows(subjects: Sequence[Subject[Run]]) -> list[Row]:
     """A line for each suite and model."""
     return [_of_suite(subject, column) for subject in subjects for column in subject.columns]
 
 
-def _of_suite(subject: Subject[FillRun], column: Column[FillRun]) -> Row:
+def _of_suite(subject: Subject[Run], column: Column[Run]) -> Row:
     left_out = column.run.record["contexts"][subject.name]["left_out"]
     found = _whole(column.accuracies, subject.name)
     return Row(subject.title, column, found, _eligible(column.run, [subject.name]), left_out, subject.number)
 
 
-def constructions(columns: Sequence[Column[FillRun]]) -> list[Row]:
+def constructions(columns: Sequence[Column[Run]]) -> list[Row]:
     """A line for each construction and model, where constructions have several suites."""
     names = dict.fromkeys(name for column in columns for name, _ in column.pooled)
     return [
@@ -91,7 +91,7 @@ def constructions(columns: Sequence[Column[FillRun]]) -> list[Row]:
     ]
 
 
-def _of_construction(name: str, column: Column[FillRun]) -> Row:
+def _of_construction(name: str, column: Column[Run]) -> Row:
     suites = [suite.name for suite in column.run.suites if suite.tags.get(TAG) == name]
     left_out = _added(column.run.record["contexts"][suite]["left_out"] for suite in suites)
     return Row(name, column, _whole(column.pooled, name), _eligible(column.run, suites), left_out)
@@ -103,7 +103,7 @@ def _whole(found: Mapping[tuple[str, str], Estimate], name: str) -> dict[str, Es
     return {measure: one for measure, one in about.items() if not MeasureName.parse(measure).options}
 
 
-def _eligible(run: FillRun, suites: Sequence[str]) -> tuple[int, int]:
-    found = pl.concat([run.contexts(name)["eligible"] for name in suites])
+def _eligible(run: Run, suites: Sequence[str]) -> tuple[int, int]:
+    found = pl.concat([kept.contexts(run, name)["eligible"] for name in suites])
     low, high = found.min(), found.max()
     return (int(str(low)), int(str(high))) if len(found) else (0, 0)

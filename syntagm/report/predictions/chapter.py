@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 from markupsafe import Markup
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save_chart import svg
+from syntagm.drawing.save import svg
 from syntagm.report import downloads, numbers, shell
 from syntagm.report.chapter import Chapter, Render
 from syntagm.report.numbers import Column, Subject
@@ -18,7 +18,7 @@ from syntagm.report.predictions import example, figures, items, scores, versus
 from syntagm.report.predictions.example import Line
 from syntagm.report.predictions.items import Shown
 from syntagm.runs.store import Run
-from syntagm.views.regions import chart as surprisal_by_region
+from syntagm.views import regions
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
 # A row of verdicts takes about so many bytes.
@@ -112,7 +112,7 @@ class Predictions(Chapter):
                 "compared": of_predictions.compared(pairs) if pairs else "",
             },
             "picture": Markup(svg(figures.accuracies(subjects))) if judged and len(sections) > 1 else "",
-            "figure_method": surprisal_by_region.METHOD,
+            "figure_method": regions.METHOD,
             "seed": items.SEED,
             "spelled": example.spelled,
         }

@@ -10,8 +10,7 @@ from syntagm.report.numbers import Subject
 from syntagm.report.predictions.example import compared
 from syntagm.result import Group
 from syntagm.runs.store import Run
-from syntagm.views import margins
-from syntagm.views.regions import chart as surprisal_by_region
+from syntagm.views import margins, regions
 from syntagm.views.scores import chart as scores
 
 
@@ -25,12 +24,12 @@ def suite(
     """
     tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
     by_region = [
-        surprisal_by_region.table(column.run, subject.name, column.name, table)
+        regions.table(column.run, subject.name, column.name, table)
         for column, table in zip(subject.columns, tables, strict=True)
     ]
     by_region = [table for table in by_region if len(table)]
     if by_region or not subject.first:
-        return "regions", surprisal_by_region.draw(by_region, title, compared(subject.record))
+        return "regions", regions.draw(by_region, title, compared(subject.record))
     found = [
         margins.table(column.run.results(subject.name), subject.name, subject.first, column.name)
         for column in subject.columns

@@ -8,7 +8,7 @@ from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import Chance, unknown
-from syntagm.views.scores import compute as estimates
+from syntagm.views.scores import numbers as estimates
 
 RULES = {"first": "first prediction of each suite", "all": "all predictions of each suite together"}
 Suites = frozenset[tuple[str, str]]

@@ -15,21 +15,22 @@ import numpy as np
 import polars as pl
 
 from syntagm.result import Estimate, Group
-from syntagm.runs.gap_run import FillRun
+from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.tasks.gaps import tables
 from syntagm.tasks.gaps.nucleus import Cut
+from syntagm.views.gaps import kept
 
 METHOD = bootstrap.METHOD.replace("items", "contexts")
 
 
-def estimates(run: FillRun, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
+def estimates(run: Run, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
     """Those of each suite; groups have model, suite and measure.
 
     Arguments:
         cuts: at which cut-offs; at all of the run by default.
     """
-    chosen = run.cuts if cuts is None else cuts
+    chosen = kept.cuts(run) if cuts is None else cuts
     return [
         one
         for suite in run.suites
@@ -37,24 +38,24 @@ def estimates(run: FillRun, cuts: Sequence[Cut] | None = None) -> list[Estimate]
     ]
 
 
-def pooled(run: FillRun, tag: str = "construction", cuts: Sequence[Cut] | None = None) -> list[Estimate]:
+def pooled(run: Run, tag: str = "construction", cuts: Sequence[Cut] | None = None) -> list[Estimate]:
     """Those of all suites with one value of a tag together; groups have model, the label and measure.
 
     A context that several of them have counts once, as it does in its first suite.
     """
-    chosen = run.cuts if cuts is None else cuts
+    chosen = kept.cuts(run) if cuts is None else cuts
     values = dict.fromkeys(suite.tags[tag] for suite in run.suites if tag in suite.tags)
     suites = {value: [suite.name for suite in run.suites if suite.tags.get(tag) == value] for value in values}
     groups = {value: Group(run.model, labels=((tag, value),)) for value in values}
     return [one for value, names in suites.items() for one in of_suites(run, groups[value], value, names, chosen)]
 
 
-def contexts(run: FillRun, suites: Sequence[str]) -> pl.DataFrame:
-    """The distinct contexts of some suites, each as in the first of them that has it; columns as in `FillRun.contexts`."""
-    return pl.concat([run.contexts(name) for name in suites]).unique("context", keep="first", maintain_order=True)
+def contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
+    """The distinct contexts of some suites, each as in the first of them that has it; columns as in `kept.contexts`."""
+    return pl.concat([kept.contexts(run, name) for name in suites]).unique("context", keep="first", maintain_order=True)
 
 
-def of_suites(run: FillRun, group: Group, key: str, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
+def of_suites(run: Run, group: Group, key: str, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
     """Those of some suites together, as in `pooled`.
 
     Arguments:
@@ -73,7 +74,7 @@ def of_suites(run: FillRun, group: Group, key: str, suites: Sequence[str], cuts:
         yield Estimate(replace(group, measure=name), mean, low, high, defined, method, 0, len(values) - defined)
 
 
-def _tse(run: FillRun, group: Group, key: str, suites: Sequence[str]) -> Estimate:
+def _tse(run: Run, group: Group, key: str, suites: Sequence[str]) -> Estimate:
     rows = pl.concat([run.results(name).filter(pl.col("measure") == "tse") for name in suites])
     defined = rows.filter(pl.col("value").is_not_nan())
     values = defined["value"].to_numpy()

@@ -12,23 +12,23 @@ import polars as pl
 
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
-from syntagm.runs.gap_run import FillRun
-from syntagm.views.frequency_bands import compute as lemma_groups
+from syntagm.runs.store import Run
+from syntagm.views.gaps import kept, lemma_groups
 
 _TAKEN = ("label", "row", "lemma", "contexts", "won", "right", "wrong", "model", "measure")
 _TAG = "tag:"
 
 
-def table(run: FillRun, suites: Sequence[str] = ()) -> pl.DataFrame:
+def table(run: Run, suites: Sequence[str] = ()) -> pl.DataFrame:
     """A row a label and lemma, summed over the contexts of some suites, or of all; with the tags of the word list.
 
-    Columns: label, row, lemma, contexts, won, right, wrong as in `FillRun.lemmas`, then the tags, as `column` names them. A
+    Columns: label, row, lemma, contexts, won, right, wrong as in `kept.lemmas`, then the tags, as `column` names them. A
     context that several suites have counts in each.
     """
-    found = pl.concat([run.lemmas(name) for name in suites or [suite.name for suite in run.suites]])
+    found = pl.concat([kept.lemmas(run, name) for name in suites or [suite.name for suite in run.suites]])
     keys = ("label", "row", "lemma")
     summed = found.group_by(keys, maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
-    rows = run.words.rows
+    rows = kept.words(run).rows
     tags = {column(name): [row.tags.get(name, "") for row in rows] for name in _tags(run)}
     listed = pl.DataFrame({"row": range(len(rows)), **tags}, schema_overrides={"row": pl.Int32})
     return summed.join(listed, on="row", maintain_order="left")
@@ -44,11 +44,11 @@ def column(tag: str) -> str:
     return _TAG + tag if tag in _TAKEN or tag.startswith(_TAG) else tag
 
 
-def _tags(run: FillRun) -> list[str]:
-    return list(dict.fromkeys(tag for row in run.words.rows for tag in row.tags))
+def _tags(run: Run) -> list[str]:
+    return list(dict.fromkeys(tag for row in kept.words(run).rows for tag in row.tags))
 
 
-def by_tag(run: FillRun, tag: str, suites: Sequence[str] = ()) -> list[Estimate]:
+def by_tag(run: Run, tag: str, suites: Sequence[str] = ()) -> list[Estimate]:
     """The two weights of the lemmas with each value of a tag, both labels together.
 
     Arguments:
@@ -63,7 +63,7 @@ def by_tag(run: FillRun, tag: str, suites: Sequence[str] = ()) -> list[Estimate]
     """
     if tag not in _tags(run):
         known = ", ".join(_tags(run)) or "a list with tags"
-        raise UsageError(f"word list {run.words.name}", f"no tag {tag!r}", known)
+        raise UsageError(f"word list {kept.words(run).name}", f"no tag {tag!r}", known)
     rows, name = table(run, suites), column(tag)
     summed = rows.group_by(name, "row", maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
     values = sorted(summed[name].unique().to_list())

@@ -1,4 +1,4 @@
-"""The view `lexical`."""
+"""Lexical: accuracy by lexical item, say, by the verb that is tested, with how frequent each is."""
 
 from syntagm.views.lexical.chart import draw_figure
 from syntagm.views.lexical.table import make_table

@@ -1,4 +1,4 @@
-"""Lexical: accuracy by lexical item against its frequency, a panel a suite, a dot a word with its interval.
+"""The figure of words: accuracy against frequency, a panel a suite, a dot a word with its interval.
 
 A suite without a word of known frequency has a row a word instead.
 """
@@ -8,12 +8,15 @@ from math import isnan, log10
 
 import polars as pl
 
-from syntagm.drawing import dots
-from syntagm.drawing.chart import INK, Figure, Spec, colours, distinct, finish, legend, shapes, shown
-from syntagm.drawing.dots import proportion
-from syntagm.drawing.table import or_none
+from syntagm.drawing import axes, dots, layers, panels
+from syntagm.drawing.chart import Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.series import Series
+from syntagm.drawing.text import distinct, or_none, shown
 from syntagm.runs.store import Run
-from syntagm.views.lexical.table import Words, of_words, said
+from syntagm.views.clustered import By
+from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, of_words, said
+from syntagm.views.options import Measure
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "word": pl.String, "frequency": pl.Float64, "value": pl.Float64,
@@ -28,21 +31,21 @@ _LETTERS = 12
 
 def draw_figure(
     runs: Sequence[Run],
-    by: str = "lemma",
-    suite: str = "",
-    measure: str = "first",
-    words: str = "verbs",
-    unigrams: str = "",
+    by: By = "lemma",
+    suite: Suites = (),
+    measure: Measure = "first",
+    words: WordList = "verbs",
+    unigrams: Text = "",
 ) -> Figure:
-    """The figure; options and errors as of the table `lexical`."""
+    """Draw the words of some runs."""
     return draw(of_words(runs, by, suite, measure, words, unigrams), f"Accuracy by {by}")
 
 
 def draw(found: Sequence[Words], title: str = "") -> Figure:
-    """The figure; words of unknown frequency are named above their panel.
+    """Draw the words; those of unknown frequency are named above their panel.
 
     Arguments:
-        found: as `views.lexical.table.of_words` gives them.
+        found: as `of_words` gives them.
     """
     rows = [
         (one.model, one.suite, word, one.frequencies.get(word), estimate.value, estimate.low, estimate.high,
@@ -53,43 +56,38 @@ def draw(found: Sequence[Words], title: str = "") -> Figure:
     models = distinct(table["model"])
     counts = table["frequency"].drop_nulls().to_list()
     suites = list(dict.fromkeys(one.suite for one in found))
-    panels = [
+    parts = [
         _panel(name, [one for one in found if one.suite == name], models, counts, at) for at, name in enumerate(suites)
     ]
     subtitle = [
         "bar: 95% interval, the word's items drawn anew; Spearman: rank correlation of accuracy and frequency, n words",
         f"frequency {found[0].about if found else ''}",
     ]
-    spec: Spec = {"concat": panels, "columns": min(COLUMNS, max(1, len(panels))), "spacing": 26}
-    made = finish(spec, title, subtitle)
-    made |= {"title": made["title"] | {"offset": 14}} if title else {}
-    return Figure(made, table)
+    spec = panels.grid(parts, min(COLUMNS, max(1, len(parts))), 26)
+    return Figure(finish(spec, title, subtitle, offset=14), table)
 
 
 def _panel(suite: str, found: Sequence[Words], models: dict[str, str], counts: Sequence[float], at: int) -> Spec:
     names = list(models.values())
-    told = legend(names, WIDTH * 2) if at == 0 and len(names) > 1 else None
+    series = Series("model", names, WIDTH * 2, at == 0 and len(names) > 1)
     values = [value for one in found for value in _values(one, models[one.model])]
     lines = [line for one in found for line in _lines(one, models[one.model] if len(names) > 1 else "")]
-    title = {"text": shown(suite), "subtitle": lines, "fontSize": 12, "subtitleFontSize": 11, "anchor": "start"}
+    title = panels.heading(suite, lines, anchor="start")
     if not values:
         return _rows(found, models) | {"title": title}
     _place(values, _domain(counts))
-    return {
-        "title": title, "width": WIDTH, "height": HEIGHT, "data": {"values": values},
-        "layer": _layers(_across(counts), names, told),
-    }  # fmt: skip
+    made = _layers(_across(counts), series)
+    return {"title": title, "width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": made}
 
 
 def _values(one: Words, model: str) -> list[dict[str, object]]:
     made: list[dict[str, object]] = []
     for word, estimate in one.accuracies.items():
         if word in one.frequencies and not isnan(estimate.value):
-            ends = [or_none(end) for end in (estimate.low, estimate.high)]
             text = f"{word}, {model}: {estimate.value:.3f}, n={estimate.n}, frequency {one.frequencies[word]:,.0f}"
             made.append({
                 "model": model, "word": shown(word), "frequency": one.frequencies[word], "value": estimate.value,
-                "low": ends[0], "high": ends[1], "said": shown(text),
+                "low": or_none(estimate.low), "high": or_none(estimate.high), "said": shown(text),
             })  # fmt: skip
     return made
 
@@ -118,7 +116,7 @@ def _rows(found: Sequence[Words], models: dict[str, str]) -> Spec:
         for one in found for word, estimate in one.accuracies.items()
     ]  # fmt: skip
     told: list[dict[str, object]] = [row | {"said": dots.said(row)} for row in rows]
-    return dots.panel(told, proportion("accuracy"), series=list(models.values()), width=WIDTH)
+    return dots.panel(told, axes.proportion("accuracy"), series=list(models.values()), width=WIDTH)
 
 
 def _place(values: list[dict[str, object]], domain: tuple[float, float]) -> None:
@@ -148,42 +146,17 @@ def _across(counts: Sequence[float]) -> Spec:
     low, high = _domain(counts)
     powers = range(int(log10(low)), int(log10(high)) + 1)
     ticks = [10**power for power in powers if low <= 10**power <= high]
-    return {
-        "field": "frequency", "type": "quantitative", "title": "frequency (logarithmic)",
-        "scale": {"type": "log", "domain": [low, high], "nice": False},
-        "axis": {"values": ticks, "format": "~s", "grid": False},
-    }  # fmt: skip
+    return axes.logarithmic("frequency", "frequency (logarithmic)", (low, high), ticks, format="~s", grid=False)
 
 
-def _layers(across: Spec, names: Sequence[str], told: Spec | None) -> list[Spec]:
-    upright: Spec = {"type": "quantitative"} | proportion("accuracy")
-    colour: Spec = {"field": "model", "type": "nominal", "scale": colours(names), "legend": told}
-    shape: Spec = {"field": "model", "type": "nominal", "scale": shapes(names), "legend": told}
-    place: Spec = {"x": across, "y": upright | {"field": "value"}}
-    interval = {"x": across, "y": upright | {"field": "low"}, "y2": {"field": "high"}, "color": colour}
-    label = {
-        "type": "text",
-        "align": "left",
-        "dx": 7,
-        "baseline": "middle",
-        "fontSize": 10,
-        "color": INK,
-        "opacity": 0.75,
-        "aria": False,
-    }
+def _layers(across: Spec, models: Series) -> list[Spec]:
+    upright = axes.proportion("accuracy")
+    place: Spec = {"x": across, "y": upright}
+    interval = {"x": across, **axes.spread(upright), "color": models.colour}
+    dot = place | {"color": models.colour, "shape": models.shape, "description": {"field": "said"}}
+    label = layers.label(10, opacity=0.75, aria=False, dx=7, baseline="middle")
     return [
-        {
-            "transform": [{"filter": {"field": "low", "valid": True}}],
-            "mark": {"type": "rule", "strokeWidth": 1.4, "opacity": 0.5, "aria": False},
-            "encoding": interval,
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 55, "opacity": 0.95},
-            "encoding": place | {"color": colour, "shape": shape, "description": {"field": "said"}},
-        },
-        {
-            "transform": [{"filter": {"field": "at", "valid": True}}],
-            "mark": label,
-            "encoding": place | {"y": upright | {"field": "at"}, "text": {"field": "word"}},
-        },
+        layer(layers.rule(strokeWidth=1.4, opacity=0.5), interval, layers.defined("low")),
+        layer(layers.dot(55, 0.95), dot),
+        layer(label, {"x": across, "y": axes.of(upright, "at"), "text": {"field": "word"}}, layers.defined("at")),
     ]

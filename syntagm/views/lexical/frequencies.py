@@ -7,7 +7,7 @@ from pathlib import Path
 from syntagm import word_list
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
-from syntagm.views.normalised import compute as normalised
+from syntagm.views.normalised.numbers import read_unigrams
 
 FREQUENCY = "frequency"
 
@@ -31,7 +31,7 @@ def frequencies(run: Run, words: str, unigrams: str) -> Frequencies:
         UsageError: a list without frequencies, or `ngram:`, which has none.
     """
     if unigrams:
-        counts = normalised.read_unigrams(unigrams, run, "treebank", "lower").counts
+        counts = read_unigrams(unigrams, run, "treebank", "lower").counts
         if counts is None:
             raise UsageError("unigrams=", unigrams, "a text, in which words can be counted")
         return Frequencies(

@@ -16,12 +16,14 @@ in one word, `slor` and `norm_sub` decide alike: the difference in bits is set a
 """
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Bits = NDArray[np.float64]
 Cost = tuple[float, float]
+Score = Literal["bits", "mean_bits", "norm_sub", "norm_div", "slor", "word_max", "word_ratio"]
 
 
 def _ratio(bits: Bits, unigram: Bits) -> Cost:
@@ -32,7 +34,7 @@ def _ratio(bits: Bits, unigram: Bits) -> Cost:
 
 
 # Name -> words' bits and unigram bits -> the cost, and what a difference in bits was divided by.
-COSTS: dict[str, Callable[[Bits, Bits], Cost]] = {
+COSTS: dict[Score, Callable[[Bits, Bits], Cost]] = {
     "bits": lambda b, u: (float(b.sum()), 1.0),
     "mean_bits": lambda b, u: (float(b.sum()) / len(b), float(len(b))),
     "norm_sub": lambda b, u: (float(b.sum() - u.sum()), 1.0),
@@ -43,7 +45,7 @@ COSTS: dict[str, Callable[[Bits, Bits], Cost]] = {
 }
 
 
-def costs(bits: Bits, unigram: Bits) -> dict[str, Cost]:
+def costs(bits: Bits, unigram: Bits) -> dict[Score, Cost]:
     """Every cost of one sentence, and what a difference in bits was divided by. Shapes (words,).
 
     Without words every cost is nan.

@@ -1,19 +1,19 @@
-"""Normalised: accuracy when sentences are compared by SLOR and other scores that take out length and word frequency."""
+"""The table of normalised scores: a row a suite, prediction and score."""
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, cells
 from syntagm.errors import UsageError
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.tasks.task import SuiteRecord
-from syntagm.views.normalised import compute as normalised
-from syntagm.views.normalised import normalisation
+from syntagm.views.normalised.normalisation import COSTS, Score
+from syntagm.views.normalised.numbers import Case, Tokens, read_unigrams, results, whole
 from syntagm.views.normalised.unigram import Unigrams
-from syntagm.views.scores.table import numbers
 
 COLUMNS = (
     *("suite", "prediction", "by", "model", "score", "low", "high", "n", "ties", "undefined"),
@@ -29,25 +29,22 @@ MEANING = (
 
 
 def make_table(
-    runs: Sequence[Run], unigrams: str = "", suite: str = "", by: str = "", tokens: str = "blanks", case: str = "keep"
+    runs: Sequence[Run],
+    unigrams: Annotated[str, "a text to count words in, or `ngram:...`, a model of order 1"] = "",
+    suite: Annotated[str, "one suite only"] = "",
+    by: Annotated[Score | None, "one score only, and bits"] = None,
+    tokens: Annotated[Tokens, "what a word of the text is"] = "blanks",
+    case: Annotated[Case, "how words are counted and looked up"] = "keep",
 ) -> Table:
-    """A row a suite, prediction and score, for predictions that compare two whole sentences.
-
-    Arguments:
-        unigrams: a text to count words in, or `ngram:...`, a model of order 1.
-        suite: one suite only.
-        by: one score only, and bits.
-        tokens, case: what a word of the text is: `blanks` or `treebank`; `keep` or `lower`.
+    """Make a row for each suite, prediction and score, for predictions that compare two whole sentences.
 
     Raises:
-        UsageError: no suite compares whole sentences; no such score.
+        UsageError: no suite compares whole sentences.
     """
-    if by and by not in normalisation.COSTS:
-        raise UsageError("by=", repr(by), "one of " + ", ".join(normalisation.COSTS))
     rows: list[tuple[Cell, ...]] = []
     notes = list(MEANING)
     for model, run in named(runs):
-        source = normalised.read_unigrams(unigrams, run, tokens, case)
+        source = read_unigrams(unigrams, run, tokens, case)
         rows += _rows(run, model, source, suite, by, tokens, titles(runs))
         notes += [] if _said(source) in notes else [_said(source)]
     if not rows:
@@ -66,7 +63,13 @@ def _said(source: Unigrams) -> str:
 
 
 def _rows(
-    run: Run, model: str, source: Unigrams, suite: str, by: str, tokens: str, called: dict[tuple[str, str], str]
+    run: Run,
+    model: str,
+    source: Unigrams,
+    suite: str,
+    by: Score | None,
+    tokens: Tokens,
+    called: dict[tuple[str, str], str],
 ) -> Iterator[tuple[Cell, ...]]:
     for one in run.suites:
         if not suite or one.name == suite:
@@ -74,19 +77,19 @@ def _rows(
                 if not by or name in ("bits", by):
                     [estimate] = score.accuracy(rows, 0.0)
                     flips = _flips(rows, bits)
-                    yield (called[one.name, one.hash], prediction, name, model, *numbers(estimate, 0.0)[:-1], *flips)
+                    yield (called[one.name, one.hash], prediction, name, model, *cells(estimate), *flips)
 
 
 def _measures(
-    run: Run, suite: SuiteRecord, source: Unigrams, tokens: str
+    run: Run, suite: SuiteRecord, source: Unigrams, tokens: Tokens
 ) -> Iterator[tuple[str, str, pl.DataFrame, pl.DataFrame]]:
     """Prediction, score, the results by it, and the results by bits."""
-    table = normalised.results(run, suite.name, source, tokens)
-    predictions = normalised.whole(run, suite.name)
+    table = results(run, suite.name, source, tokens)
+    predictions = whole(run, suite.name)
     parts = {str(measure): rows for (measure,), rows in table.group_by("measure", maintain_order=True)}
     for prediction in predictions:
         ending = f"({prediction})" if len(predictions) > 1 else ""
-        for name in normalisation.COSTS:
+        for name in COSTS:
             if name + ending in parts:
                 yield prediction, name, parts[name + ending], parts["bits" + ending]
 

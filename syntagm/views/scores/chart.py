@@ -1,69 +1,56 @@
-"""Scores: the accuracy of each model on each suite as a dot with its interval, and chance as a tick where it is known.
-
-Of a measure whose values are shares (`equal_weight`, `model_weight` of a fill run): its mean.
-"""
+"""The figure of scores: a dot a model and suite with its interval, and chance as a tick where it is known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import nan
-from typing import Any
 
 import polars as pl
 
-from syntagm.drawing.chart import Figure, Spec, colours, distinct, finish, legend, shapes
+from syntagm.drawing import axes, layers
+from syntagm.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.series import Series
+from syntagm.drawing.text import distinct, numbers, spoken
 from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.stats import score
 from syntagm.stats.paired import kind_of
-from syntagm.views.scores import compute as of_run
+from syntagm.views.options import Measure
+from syntagm.views.scores.numbers import accuracies, chance_of_suite, verdicts
 
 SCHEMA = {
-    "model": pl.String,
-    "suite": pl.String,
-    "measure": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-    "ties": pl.Int64,
-    "undefined": pl.Int64,
-    "chance": pl.Float64,
-    "method": pl.String,
-}
+    "model": pl.String, "suite": pl.String, "measure": pl.String, "value": pl.Float64, "low": pl.Float64,
+    "high": pl.Float64, "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "chance": pl.Float64, "method": pl.String,
+}  # fmt: skip
 WIDTH = 480
 # With more suites than this the scale stands above them, where the eye begins.
 MANY = 25
 
 
-def draw_figure(runs: Sequence[Run], measure: str = "first") -> Figure:
-    """The figure of all suites of some runs.
-
-    Arguments:
-        measure: a prediction's name, `first` of each suite, or `all` (whether all predictions hold).
-    """
+def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
+    """Draw all suites of some runs."""
     called = titles(runs)
     found, chance = [], {}
     for model, run in named(runs):
-        for one in of_run.accuracies(run, measure):
+        for one in accuracies(run, measure):
             record = run.suite(one.group.suite)
             title = called[record.name, record.hash]
             found.append(replace(one, group=Group(model, title, measure)))
-            chance[title] = of_run.chance_of_suite(record, measure).value
+            chance[title] = chance_of_suite(record, measure).value
     if all(_judged(run, measure) for run in runs):
         return draw(found, chance, "Accuracy by suite")
     return draw(found, chance, f"{measure} by suite", of_shares=f"mean {measure}")
 
 
 def _judged(run: Run, measure: str) -> bool:
-    results = score.verdicts(run.results(), of_run.predictions(run, measure), measure)
+    results = verdicts(run, measure)
     return kind_of(results["value"], results["margin"]) is Kind.VERDICT
 
 
 def draw(
     estimates: Sequence[Estimate], chance: Mapping[str, float] | None = None, title: str = "", of_shares: str = ""
 ) -> Figure:
-    """The figure of some models on some suites, a row a suite, in the order given.
+    """Draw some models on some suites, a row a suite, in the order given.
 
     Arguments:
         estimates: one a model and suite; groups name both, and perhaps the measure. Without a value: no dot.
@@ -75,11 +62,12 @@ def draw(
     models, suites = distinct(table["model"]), distinct(table["suite"])
     values = [_value(row, models[row["model"]], suites[row["suite"]]) for row in table.iter_rows(named=True)]
     step = max(16, 9 * len(models) + 6)
-    spec = {
+    series = Series("model", list(models.values()), WIDTH, len(models) > 1)
+    spec: Spec = {
         "width": WIDTH,
         "height": step * len(suites),
         "data": {"values": values},
-        "layer": _layers(list(models.values()), list(suites.values()), of_shares or "accuracy"),
+        "layer": _layers(series, list(suites.values()), of_shares or "accuracy"),
     }
     known = any(value["chance"] is not None for value in values)
     meant = f"{of_shares} over contexts" if of_shares else "proportion of items whose prediction holds"
@@ -92,47 +80,21 @@ def _row(one: Estimate, chance: float) -> tuple[object, ...]:
     return *names, one.value, one.low, one.high, one.n, one.ties, one.undefined, chance, one.method
 
 
-def _value(row: dict[str, Any], model: str, suite: str) -> dict[str, Any]:
-    numbers = {key: row[key] if row[key] == row[key] else None for key in ("value", "low", "high", "chance")}
-    said = "undefined" if numbers["value"] is None else f"{row['value']:.3f}"
-    said += "" if numbers["low"] is None else f" [{row['low']:.3f}, {row['high']:.3f}]"
-    return {"model": model, "suite": suite, **numbers, "said": f"{model}, {suite}: {said}, n={row['n']}"}
+def _value(row: Mapping[str, object], model: str, suite: str) -> dict[str, object]:
+    said = f"{model}, {suite}: {spoken(*(float(str(row[key])) for key in ('value', 'low', 'high')))}, n={row['n']}"
+    return {"model": model, "suite": suite, **numbers(row, "value", "low", "high", "chance"), "said": said}
 
 
-def _layers(models: list[str], suites: list[str], measured: str) -> list[Spec]:
-    place: Spec = {
-        "y": {
-            "field": "suite",
-            "type": "nominal",
-            "scale": {"domain": suites},
-            "axis": {"title": None, "domain": False, "ticks": False, "offset": 6},
-        }
-    }
-    axis = {"format": ".1f", "values": [0, 0.2, 0.4, 0.6, 0.8, 1], "orient": "top" if len(suites) > MANY else "bottom"}
-    accuracy: Spec = {
-        "field": "value",
-        "type": "quantitative",
-        "title": measured,
-        "scale": {"domain": [0, 1]},
-        "axis": axis,
-    }
-    beside = place | {"yOffset": {"field": "model", "type": "nominal", "scale": {"domain": models}}}
-    key = legend(models, WIDTH) if len(models) > 1 else None
-    colour: Spec = {"field": "model", "type": "nominal", "scale": colours(models), "legend": key}
-    shape: Spec = {"field": "model", "type": "nominal", "scale": shapes(models), "legend": key}
-
-    def layer(kind: str, mark: Spec, encoding: Spec, needs: str) -> Spec:
-        return {
-            "transform": [{"filter": {"field": needs, "valid": True}}],
-            "mark": {"type": kind, **mark},
-            "encoding": encoding,
-        }
-
-    chance = place | {"x": accuracy | {"field": "chance"}}
-    interval = beside | {"x": accuracy | {"field": "low"}, "x2": {"field": "high"}, "color": colour}
-    dot = beside | {"x": accuracy, "color": colour, "shape": shape, "description": {"field": "said"}}
+def _layers(models: Series, suites: Sequence[str], measured: str) -> list[Spec]:
+    place: Spec = {"y": axes.names("suite", suites, offset=6)}
+    beside = place | {"yOffset": models.place}
+    accuracy = axes.proportion(measured, orient="top" if len(suites) > MANY else "bottom")
+    chance = place | {"x": axes.of(accuracy, "chance")}
+    interval = beside | axes.spread(accuracy, "x") | {"color": models.colour}
+    dot = beside | {"x": accuracy, "color": models.colour, "shape": models.shape, "description": {"field": "said"}}
+    tick = {"type": "tick", "color": GREY, "thickness": 2, "aria": False}
     return [
-        layer("tick", {"color": "#808080", "thickness": 2, "aria": False}, chance, "chance"),
-        layer("rule", {"strokeWidth": 1.6, "aria": False}, interval, "low"),
-        layer("point", {"filled": True, "size": 50, "opacity": 1}, dot, "value"),
+        layer(tick, chance, layers.defined("chance")),
+        layer(layers.rule(strokeWidth=1.6), interval, layers.defined("low")),
+        layer(layers.dot(50), dot, layers.defined("value")),
     ]

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from syntagm.errors import UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.views.trajectory.compute import Point
 
 UNITS = ("step", "words", "tokens", "size")
 TITLES = {
@@ -25,10 +25,28 @@ TITLES = {
     "tokens": "tokens of training",
     "size": "parameters",
 }
+X = Annotated[str, "`step`, `words`, `tokens`, `size`, or numbers in the order of the runs; what is known unless given"]
+Names = Annotated[tuple[str, ...], "the names of the curves in the order of the runs, with commas between"]
 _STEP = re.compile(r"(?:step|checkpoint|global_step)[-_=]?(\d+)", re.IGNORECASE)
 _AMOUNT = re.compile(r"(?<![A-Za-z0-9.])(?:chck_)?(\d+(?:\.\d+)?)([kmbt])(?![A-Za-z0-9])", re.IGNORECASE)
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 _HASH = re.compile(r"@[0-9a-f]{8}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A run at its place.
+
+    Arguments:
+        model: what to call it.
+        series: the curve it belongs to.
+        at: steps, words, tokens or size.
+    """
+
+    model: str
+    run: Run
+    series: str
+    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +58,19 @@ class Places:
     source: str
 
 
-def places(runs: Sequence[Run], x: str = "", series: str = "") -> Places:
+def places(runs: Sequence[Run], x: str = "", series: Sequence[str] = ()) -> Places:
     """The runs, each with its place and its series.
 
     Arguments:
         x: see above; the first of step, words, tokens, size that is known of all runs unless given.
-        series: the names of the curves, with commas between, in the order of the runs; unless given, the family in a controlled
+        series: the names of the curves in the order of the runs; unless given, the family in a controlled
             experiment, else the model's name without the number.
 
     Raises:
         UsageError: a run whose place is not known, or not a name a run.
     """
     found = _given(runs, x) if x and x not in UNITS else _found(runs, x)
-    labels = [one.strip() for one in series.split(",")] if series else [label for _, label in found.places]
+    labels = list(series) if series else [label for _, label in found.places]
     if len(labels) != len(runs):
         raise UsageError("series=", f"{len(labels)} names", f"{len(runs)}, one a run, with commas between")
     points = [

@@ -1,16 +1,27 @@
-"""Trajectory: along a series of checkpoints, the gain for each doubling, where a level is reached, and the mean height."""
+"""The table of trajectories: the gain for each doubling, where a level is reached, and the mean height."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from syntagm.drawing.table import Cell, Table
-from syntagm.errors import UsageError
+from syntagm.drawing.text import or_none
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
-from syntagm.views.learning_curve import compute as learning
-from syntagm.views.trajectory import compute as trajectories
-from syntagm.views.trajectory.compute import METHOD, Curve, whole_draws
-from syntagm.views.trajectory.places import Places, places
+from syntagm.views.learning_curve import line
+from syntagm.views.options import Measure
+from syntagm.views.trajectory.numbers import (
+    METHOD,
+    AtLevel,
+    By,
+    Curve,
+    Scale,
+    about,
+    curves_of,
+    level_of,
+    whole,
+    whole_draws,
+)
+from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = (
     *("series", "group", "suites", "runs", "n", "from", "to", "score at the start", "score at the end", "low", "high"),
@@ -29,24 +40,17 @@ NOTES = (
 
 def make_table(
     runs: Sequence[Run],
-    x: str = "",
-    series: str = "",
-    by: str = "",
-    measure: str = "first",
-    level: str = "",
-    scale: str = "log",
+    x: X = "",
+    series: Names = (),
+    by: By = "",
+    measure: Measure = "first",
+    level: AtLevel = None,
+    scale: Scale = "log",
 ) -> Table:
-    """A row a series and group of suites.
-
-    Arguments:
-        x: `step`, `words`, `tokens` or `size`, or numbers in the order of the runs; what is known of all unless given.
-        series: the names of the curves in the order of the runs, with commas between.
-        by: a tag of the suites, or `suite`; all suites together unless given.
-        level: a number, say that of people, or `chance`.
-        scale: `log`, or `linear`: how places are counted.
+    """Make a row for each series and group of suites.
 
     Raises:
-        UsageError: a place that isn't known, a level that is none, a place 0 on a logarithmic scale.
+        UsageError: a place that isn't known, or a place 0 on a logarithmic scale.
     """
     found, curves = curves_of(runs, x, series, by, measure, scale)
     linear = scale == "linear"
@@ -54,52 +58,14 @@ def make_table(
     return Table("Trajectories", COLUMNS, rows, notes=(*about(found, scale), *NOTES))
 
 
-def curves_of(
-    runs: Sequence[Run], x: str, series: str, by: str, measure: str, scale: str
-) -> tuple[Places, list[Curve]]:
-    """The runs at their places, and the curves."""
-    if scale not in ("log", "linear"):
-        raise UsageError("scale=", repr(scale), "log or linear")
-    found = places(runs, x, series)
-    if scale == "log" and (zero := [one.model for one in found.points if not one.at > 0]):
-        raise UsageError("x=", f"0 on a logarithmic scale, {zero[0]}", "places above 0, or scale=linear")
-    return found, trajectories.curves(found.points, by, measure)
-
-
-def level_of(level: str, curve: Curve) -> float:
-    """The level that an option asks for; nan if it asks for none.
-
-    Raises:
-        UsageError: no number, nor `chance`.
-    """
-    if level in ("", "chance"):
-        return curve.chance if level else math.nan
-    try:
-        return float(level)
-    except ValueError:
-        raise UsageError("level=", repr(level), "a number, or chance") from None
-
-
-def about(found: Places, scale: str) -> Iterator[str]:
-    """What is counted, and the suites that are left out."""
-    scaled = ", by logarithm" if scale == "log" else ""
-    yield f"Places: {found.title}, {found.source}{scaled}."
-    _, left_out = trajectories.suites_of(found.points)
-    if left_out:
-        more = " ..." if len(left_out) > 5 else ""
-        yield f"Left out, not in all runs with the same content: {', '.join(left_out[:5])}{more}."
-    if unfinished := [one.model for one in found.points if not one.run.done]:
-        yield f"Not finished, items without results are left out: {', '.join(unfinished)}."
-
-
 def _row(one: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
-    line = learning.line(*one.each) if not linear else None
-    slope = (line.slope, line.se, line.low, line.high) if line else (math.nan,) * 4
+    fitted = line(*one.each) if not linear else None
+    slope = (fitted.slope, fitted.se, fitted.low, fitted.high) if fitted else (math.nan,) * 4
     return (
         *(one.series, one.group, one.suites, sum(one.runs), min(one.n), whole(one.at[0]), whole(one.at[-1])),
-        *map(_known, (one.values[0], one.values[-1], one.low[-1], one.high[-1], *slope)),
+        *map(or_none, (one.values[0], one.values[-1], one.low[-1], one.high[-1], *slope)),
         *_reached(one, level, linear),
-        *map(_known, _height(one, linear)),
+        *map(or_none, _height(one, linear)),
     )
 
 
@@ -131,12 +97,3 @@ def _said(at: float) -> Cell:
     if math.isnan(at):
         return None
     return whole(at) if math.isfinite(at) else "never" if at > 0 else "before"
-
-
-def whole(at: float) -> int | float:
-    """A place as people write it: whole numbers without a point, and large ones rounded to them."""
-    return round(at) if at == round(at) or at >= 1000 else at
-
-
-def _known(value: float) -> float | None:
-    return None if value != value else float(value)

@@ -1,0 +1,46 @@
+"""Differences between two kinds of suites or questions: a dot a model with its interval; right of 0 the first kind is easier."""
+
+from collections.abc import Sequence
+from math import nan
+
+import polars as pl
+
+from syntagm.drawing import axes, dots
+from syntagm.drawing.chart import Figure, finish
+from syntagm.drawing.text import only
+from syntagm.result import Estimate
+
+SCHEMA = {
+    "contrast": pl.String, "model": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "method": pl.String,
+}  # fmt: skip
+WIDTH = 440
+
+
+def draw(found: Sequence[Estimate], title: str, axis: str, subtitle: Sequence[str]) -> Figure:
+    """Draw differences and models in the order of first appearance.
+
+    Arguments:
+        found: one a difference and model; groups have the label `contrast` and the model.
+        axis: what the numbers are.
+    """
+    rows = [
+        (one.group["contrast"], one.group.model, one.value, one.low, one.high, one.n, one.ties, one.undefined, one.method)
+        for one in found
+    ]  # fmt: skip
+    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    series = list(dict.fromkeys(table["model"]))
+    most = {name: max(table.filter(pl.col("contrast") == name)["n"]) for name in dict.fromkeys(table["contrast"])}
+    values = [
+        {
+            **row,
+            "name": f"{row['contrast']} (n = {most[row['contrast']]:,})",
+            "series": row["model"],
+            "note": "",
+            "said": dots.said({**row, "name": row["contrast"], "series": row["model"]}),
+        }
+        for row in table.iter_rows(named=True)
+    ]
+    channel = axes.difference(axis, [*table["value"], *table["low"], *table["high"]], WIDTH)
+    spec = dots.panel(values, channel, "", 0.0 if len(table) else nan, series, WIDTH, key=len(series) > 1)
+    return Figure(finish(spec, title, [*subtitle, *only(series)]), table)

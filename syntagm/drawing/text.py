@@ -1,0 +1,99 @@
+"""Names and numbers as readers see them in figures and tables."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def shown(text: str) -> str:
+    """Make text fit to stand in a figure: on one line, with what XML can't hold replaced.
+
+    >>> shown("a\\x00b") == "a\\ufffdb", shown("two\\nlines")
+    (True, 'two lines')
+    """
+    return "".join(_visible(character) for character in " ".join(text.split("\n")))
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    if code in (0x85, 0x2028, 0x2029, 0x0B, 0x0C, 0x0D, 0x09):
+        return " "
+    return (
+        "\ufffd"
+        if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code in (0xFFFE, 0xFFFF)
+        else character
+    )
+
+
+def distinct(names: Iterable[str]) -> dict[str, str]:
+    """Map each name to how it is shown, in order; names that would look the same are numbered.
+
+    >>> distinct(["a", "b", "a", "b\\n"])
+    {'a': 'a', 'b': 'b', 'b\\n': 'b '}
+    """
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        text, count = shown(name), 1
+        while text in found.values():
+            count += 1
+            text = f"{shown(name)} ({count})"
+        found[name] = text
+    return found
+
+
+def or_none(value: T) -> T | None:
+    """Turn nan into None: an empty cell of a table, no mark in a figure.
+
+    >>> or_none(0.5), or_none(float("nan"))
+    (0.5, None)
+    """
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def numbers(row: Mapping[str, object], *names: str) -> dict[str, object]:
+    """Pick numbers of a row as a figure has them: nan is null.
+
+    >>> numbers({"value": 1, "low": float("nan"), "n": 3}, "value", "low")
+    {'value': 1, 'low': None}
+    """
+    return {name: None if isnan(float(str(row[name]))) else row[name] for name in names}
+
+
+def spoken(value: float, low: float = float("nan"), high: float = float("nan")) -> str:
+    """Write a number with its interval, to three digits.
+
+    >>> spoken(0.25, 0.2, 0.3), spoken(0.25), spoken(float("nan"))
+    ('0.250 [0.200, 0.300]', '0.250', 'undefined')
+    """
+    return ("undefined" if isnan(value) else f"{value:.3f}") + ("" if isnan(low) else f" [{low:.3f}, {high:.3f}]")
+
+
+def signed(value: float) -> str:
+    """Write a difference with its sign, as an axis has it; 0 has none.
+
+    >>> signed(0.25), signed(-0.25), signed(-1e-9), signed(float("nan"))
+    ('+0.250', '−0.250', '0.000', 'undefined')
+    """
+    if isnan(value):
+        return "undefined"
+    return f"{value:+.3f}".replace("-", "−") if round(value, 3) else "0.000"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    >>> counted(1, "suite"), counted(2, "suite")
+    ('1 suite', '2 suites')
+    """
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def only(models: Sequence[str]) -> list[str]:
+    """Name the model in a line of a subtitle, where there is one only, and so no legend.
+
+    >>> only(["causal:demo"]), only(["a", "b"])
+    (['model: causal:demo'], [])
+    """
+    return [f"model: {models[0]}"] if len(models) == 1 else []

@@ -1,0 +1,45 @@
+"""The regions of a table of sentences, with their bits: all sentences of a suite at once."""
+
+import numpy as np
+import polars as pl
+
+from syntagm.tasks.align import Batch
+from syntagm.tasks.reading import Reading
+
+SCHEMA = {
+    "item": pl.String, "condition": pl.String, "region": pl.String, "place": pl.Int64, "content": pl.String,
+    "empty": pl.Boolean, "bits": pl.Float64,
+}  # fmt: skip
+_BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+
+
+def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Measure each region of each sentence; a row a region, columns as in `SCHEMA`.
+
+    `place` counts the regions of a sentence from 0; `empty` says that there is nothing in one but white space. Bits are nan
+    where a token reaches over a border.
+
+    Arguments:
+        sentences: a row a sentence; columns as in `tasks.items.SENTENCES`.
+    """
+    table = sentences.filter(pl.col("region_names").list.len() > 0)
+    if not len(table):
+        return pl.DataFrame(schema=SCHEMA)
+    count = table["region_names"].list.len().to_numpy().astype(np.int64)
+    sentence = np.arange(len(table)).repeat(count)
+    low, high = (table[f"region_{end}s"].explode().to_numpy().astype(np.int64) for end in ("start", "end"))
+    tokens = table["starts"].list.len().to_numpy().astype(np.int64)
+    starts = table["starts"].explode().drop_nulls().to_numpy().astype(np.int64)
+    batch = Batch(table["text"].to_list(), count, low, high, tokens, starts)
+    columns = {
+        "item": table["item"].gather(sentence),
+        "condition": table["condition"].gather(sentence),
+        "region": table["region_names"].explode(),
+        "place": np.arange(len(sentence)) - (count.cumsum() - count).repeat(count),
+        "content": table["text"].gather(sentence),
+        "bits": reading.all_regions(batch, table["bits"].explode().drop_nulls().to_numpy()),
+    }
+    content = pl.col("content").str.slice(pl.Series(low), pl.Series(high - low))
+    made = pl.DataFrame(columns).with_columns(content)
+    empty = pl.col("content").str.strip_chars(_BLANKS) == ""
+    return made.with_columns(empty.alias("empty")).select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())

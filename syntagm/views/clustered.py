@@ -1,0 +1,125 @@
+"""Clustered: the accuracy of each suite with items that share a tag redrawn together, beside the plain interval.
+
+Items are labelled by one of their tags, or by the words of a region.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import polars as pl
+
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
+from syntagm.errors import RunError, UsageError
+from syntagm.runs.several import named, titles
+from syntagm.runs.store import Run
+from syntagm.stats.clustered import FEW, Clustered, clustered
+from syntagm.views.options import Measure
+from syntagm.views.scores.numbers import verdicts
+
+COLUMNS = (
+    *("suite", "measure", "model", "score", "n", "low", "high"),
+    *("clusters", "clustered low", "clustered high", "design effect", "ties", "undefined"),
+)
+REGION = "region:"
+By = Annotated[str, "a tag of the items (`lemma`, `subject`, ...), or `region:NAME`: the words of a region"]
+OneSuite = Annotated[str, "one suite only; all that have the tag unless given"]
+
+
+def tags_of(run: Run, suite: str) -> list[str]:
+    """The tags of the first item of a suite, and `region:NAME` for each of its regions."""
+    first = run.sentences(suite).head(1)
+    if not len(first):
+        return []
+    regions = [REGION + name for name in first["region_names"][0].to_list()]
+    return [*json.loads(first["tags"][0]), *regions]
+
+
+def labels(run: Run, suite: str, by: str) -> list[str | None]:
+    """The label of each item of a suite, in order; None where it has none.
+
+    Arguments:
+        by: a tag of the items, or `region:NAME`: the words of that region in the first condition, in lower case, without
+            punctuation around them.
+    """
+    record = run.suite(suite)
+    table = run.sentences(suite)
+    if not len(table):
+        return []
+    first = table.filter(pl.col("condition") == record.conditions[0])
+    if not by.startswith(REGION):
+        return [_text(json.loads(text).get(by)) for text in first["tags"]]
+    name = by.removeprefix(REGION)
+    columns = ("text", "region_names", "region_starts", "region_ends")
+    return [_content(name, *row) for row in first.select(columns).iter_rows()]
+
+
+def labelled(run: Run, suite: str, results: pl.DataFrame, by: str) -> pl.DataFrame | None:
+    """Results of one suite and measure with the column `label`; items without a label are left out. None: none has one.
+
+    Raises:
+        RunError: results and sentences are not of the same items.
+    """
+    found = labels(run, suite, by)
+    if not any(found):
+        return None
+    if len(found) != len(results):
+        place = f"{run.folder}, suite {suite}"
+        raise RunError(place, f"{len(results)} results of {len(found)} items", "one an item and measure")
+    return results.with_columns(label=pl.Series(found, dtype=pl.String)).filter(pl.col("label").is_not_null())
+
+
+def unknown(runs: Sequence[Run], by: str) -> UsageError:
+    """The refusal of a label that no item has."""
+    known = sorted({tag for run in runs for one in run.suites for tag in tags_of(run, one.name)})
+    return UsageError("by=", f"{by!r}, which no item has", "one of " + ", ".join(known) if known else "a tag")
+
+
+def _text(value: object) -> str | None:
+    return str(value) if value not in (None, "") else None
+
+
+def _content(name: str, text: str, names: list[str], starts: list[int], ends: list[int]) -> str | None:
+    if name not in names:
+        return None
+    place = names.index(name)
+    return text[starts[place] : ends[place]].strip(" .,;:?!").lower() or None
+
+
+def make_table(runs: Sequence[Run], by: By = "", suite: OneSuite = "", measure: Measure = "first") -> Table:
+    """Make a row for each suite and model.
+
+    Raises:
+        UsageError: no suite has the tag.
+    """
+    rows = [row for model, run in named(runs) for row in _rows(run, model, by, suite, measure, titles(runs))]
+    if not rows:
+        raise unknown(runs, by)
+    notes = (
+        f"low, high: 95% interval with items redrawn; clustered: with the values of {by} redrawn and items within them "
+        "(two stages; 10,000 draws, seed 1). The design effect is the ratio of the two variances.",
+        f"With fewer than {FEW} clusters the clustered interval is too narrow; crossed items have other clusters, too.",
+        "Ties count as failures; undefined items, and those without the tag, are left out of n.",
+    )
+    return Table(f"Accuracy by suite, items clustered by {by}", COLUMNS, tuple(rows), notes=notes)
+
+
+def _rows(
+    run: Run, model: str, by: str, suite: str, measure: str, called: dict[tuple[str, str], str]
+) -> Iterator[tuple[Cell, ...]]:
+    for one in run.suites:
+        if suite and one.name != suite:
+            continue
+        table = labelled(run, one.name, verdicts(run, measure, one.name), by)
+        if table is not None and len(table):
+            yield (called[one.name, one.hash], measure, model, *_numbers(table, one.name, run.tolerance))
+
+
+def _numbers(table: pl.DataFrame, suite: str, tolerance: float) -> tuple[Cell, ...]:
+    found: Clustered = clustered(table["value"].to_numpy(), table["label"].to_list(), suite)
+    defined = table.filter(pl.col("value").is_not_nan())
+    ties = int((defined["margin"].abs() <= tolerance).sum())
+    plain = (found.value, found.low, found.high, found.clustered_low, found.clustered_high, found.effect)
+    value, low, high, c_low, c_high, effect = map(or_none, plain)
+    return (value, found.n, low, high, found.clusters, c_low, c_high, effect, ties, len(table) - len(defined))

@@ -1,5 +1,0 @@
-"""The view `methods`."""
-
-from syntagm.views.methods.chart import draw_figure
-
-__all__ = ["draw_figure"]

@@ -1,0 +1,106 @@
+"""Modifier stability: scores of suites without and with intervening modifiers, side by side.
+
+The modifiers are words put between what depends on each other; a suite stands beside the same suite without them.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import nan
+
+import polars as pl
+
+from syntagm.drawing import axes, dots, panels
+from syntagm.drawing.chart import Figure, finish
+from syntagm.drawing.text import signed
+from syntagm.errors import RunError
+from syntagm.runs.store import Run
+from syntagm.stats import score
+from syntagm.views.classes import INSTANCE
+from syntagm.views.scores.numbers import predictions
+
+PLAIN, MODIFIED = "no modifier", "with modifier"
+# Suites of the collection hu2020 -> the same with modifiers.
+PAIRS = {
+    "center_embed": "center_embed_mod", "cleft": "cleft_modifier", "mvrr": "mvrr_mod", "npz_ambig": "npz_ambig_mod",
+    "npz_obj": "npz_obj_mod",
+}  # fmt: skip
+SCHEMA = {
+    "model": pl.String, "kind": pl.String, "modifier": pl.String, "value": pl.Float64, "low": pl.Float64,
+    "high": pl.Float64, "n": pl.Int64, "method": pl.String,
+}  # fmt: skip
+
+
+def modifier_stability(scores: pl.DataFrame, pairs: Mapping[str, str]) -> pl.DataFrame:
+    """A row an instance, pair and member: model, corpus, seed, pair, modifier, score. Only pairs of which both are there.
+
+    Arguments:
+        scores: as `suite_scores` makes them.
+        pairs: suite -> the suite that it is with modifiers.
+
+    >>> rows = [("a", "xs", 1, "mvrr", 0.5), ("a", "xs", 1, "mvrr_mod", 0.25), ("b", "xs", 1, "mvrr", 1.0)]
+    >>> table = pl.DataFrame(rows, schema=["model", "corpus", "seed", "suite", "score"], orient="row")
+    >>> modifier_stability(table, {"mvrr": "mvrr_mod"}).select("model", "modifier", "score").rows()
+    [('a', 'no modifier', 0.5), ('a', 'with modifier', 0.25)]
+    """
+    members = [(plain, plain, PLAIN) for plain in pairs] + [(other, plain, MODIFIED) for plain, other in pairs.items()]
+    named = pl.DataFrame(members, schema=dict.fromkeys(("suite", "pair", "modifier"), pl.String), orient="row")
+    joined = scores.join(named, on="suite", how="inner", maintain_order="left")
+    whole = joined.filter(pl.len().over(*INSTANCE, "pair") == 2)
+    return whole.select(*INSTANCE, "pair", "modifier", "score")
+
+
+def _of_run(run: Run) -> list[tuple[object, ...]]:
+    there = {suite.name for suite in run.suites}
+    pairs = {plain: other for plain, other in PAIRS.items() if {plain, other} <= there}
+    labels = dict.fromkeys(pairs, PLAIN) | dict.fromkeys(pairs.values(), MODIFIED)
+    found = score.score(run.results(), predictions(run, "first"), run.tolerance, tag="modifier", labels=labels)
+    return [(one.group["modifier"], one.value, one.low, one.high, one.n, one.method) for one in found]
+
+
+def draw_figure(runs: Sequence[Run]) -> Figure:
+    """Draw some runs of the collection hu2020, or of other suites of these names.
+
+    Raises:
+        RunError: no run has a suite and its modified version.
+    """
+    rows = [(run.model, "", *row) for run in runs for row in _of_run(run)]
+    if not rows:
+        raise RunError(str(runs[0].folder) if runs else "", "no suite with its modified version", "those of hu2020")
+    subtitle = [
+        "mean of the suites' accuracies; 95% interval: items redrawn within suites",
+        "at the right: with minus without; n: items with modifiers",
+    ]
+    return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), "Scores without and with modifiers", subtitle)
+
+
+def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
+    """Draw a panel a kind of model, in each the highest score without modifier first; at the right the difference.
+
+    Arguments:
+        table: columns as in `SCHEMA`; `modifier` is `PLAIN` or `MODIFIED`.
+    """
+    kinds = list(dict.fromkeys(table["kind"]))
+    plain = dict(table.filter(pl.col("modifier") == PLAIN).select("model", "value").iter_rows())
+    order = sorted(plain, key=lambda model: -plain[model])
+    parts = [
+        dots.panel(
+            [row for model in order for row in _rows(table.filter(pl.col("kind") == kind), model)],
+            axes.proportion("mean suite score" if kind == kinds[-1] else ""),
+            kind, nan, (PLAIN, MODIFIED), key=kind == kinds[0],
+        )
+        for kind in kinds
+    ]  # fmt: skip
+    return Figure(finish(panels.pile(parts, 14), title, subtitle), table.select(list(SCHEMA)))
+
+
+def _rows(table: pl.DataFrame, model: str) -> list[dict[str, object]]:
+    found = table.filter(pl.col("model") == model).rows(named=True)
+    values = {row["modifier"]: row["value"] for row in found}
+    change = signed(values.get(MODIFIED, nan) - values.get(PLAIN, nan))
+    return [
+        {
+            **row, "name": model, "series": row["modifier"],
+            "note": f"{change} (n = {row['n']:,})" if row["modifier"] == MODIFIED else "",
+            "said": dots.said({**row, "name": model, "series": row["modifier"]}),
+        }
+        for row in found
+    ]  # fmt: skip

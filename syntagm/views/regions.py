@@ -1,0 +1,170 @@
+"""Surprisal by region: for each condition of a suite, the mean bits of each region over items, with a 95% interval.
+
+A region that is empty in every item of a condition costs 0 bits, as the formulas have it; it is drawn hollow, and the line
+passes it by. Where a token reaches over a border the region is undefined: such items are left out and counted.
+"""
+
+import math
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.drawing import axes, layers
+from syntagm.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.panels import by_model
+from syntagm.drawing.series import Series
+from syntagm.drawing.text import distinct, shown
+from syntagm.errors import UsageError
+from syntagm.runs.several import chosen_suite, having
+from syntagm.runs.store import Run
+from syntagm.stats import bootstrap
+from syntagm.tasks.regions import regions
+from syntagm.views.options import Suite
+
+# A point in a plot needs fewer draws than a number in a table: the ends move by about a fiftieth of the width.
+DRAWS = 1000
+METHOD = f"bootstrap(items, {DRAWS}, seed {bootstrap.SEED})"
+
+SCHEMA: dict[str, Any] = {
+    "model": pl.String, "suite": pl.String, "condition": pl.String, "region": pl.String, "label": pl.String,
+    "position": pl.Int32, "bits": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int32, "undefined": pl.Int32,
+    "empty": pl.Boolean,
+}  # fmt: skip
+
+
+def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Measure each region of each condition: the mean in bits, its interval (`METHOD`), and over how many items.
+
+    Arguments:
+        model: what to call the model; its own name unless given.
+        sentences: of the suite, if they are at hand.
+
+    `label` is what readers see, `position` the place in the sentence from 0, `empty` whether all contents are empty.
+    A name that a sentence has twice stands for the first such region, as in formulas. Without regions, no rows.
+    """
+    record = run.suite(suite)
+    found = regions(run.sentences(suite) if sentences is None else sentences, run.reading(suite))
+    found = found.unique(["item", "condition", "region"], keep="first", maintain_order=True)
+    order = found.group_by("region", maintain_order=True).agg(pl.col("place").min()).sort("place", maintain_order=True)
+    groups = dict(iter(found.group_by("condition", "region")))
+    known = [
+        (condition, name, place)
+        for condition in record.conditions
+        for place, name in enumerate(order["region"])
+        if (condition, name) in groups
+    ]
+    bits = [groups[condition, name]["bits"].drop_nans().to_numpy() for condition, name, _ in known]
+    means = bootstrap.redrawn_means_of_each(bits, suite, DRAWS)
+    rows = [
+        (
+            *(model or run.model, suite, condition, name, record.region_labels.get(name, ""), place),
+            *_summary(groups[condition, name], values, redrawn),
+        )
+        for (condition, name, place), values, redrawn in zip(known, bits, means, strict=True)
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _summary(
+    part: pl.DataFrame, bits: NDArray[np.float64], means: bootstrap.Draws
+) -> tuple[float, float, float, int, int, bool]:
+    low, high = bootstrap.interval(means)
+    mean = float(bits.mean()) if len(bits) else float("nan")
+    return mean, low, high, len(bits), len(part) - len(bits), bool(part["empty"].all())
+
+
+def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
+    """Draw one suite.
+
+    Raises:
+        UsageError: no such suite, or its sentences have no regions.
+    """
+    name = chosen_suite(runs, suite)
+    found = [made for model, run in having(runs, name) if len(made := table(run, name, model))]
+    if not found:
+        raise UsageError(f"suite={name}", "sentences without regions", "regions", "The figure margins needs none.")
+    return draw(found, name)
+
+
+def draw(tables: Sequence[pl.DataFrame], title: str = "", compared: Collection[str] = ()) -> Figure:
+    """Draw one suite, a panel a model.
+
+    Arguments:
+        tables: from `table`, one a model, of the same suite.
+        title: above the figure, for a figure that stands alone.
+        compared: regions with a grey band behind them, e.g. those that a prediction compares.
+    """
+    rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
+    conditions, models = distinct(rows["condition"]), distinct(rows["model"])
+    order = rows.unique("region", keep="first", maintain_order=True).sort("position", maintain_order=True)
+    ticks = {row["region"]: _tick(row["region"], row["label"]) for row in order.iter_rows(named=True)}
+    width = max(max(64, 13 * len(conditions) + 22) * len(ticks), 120)
+    values = [
+        _value(row)
+        | {"model": models[row["model"]], "condition": conditions[row["condition"]], "region": ticks[row["region"]]}
+        for row in rows.iter_rows(named=True)
+        # A mean of nothing, or with a symbol of probability 0 in it, has no place on the axis.
+        if math.isfinite(row["bits"])
+    ]
+    bands = [tick for name, tick in ticks.items() if name in compared]
+    series = Series("condition", list(conditions.values()), width, key=True)
+    parts = [*_bands(bands, list(ticks.values())), *_layers(list(ticks.values()), series)]
+    panel: Spec = {"width": width, "height": 240 if len(models) < 2 else 170, "layer": parts}
+    subtitle = f"mean over {_span(rows['n'].to_list())} items and 95% interval, {METHOD}"
+    return Figure(finish(by_model(panel, values, len(models)), title, subtitle), rows)
+
+
+def _span(counts: Sequence[int]) -> str:
+    least, most = min(counts, default=0), max(counts, default=0)
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def _tick(name: str, label: str) -> str:
+    lines = (
+        textwrap.wrap(shown(label), 13, break_long_words=True, max_lines=3, placeholder="…") if label != name else []
+    )
+    return "\n".join([shown(name), *lines])
+
+
+def _value(row: Mapping[str, Any]) -> dict[str, Any]:
+    bounds = (row["low"], row["high"])
+    between = "" if row["n"] < 2 else f" [{bounds[0]:.2f}, {bounds[1]:.2f}]"
+    named = f"{row['region']} {row['label']}".strip()
+    said = f"{row['condition']}, {named}: {row['bits']:.2f}{between} bits, n={row['n']}"
+    notes = [", empty" if row["empty"] else "", f", {row['undefined']} undefined" if row["undefined"] else ""]
+    return {
+        "bits": row["bits"],
+        "low": bounds[0] if row["n"] > 1 else row["bits"],
+        "high": bounds[1] if row["n"] > 1 else row["bits"],
+        "empty": row["empty"],
+        "said": shown(said + "".join(notes)),
+    }
+
+
+def _place(ticks: list[str]) -> Spec:
+    scale = {"type": "band", "domain": ticks, "paddingInner": 0.2, "paddingOuter": 0.1}
+    return {"x": axes.places("region", scale, grid=False)}
+
+
+def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
+    """A grey band behind each of these regions."""
+    mark = {"type": "rect", "color": GREY, "opacity": 0.13, "aria": False}
+    return [layer(mark, _place(ticks), values=[{"region": tick} for tick in compared])] if compared else []
+
+
+def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
+    place: Spec = _place(ticks) | {"xOffset": conditions.place, "color": conditions.colour}
+    bits = axes.quantity("bits", "surprisal (bits)", {"zero": True})
+    points = place | {"y": bits, "shape": conditions.shape, "description": {"field": "said"}}
+    full, hollow = (layers.equal("empty", empty) for empty in (False, True))
+    return [
+        layer(layers.line(1, opacity=0.45), place | {"y": bits}, full),
+        layer(layers.rule(strokeWidth=1.6), place | axes.spread(bits)),
+        layer(layers.dot(55), points, full),
+        layer(layers.dot(55, filled=False), points, hollow),
+    ]

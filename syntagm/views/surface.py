@@ -1,0 +1,217 @@
+"""Accuracy against surface properties of pairs (length, surprisal, confidence): a panel a property, a line a model.
+
+The same properties as predictors of which pairs a model gets right: a logistic regression a model.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import numpy as np
+import polars as pl
+
+from syntagm.drawing import axes, layers, panels
+from syntagm.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.series import Series
+from syntagm.drawing.text import numbers, only, shown
+from syntagm.errors import InputError, UsageError
+from syntagm.runs.several import named
+from syntagm.runs.store import Run
+from syntagm.stats import binned, logit, matching
+
+_KEYS = ("item", "occurrence")
+PROPERTIES = {
+    "words": "words of the good sentence",
+    "more_words": "words of the bad sentence less those of the good one",
+    "bits_per_word": "surprisal of the good sentence, bits per word",
+    "bits": "surprisal of the good sentence, bits",
+    "confidence": "confidence: difference of surprisals, bits",
+}
+PAIRS = {
+    "suite": pl.String, "item": pl.String, "occurrence": pl.Int64, "value": pl.Float64, "margin": pl.Float64,
+    "words": pl.Int64, "more_words": pl.Int64, "bits_per_word": pl.Float64, "bits": pl.Float64, "confidence": pl.Float64,
+}  # fmt: skip
+REGRESSIONS = {
+    "model": pl.String, "predictor": pl.String, "mean": pl.Float64, "sd": pl.Float64, "log_odds": pl.Float64,
+    "se": pl.Float64, "se_suites": pl.Float64, "low": pl.Float64, "high": pl.Float64, "p": pl.Float64, "n": pl.Int64,
+    "left_out": pl.Int64, "suites": pl.Int64, "explained": pl.Float64, "remark": pl.String,
+}  # fmt: skip
+PREDICTORS = ("words", "more_words", "bits_per_word")
+SHOWN = ("words", "bits_per_word", "bits", "confidence")
+WIDTH, HEIGHT, COLUMNS = 300, 200, 2
+_REACH = 1.959964
+
+
+def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: bool = True) -> pl.DataFrame:
+    """Measure the pairs of a suite: a row an item, with columns as in `PAIRS`.
+
+    Items are those of one suite that have both conditions `good` and `bad`. Words are what stands between blanks.
+
+    Arguments:
+        sentences: item, condition, text, bits (a list a sentence).
+        results: of one measure of the same suite: suite, item, value, margin.
+        scored_first: does the first token have a surprisal? If not, it counts 0.
+    """
+    bits = pl.col("bits") if scored_first else pl.col("bits").list.slice(1)
+    measured = matching.numbered(sentences, "condition").select(
+        "item",
+        "condition",
+        matching.OCCURRENCE,
+        words=pl.col("text").str.count_matches(r"\S+").cast(pl.Int64),
+        bits=bits.list.sum(),
+    )
+    good, bad = (measured.filter(pl.col("condition") == side).drop("condition") for side in ("good", "bad"))
+    pairs = good.join(bad, on=_KEYS, suffix="_bad", maintain_order="left")
+    judged = matching.numbered(results)
+    joined = judged.join(pairs, on=_KEYS, how="left", maintain_order="left").with_columns(
+        more_words=pl.col("words_bad") - pl.col("words"),
+        bits_per_word=pl.col("bits") / pl.col("words"),
+        confidence=(pl.col("bits_bad") - pl.col("bits")).abs(),
+    )
+    return joined.select(pl.col(name).cast(kind) for name, kind in PAIRS.items())
+
+
+def pairs(name: str, run: Run, measure: str = "full_sentence") -> pl.DataFrame:
+    """A row a pair of a run: model (`name`), suite, item, occurrence, value, margin, and the columns of `PROPERTIES`."""
+    scored = run.record["model"]["start"] is not None
+    tables = [
+        properties(run.sentences(one.name), run.results(one.name).filter(pl.col("measure") == measure), scored)
+        for one in run.suites
+        if measure in one.predictions and {"good", "bad"} <= set(one.conditions)
+    ]
+    # Without suites of pairs there are no rows, but the columns are there.
+    return pl.concat([pl.DataFrame(schema=PAIRS), *tables]).select(pl.lit(name).alias("model"), pl.all())
+
+
+def regressions(pairs: pl.DataFrame, predictors: Sequence[str] = PREDICTORS) -> pl.DataFrame:
+    """Regress what models get right on predictors; columns as in `REGRESSIONS`.
+
+    A row a model and predictor has the change of the log odds for a standard deviation of the predictor.
+
+    The interval takes the larger of the two standard errors, that of independent pairs and that with suites as units. A
+    predictor that is the same for all pairs of a model is left out and said to be; so are pairs without a number.
+
+    Arguments:
+        pairs: columns model, suite, value (1, 0 or nan) and one of numbers for each predictor.
+    """
+    rows: list[tuple[object, ...]] = []
+    for (model,), table in pairs.group_by("model", maintain_order=True):
+        present = [name for name in predictors if not table[name].is_null().all()]
+        usable = pl.all_horizontal(pl.col(name).is_finite() for name in present) & pl.col("value").is_finite()
+        kept = table.filter(usable.fill_null(False))
+        rows += [(model, *row) for row in _rows(kept, present, len(table) - len(kept))]
+    return pl.DataFrame(rows, schema=REGRESSIONS, orient="row")
+
+
+def _rows(table: pl.DataFrame, predictors: Sequence[str], left_out: int) -> list[tuple[object, ...]]:
+    columns = {name: table[name].cast(pl.Float64).to_numpy() for name in predictors}
+    spread = {
+        name: (float(one.mean()), float(one.std())) if len(one) else (np.nan, 0.0) for name, one in columns.items()
+    }
+    varying = {name: (columns[name] - mean) / sd for name, (mean, sd) in spread.items() if sd > 1e-12}
+    suites = table["suite"].n_unique()
+    try:
+        fit = logit.fit(table["value"].to_numpy(), varying, table["suite"].to_list())
+        found, message, explained = {one.name: one for one in fit.coefficients}, fit.message, fit.explained
+    except InputError as error:  # pairs that can't be fitted are no fault of whoever asks: it is said in the table
+        found, message, explained = {}, f"no fit: {error.found}", np.nan
+    rows: list[tuple[object, ...]] = []
+    for name in ("intercept", *predictors):
+        remark = message if name in ("intercept", *varying) else "the same for all pairs"
+        coefficient = _coefficient(found.get(name))
+        rows.append(
+            (name, *spread.get(name, (np.nan, np.nan)), *coefficient, len(table), left_out, suites, explained, remark)
+        )
+    return rows
+
+
+def _coefficient(one: logit.Coefficient | None) -> tuple[float, ...]:
+    """Estimate, both standard errors, interval and p; nan without an estimate."""
+    if one is None or np.isnan(one.estimate):
+        return (np.nan,) * 6
+    reach = _REACH * float(np.nanmax([one.se, one.se_clustered]))
+    return one.estimate, one.se, one.se_clustered, one.estimate - reach, one.estimate + reach, one.p
+
+
+def margin_of(model: str) -> str:
+    """What the predictor is called that is another model's difference of surprisals."""
+    return f"margin under {model}"
+
+
+def with_margin_of(pairs: pl.DataFrame, model: str) -> pl.DataFrame:
+    """The pairs with the margin of one of the models beside those of all others, by suite and item; its own stays null."""
+    keys = ("suite", "item", "occurrence")
+    margins = pairs.filter(pl.col("model") == model).select(*keys, pl.col("margin").alias(margin_of(model)))
+    joined = pairs.join(margins, on=keys, how="left", maintain_order="left")
+    own = pl.when(pl.col("model") == model).then(None).otherwise(pl.col(margin_of(model)))
+    return joined.with_columns(own.alias(margin_of(model)))
+
+
+def draw_figure(runs: Sequence[Run], measure: Annotated[str, "a prediction's name"] = "full_sentence") -> Figure:
+    """Draw the curves of some runs over all their suites of minimal pairs.
+
+    Raises:
+        UsageError: there are none.
+    """
+    tables = [pairs(name, run, measure) for name, run in named(runs)]
+    if all(table.is_empty() for table in tables):
+        raise UsageError("measure", f"no suite of minimal pairs with {measure!r}", "at least one")
+    return draw(binned.curves(pl.concat(tables), SHOWN), "Accuracy and what is shallow about pairs")
+
+
+def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPERTIES) -> Figure:
+    """Draw the curves.
+
+    Arguments:
+        table: columns as in `stats.binned.SCHEMA`.
+        labels: property -> what its axis is called.
+    """
+    models = [shown(name) for name in dict.fromkeys(table["model"])]
+    present = [name for name in labels if name in set(table["property"])]
+    parts = [_panel(table, name, labels[name], models, at == 0) for at, name in enumerate(present)]
+    counts = sorted(table["n"]) or [0]
+    subtitle = (
+        f"bins of {counts[0]:,} to {counts[-1]:,} pairs; "
+        "bar: 95% interval, suites and the pairs in them drawn anew; dashed: chance"
+    )
+    spec = panels.grid(parts, COLUMNS, 28)
+    return Figure(finish(spec, title, [subtitle, *only(models)]), table.select(list(binned.SCHEMA)))
+
+
+def _panel(table: pl.DataFrame, name: str, label: str, models: Sequence[str], key: bool) -> Spec:
+    rows = table.filter(pl.col("property") == name)
+    values = [_value(row, shift) for row, shift in zip(rows.iter_rows(named=True), _shifts(rows), strict=True)]
+    series = Series("model", models, WIDTH * COLUMNS, key and len(models) > 1)
+    across = axes.quantity("middle", label, {"zero": False, "nice": True}, grid=False, tickCount=6)
+    upright = axes.proportion("accuracy", tickCount=6)
+    place: Spec = {"x": across, "color": series.colour}
+    value = place | {"y": upright}
+    dot = value | {"shape": series.shape, "description": {"field": "said"}}
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "data": {"values": values},
+        "layer": [
+            layer(layers.dashed(GREY), {"y": {"datum": 0.5}}),
+            layer(layers.rule(opacity=0.45), place | axes.spread(upright)),
+            layer(layers.line(1.6), value),
+            layer(layers.dot(45), dot),
+        ],
+    }
+
+
+def _shifts(rows: pl.DataFrame) -> list[float]:
+    """How far each dot is moved, so that bars at the same place can be told apart: within 2 % of the width, or not at all."""
+    models = list(dict.fromkeys(rows["model"]))
+    middles = rows["middle"].to_list()
+    if len(set(middles)) == len(middles):
+        return [0.0] * len(middles)
+    step = 0.02 * (max(middles) - min(middles)) / max(len(models) - 1, 1)
+    return [(models.index(model) - (len(models) - 1) / 2) * step for model in rows["model"]]
+
+
+def _value(row: Mapping[str, object], shift: float) -> dict[str, object]:
+    model = shown(str(row["model"]))
+    said = f"{model}: {row['value']:.3f} of {row['n']:,} pairs between {row['start']:.4g} and {row['end']:.4g}"
+    place = {"model": model, "middle": float(str(row["middle"])) + shift}
+    return {**place, **numbers(row, "value", "low", "high"), "said": said}

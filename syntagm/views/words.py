@@ -1,0 +1,207 @@
+"""Surprisal by word: the sentences of one item, word by word, a line a condition and a panel a model."""
+
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from math import isfinite
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+
+from syntagm.drawing import axes, layers
+from syntagm.drawing.chart import Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.panels import by_model
+from syntagm.drawing.series import Series
+from syntagm.drawing.text import distinct, shown
+from syntagm.errors import UsageError
+from syntagm.models.words.words import between_blanks
+from syntagm.runs.several import chosen_suite, having
+from syntagm.runs.store import Run
+from syntagm.views.options import Suite
+
+SCHEMA: dict[str, Any] = {
+    "model": pl.String, "suite": pl.String, "item": pl.String, "condition": pl.String, "column": pl.Int64,
+    "word": pl.String, "bits": pl.Float64, "tokens": pl.Int64, "known": pl.Boolean,
+}  # fmt: skip
+END = "(end)"
+_STEP, _LETTER = 46, 7
+
+
+def table(run: Run, suite: str, item: str = "", conditions: Sequence[str] = (), model: str = "") -> pl.DataFrame:
+    """List the words of each condition with the summed bits of their tokens.
+
+    Words are what stands between blanks; a token belongs to the word with its first visible character. An end symbol
+    that was scored is a word of its own. A word whose bits are not known (a first token that nothing stands before) has nan.
+
+    Arguments:
+        item: its id; the first of the suite unless given. Of an id that occurs twice, the first.
+        model: what to call the model.
+
+    Raises:
+        UsageError: no such item or condition.
+    """
+    sentences = run.sentences(suite)
+    if not len(sentences):
+        raise UsageError(f"suite={suite}", "no finished sentences in this run", "a suite that was run")
+    chosen = item or str(sentences["item"][0])
+    rows = sentences.filter(pl.col("item") == chosen).unique("condition", keep="first", maintain_order=True)
+    if not len(rows):
+        examples = ", ".join(sentences["item"].unique(maintain_order=True).head(5).to_list())
+        raise UsageError(f"item={chosen}", f"no such item in {suite}", f"one of its ids: {examples}, ...")
+    if odd := [one for one in conditions if one not in rows["condition"]]:
+        raise UsageError("conditions=", repr(odd[0]), "some of " + ", ".join(rows["condition"]))
+    kept = [row for row in rows.iter_rows(named=True) if not conditions or row["condition"] in conditions]
+    found = [_words(row) for row in kept]
+    made = [
+        (model or run.model, suite, chosen, row["condition"], column, *word)
+        for row, words, places in zip(kept, found, columns([[word[0] for word in one] for one in found]), strict=True)
+        for word, column in zip(words, places, strict=True)
+    ]
+    return pl.DataFrame(made, schema=SCHEMA, orient="row")
+
+
+def _words(row: dict[str, Any]) -> list[tuple[str, float, int, bool]]:
+    """Word, bits, number of tokens, and whether the model knows it."""
+    text, starts = row["text"], np.array(row["starts"], np.int32)
+    home = between_blanks(text, starts)[0]
+    bits, known = np.array(row["bits"], np.float64), np.array(row["known"], bool)
+    words = text.split()
+    names = [*words, END] if (starts >= len(text)).any() and len(text) else words
+    return [
+        (name, float(bits[home == k].sum()) if (home == k).any() else float("nan"), int((home == k).sum()),
+         bool(known[home == k].all()))
+        for k, name in enumerate(names)
+    ]  # fmt: skip
+
+
+def columns(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
+    """The column of each word of each sentence, from 0, ascending within a sentence.
+
+    Each sentence is laid beside those before it: equal words share a column, words that differ between equal ones share
+    columns, the last with the last, as far as there are as many; what is left has columns of its own.
+
+    >>> columns([["the", "dog", "barks"], ["the", "old", "dog", "bark"]])
+    [[0, 2, 3], [0, 1, 2, 3]]
+    >>> columns([["he", "was", "seen"], ["he", "left"]])
+    [[0, 1, 2], [0, 2]]
+    """
+    order: list[int] = []  # numbers of columns, as they stand from left to right
+    words: dict[int, str] = {}
+    placed: list[list[int]] = []
+    for sentence in sentences:
+        found = _beside(sentence, order, words)
+        placed.append(found)
+    places = {column: place for place, column in enumerate(order)}
+    return [[places[column] for column in found] for found in placed]
+
+
+def _beside(sentence: Sequence[str], order: list[int], words: dict[int, str]) -> list[int]:
+    """The columns of one sentence; new ones are put into `order`, and named in `words`."""
+    found: list[int] = []
+    before = [words[column] for column in order]
+    steps = SequenceMatcher(None, before, list(sentence), autojunk=False).get_opcodes()
+    added = 0
+    for _, low, high, first, last in steps:
+        shared = min(high - low, last - first)
+        # New columns stand before those that are shared.
+        place = high - shared + added
+        for k in range(first, last - shared):
+            column = len(words)
+            words[column] = sentence[k]
+            order.insert(place, column)
+            found.append(column)
+            place, added = place + 1, added + 1
+        found += order[place : place + shared]
+    return found
+
+
+def draw_figure(
+    runs: Sequence[Run],
+    suite: Suite = "",
+    item: Annotated[str, "its id; the first unless given"] = "",
+    conditions: Annotated[tuple[str, ...], "some of them, with commas between; all unless given"] = (),
+) -> Figure:
+    """Draw one item.
+
+    Raises:
+        UsageError: no such suite, item or condition.
+    """
+    name = chosen_suite(runs, suite)
+    wanted = [one for one in conditions if one]
+    tables = [table(run, name, item, wanted, model) for model, run in having(runs, name)]
+    return draw(tables, f"{name}, item {tables[0]['item'][0]}")
+
+
+def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
+    """Draw the words of one item.
+
+    Arguments:
+        tables: from `table`, one a model, of the same item.
+    """
+    rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
+    conditions, models = distinct(rows["condition"]), distinct(rows["model"])
+    ticks = _ticks(rows, conditions)
+    values = [
+        _value(row, conditions[row["condition"]], models[row["model"]], ticks[row["column"]])
+        for row in rows.iter_rows(named=True)
+        if isfinite(row["bits"])
+    ]
+    longest = max((len(line) for tick in ticks.values() for line in tick.split("\n")), default=1)
+    width = max(max(_STEP, longest * _LETTER + 8) * len(ticks), 160)
+    series = Series("condition", list(conditions.values()), width, key=True)
+    panel: Spec = {
+        "width": width,
+        "height": 230 if len(models) < 2 else 170,
+        "layer": _layers(list(ticks.values()), series),
+    }
+    return Figure(finish(by_model(panel, values, len(models)), title, _subtitle(rows)), rows)
+
+
+def _subtitle(rows: pl.DataFrame) -> list[str]:
+    """The sums of one model, a few a line; of several they are in the table behind the figure."""
+    sums = rows.group_by("condition", maintain_order=True).agg(pl.col("bits").fill_nan(None).sum())
+    told = [f"{condition}: {bits:.1f} bits" for condition, bits in sums.rows()] if rows["model"].n_unique() < 2 else []
+    left_out = int((~rows["bits"].is_finite()).sum())
+    lines = ["; ".join(told[start : start + 2]) for start in range(0, len(told), 2)]
+    lines += [] if rows["known"].all() else ["hollow: a word that the model does not know"]
+    return [*lines, *([f"{left_out} words without a finite number are not drawn"] if left_out else [])]
+
+
+def _ticks(rows: pl.DataFrame, conditions: dict[str, str]) -> dict[int, str]:
+    """Column -> the words that stand in it, a line each; a blank at the end tells columns of the same words apart."""
+    found: dict[int, str] = {}
+    for (column,), part in rows.sort("column", maintain_order=True).group_by("column", maintain_order=True):
+        words = [shown(word) for word in part["word"].unique(maintain_order=True)]
+        text = "\n".join(words)
+        while text in found.values():
+            text += " "
+        found[int(str(column))] = text
+    return found
+
+
+def _value(row: Mapping[str, Any], condition: str, model: str, tick: str) -> dict[str, Any]:
+    unknown = "" if row["known"] else ", unknown to the model"
+    said = f"{condition}, {row['word']}: {row['bits']:.2f} bits{unknown}"
+    return {
+        "model": model, "condition": condition, "word": tick, "column": row["column"], "bits": row["bits"],
+        "known": row["known"], "said": shown(said),
+    }  # fmt: skip
+
+
+def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
+    scale = {"type": "point", "domain": ticks, "padding": 0.5}
+    place: Spec = {
+        "x": axes.places("word", scale, grid=False, labelFontSize=12, ticks=False, labelPadding=6),
+        "y": axes.quantity("bits", "surprisal (bits)", {"zero": True}),
+        "color": conditions.colour,
+    }
+    # Where conditions agree their marks lie on each other: the first is the largest.
+    size = conditions.sizes([max(25, 150 // (k + 1)) for k in range(len(conditions.names))])
+    point = place | {"shape": conditions.shape, "size": size, "description": {"field": "said"}}
+    order = {"order": {"field": "column", "type": "quantitative"}}
+    return [
+        layer(layers.line(1.6, opacity=0.6), place | order),
+        layer(layers.dot(), point, layers.equal("known", True)),
+        layer(layers.dot(filled=False), point, layers.equal("known", False)),
+    ]
