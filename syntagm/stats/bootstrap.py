@@ -48,7 +48,7 @@ def redrawn_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = S
 
 
 # The verdicts of a suite stand behind many numbers: its accuracy, means over suites of several kinds, each pair of models.
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1024)
 def _of_few(distinct: tuple[float, ...], counts: tuple[int, ...], key: str, draws: int, seed: int) -> Draws:
     means = _by_counts(np.array(distinct), np.array(counts), generator(key, seed), draws)
     means.setflags(write=False)
