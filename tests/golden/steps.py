@@ -164,7 +164,7 @@ _add(
 )
 _add(
     "fills/demo_token",
-    "fill 'demo?fill=token' --suite marvin2018/simple_agrmt -n 2 --words texts/words.csv -o {out} --no-report",
+    "fill 'demo?fill=token' --suite hu2020/number_prep -n 2 --words texts/words.csv -o {out} --no-report",
 )
 _add(
     "fills/reflexives",
