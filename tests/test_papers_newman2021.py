@@ -20,7 +20,7 @@ from syntagm.runs.evaluate import fill
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
 from syntagm.views import frequency_bands, groups, nucleus, options
-from syntagm.views.gaps import lemma_groups
+from syntagm.views.gaps import kept, lemma_groups
 from syntagm.views.scores import table as scores
 from syntagm.word_list import WordList, WordRow
 
@@ -210,7 +210,7 @@ def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
     said = " ".join(frequency_bands.differences([("a", a), ("b", b)]))
     assert said == "models were asked in different suites (a 2, b 1; 1 in common): their contexts differ"
     said = " ".join(frequency_bands.differences([("b", b), ("c", c)]))
-    lists = f"b four ({b.words.hash[:8]}), c fewer ({c.words.hash[:8]})"
+    lists = f"b four ({kept.words(b).hash[:8]}), c fewer ({kept.words(c).hash[:8]})"
     assert said == f"models were asked for the words of different lists ({lists}): their lemmas differ"
     for figure in (frequency_bands.draw_figure([a, b]), newman2021.of_runs([a, b])["figure_frequency"]):
         assert isinstance(figure, Figure)

@@ -19,6 +19,7 @@ from syntagm.report.page import report
 from syntagm.runs.evaluate import fill
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
+from syntagm.views.gaps import kept
 from syntagm.views.gaps.estimates import estimates, pooled
 from syntagm.word_list import WordList, WordRow
 
@@ -180,7 +181,7 @@ def test_a_page_that_is_too_large_leaves_out_and_then_refuses(tmp_path: Path) ->
         report([run], whole, ceiling=1000)
 
 
-def test_hardest_and_easiest_lemmas(tmp_path: Path) -> None:
+def test_hardest_and_easiest_lemmas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = filled(tmp_path)
     # Lemma 0 wins 1/2 and 0/1, so 1/4; 1 and 2 never; 3 always. Of 1 and 2 the second has more probability.
     singular = ((1.0, 0.1), (0.0, 0.1), (0.0, 0.2), (2.0, 0.3))
@@ -188,7 +189,7 @@ def test_hardest_and_easiest_lemmas(tmp_path: Path) -> None:
     sums += [("s", "plural", row, "", 1, won, 0.1, 0.1) for row, won in enumerate((0.0, 0.0, 0.0, 1.0))]
     columns = ("suite", "label", "row", "lemma", "contexts", "won", "right", "wrong")
     table = pl.DataFrame(sums, schema=columns, orient="row")
-    run.lemmas = lambda suite=None: table  # type: ignore[method-assign]
+    monkeypatch.setattr(kept, "lemmas", lambda run, suite=None: table)
     found = examples.lemmas(run, "s", most=1)
     assert [one.forms for one in found.hardest] == [("sings", "sing")]
     assert [one.forms for one in found.easiest] == [("naps", "nap")]
@@ -200,10 +201,10 @@ def test_hardest_and_easiest_lemmas(tmp_path: Path) -> None:
     assert every.easiest == ()
 
 
-def test_contexts_are_the_extremes_and_a_sample(tmp_path: Path) -> None:
+def test_contexts_are_the_extremes_and_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = filled(tmp_path)
     table = pl.DataFrame({"equal_weight": [0.5, 0.1, np.nan, 0.9, 0.4], "model_weight": [0.5] * 5})
-    run.contexts = lambda suite=None: table  # type: ignore[method-assign]
+    monkeypatch.setattr(kept, "contexts", lambda run, suite=None: table)
     found = examples.contexts(run, "s", most=1)
     assert [(one["equal_weight"], one["why"]) for one in found[:2]] == [(0.1, "lowest"), (0.9, "highest")]
     assert [one["why"] for one in found[2:]] == ["sampled"]
