@@ -7,7 +7,7 @@ import pytest
 
 from syntagm.cli import main
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"
 AGREEMENT = DATA / "blimp" / "lantern_agreement.jsonl"
 

@@ -14,8 +14,8 @@ from syntagm.formula import parse
 from syntagm.materials import reading
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
-HERE = Path(__file__).parent / "data" / "syntaxgym"
-PUBLISHED = Path(__file__).resolve().parents[2] / "shared" / "data" / "syntaxgym"
+HERE = Path(__file__).parents[1] / "data" / "syntaxgym"
+PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "syntaxgym"
 LANTERNS = HERE / "lanterns.json"
 
 

@@ -28,7 +28,7 @@ from syntagm.suite import Suite
 from syntagm.tasks.align import Rule
 from syntagm.tasks.reading import Reading
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 SHARED = HERE.parents[1] / "shared" / "data"
 OWN_SUITES = [
     *sorted((Path(syntagm.__file__).parent / "materials" / "hu2020").glob("*.json")),

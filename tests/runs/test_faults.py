@@ -25,13 +25,13 @@ from syntagm.suite import Item, Suite
 NOUNS = ("dog", "cat", "bird", "cats", "dogs")
 
 # A run that takes a while: eight suites, slowed down so that a kill falls inside.
+# Where a program that a test starts finds the tests' modules.
+TESTS = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 SLOW_RUN = """
 import sys, time
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {tests!r}
 from test_faults import many_suites
 from syntagm.models.names import load
-from syntagm.runs import ledger
-from syntagm.runs.evaluate import run
 from syntagm.runs.evaluate import run
 model = load("toy")
 score = model.score
@@ -69,7 +69,7 @@ def content(folder: Path) -> dict[str, str]:
 
 def kill_and_go_on(folder: Path, kills: int, seed: int) -> None:
     draw = random.Random(seed)
-    script = SLOW_RUN.format(tests=str(Path(__file__).parent), pause=0.002, folder=str(folder))
+    script = SLOW_RUN.format(tests=TESTS, pause=0.002, folder=str(folder))
     for _ in range(kills):
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert process.stdout is not None
@@ -148,7 +148,7 @@ def test_every_write_may_fail_once(
 def test_a_full_disk_is_one_error_and_loses_nothing(tmp_path: Path, undisturbed: dict[str, str]) -> None:
     """A real limit of the system on the size of files, raised until the run succeeds."""
     script = (
-        f"import sys, resource; sys.path.insert(0, {str(Path(__file__).parent)!r}); from test_faults import many_suites\n"
+        f"import sys, resource; sys.path[:0] = {TESTS!r}; from test_faults import many_suites\n"
         "from syntagm.errors import RunError; from syntagm.models.names import load; from syntagm.runs.evaluate import run\n"
         "model, suites = load('toy'), many_suites()\n"
         "for limit in (0, 300, 2000, 3000, 5000, 20000, 10**6):\n"

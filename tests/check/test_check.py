@@ -17,7 +17,7 @@ from syntagm.materials import reading
 from syntagm.materials.finding import expand
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 FILES = sorted((DATA / "check").iterdir())
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"
 # An empty sentence also lacks its stop, and a missing condition makes an item differ from the first.

@@ -21,7 +21,7 @@ from syntagm.training import families
 from syntagm.views.scores.numbers import chance_of, scores
 
 DEMO = Path(syntagm.models.__file__).with_name("_demo")
-RECIPE = Path(__file__).resolve().parents[1] / "recipes" / "demo" / "train.sh"
+RECIPE = Path(__file__).resolve().parents[2] / "recipes" / "demo" / "train.sh"
 
 
 def said(made: dict[str, Any], arguments: Namespace) -> None:

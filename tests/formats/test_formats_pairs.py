@@ -12,8 +12,8 @@ from syntagm.formats import pairs
 from syntagm.materials import reading
 from syntagm.suite import Suite
 
-DATA = Path(__file__).parent / "data"
-BLIMP = Path(__file__).resolve().parents[2] / "shared" / "data" / "blimp"
+DATA = Path(__file__).parents[1] / "data"
+BLIMP = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
 
 
 def one(name: str) -> Suite:

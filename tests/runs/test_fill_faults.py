@@ -25,9 +25,11 @@ FORMS = [(f"{verb}s", verb) for verb in ("bark", "sing", "nap", "run", "sit")]
 WORDS = WordList("five", ("singular", "plural"), tuple(WordRow(forms[1], forms) for forms in FORMS))
 VOCABULARY = [form for forms in FORMS for form in forms] + list("abcdefgh")
 
+# Where a program that a test starts finds the tests' modules.
+TESTS = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 SLOW_RUN = """
 import sys, time
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {tests!r}
 import test_fill_faults as here
 from syntagm.tasks.gaps import plan
 plan.SIZE = 4
@@ -45,7 +47,7 @@ here.fill(model, here.many_suites(), here.WORDS, {folder!r}, top=(0.5,))
 # Prints the peak memory in KiB after a run over so many contexts.
 MEASURED = """
 import resource, sys
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {tests!r}
 import test_fill_faults as here
 from syntagm.word_list import WordList, WordRow
 rows = tuple(WordRow(f"v{{k}}", (f"v{{k}}s", f"v{{k}}")) for k in range(3562))
@@ -99,7 +101,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, small_shards: None) ->
 
 def kill_and_go_on(folder: Path, kills: int, seed: int) -> int:
     draw, finished = random.Random(seed), 0
-    script = SLOW_RUN.format(tests=str(Path(__file__).parent), folder=str(folder))
+    script = SLOW_RUN.format(tests=TESTS, folder=str(folder))
     for _ in range(kills):
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert process.stdout is not None
@@ -165,7 +167,7 @@ def test_memory_does_not_grow_with_the_contexts(tmp_path: Path) -> None:
     """8 times the contexts, each with 3,567 lemmas: within 25 MB, where kept answers would take 500 MB."""
     peaks = []
     for suites in (2, 16):
-        script = MEASURED.format(tests=str(Path(__file__).parent), folder=str(tmp_path / str(suites)), suites=suites)
+        script = MEASURED.format(tests=TESTS, folder=str(tmp_path / str(suites)), suites=suites)
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout.split()[-1]) / 1024)
     assert peaks[1] - peaks[0] < 25, peaks

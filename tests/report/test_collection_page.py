@@ -11,7 +11,7 @@ from syntagm.report import markdown
 from syntagm.report.collection_page import page
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
-PAGES = Path(__file__).resolve().parents[1] / "docs" / "collections"
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "collections"
 KEYS = """
 regions = "subject | verb"
 [tags]

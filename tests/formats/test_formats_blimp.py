@@ -14,8 +14,8 @@ from syntagm.formats import _pair, blimp
 from syntagm.materials import reading
 from syntagm.suite import Suite
 
-HERE = Path(__file__).parent / "data" / "blimp"
-PUBLISHED = Path(__file__).resolve().parents[2] / "shared" / "data" / "blimp"
+HERE = Path(__file__).parents[1] / "data" / "blimp"
+PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
 
 
 def one(name: str) -> Suite:

@@ -17,7 +17,7 @@ from syntagm.tasks.gaps.context import Context, Labels, chosen, contexts
 from syntagm.templates.template import classes
 from syntagm.word_list import WordRow
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "recipes" / "verbs"
 LEXICON = Path(syntagm.materials.__file__).parent / "lexicon"
 PAGE = (ROOT / "docs" / "verbs.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 from syntagm.cli import main
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 CHECK = DATA / "check"
 
 
