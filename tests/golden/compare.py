@@ -4,8 +4,9 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from fnmatch import fnmatch
 from itertools import zip_longest
 from pathlib import Path
@@ -14,6 +15,8 @@ RENAMES = Path(__file__).with_name("renames.csv")
 # Classes of files, by their endings; all others hold numbers.
 KINDS = {"drawings": (".svg", ".vl.json"), "words": (".md", ".tex", ".txt", ".said", ".bib")}
 _SHOWN, _WIDTH = 3, 160
+# Longer files are compared line by line, without looking for lines that were put in or left out.
+_ALIGNED = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +118,19 @@ def _difference(name: str, old: Path, new: Path, listed: Iterable[Rename]) -> st
     places = [k for k, (one, other) in enumerate(zip_longest(a, b)) if one != other and _viewed(one, views) != other]
     if not places:
         return ""
-    shown = [f"\n  line {k + 1}\n  - {_around(a, b, k)}\n  + {_around(b, a, k)}" for k in places[:_SHOWN]]
-    return f"{len(places)} of {max(len(a), len(b))} lines" + "".join(shown)
+    if len(a) != len(b) and max(len(a), len(b)) < _ALIGNED:
+        pairs = [place for place in SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if place[0] != "equal"]
+        count = sum(max(a_last - a_first, b_last - b_first) for _, a_first, a_last, b_first, b_last in pairs)
+        shown = [_shown(a[one[1] : one[2]], b[one[3] : one[4]], one[1]) for one in pairs]
+    else:
+        count, shown = len(places), [_shown(a[k : k + 1], b[k : k + 1], k) for k in places]
+    return f"{count} of {max(len(a), len(b))} lines" + "".join(shown[:_SHOWN])
+
+
+def _shown(a: Sequence[str], b: Sequence[str], k: int) -> str:
+    """The first line of each side of a difference; k: its number, from 0."""
+    one, other = (side[0] if side else "" for side in (a, b))
+    return f"\n  line {k + 1}" + f"\n  - {_around(one, other)}" * bool(a) + f"\n  + {_around(other, one)}" * bool(b)
 
 
 def _viewed(line: str | None, views: Mapping[str, str]) -> str | None:
@@ -127,11 +141,8 @@ def _viewed(line: str | None, views: Mapping[str, str]) -> str | None:
     return line
 
 
-def _around(lines: list[str], others: list[str], k: int) -> str:
+def _around(line: str, other: str) -> str:
     """A line, from shortly before the place where it begins to differ."""
-    if k >= len(lines):
-        return "(no line)"
-    line, other = lines[k], others[k] if k < len(others) else ""
     first = next((j for j, (one, two) in enumerate(zip(line, other, strict=False)) if one != two), 0)
     start = max(0, first - _WIDTH // 2) if len(line) > _WIDTH else 0
     return ("..." if start else "") + line[start : start + _WIDTH]

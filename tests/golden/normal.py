@@ -24,8 +24,15 @@ _VOLATILE = {"started", "finished", "versions", "version", "seconds", "date", "t
 _NUMBER = re.compile(r"[-−]?(?:\d[\d,.]*\d|\d)(?:e[-+]?\d+)?")
 _REPLACED = (
     (re.compile(r'(?i)\b(syntagm"?[ :/@-]+"?)(v?)\d+\.\d+\.\d+\b'), r"\1\2VERSION"),
-    (re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?"), "TIME"),
+    (re.compile(r"(?<!\d)20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?"), "TIME"),
     (re.compile(r"\b20\d\d-\d\d-\d\d\b"), "DATE"),
+    # How far it is and how fast it goes: said whenever a while has passed.
+    (
+        re.compile(
+            r"^([\d,]+ of [\d,]+ [a-z]+, .*(a second|a minute|none yet|left)|.* tokens/s,|Loading weights:).*\n", re.M
+        ),
+        "",
+    ),
 )
 
 
