@@ -6,6 +6,7 @@ network, as SVG, PNG and PDF; it is also kept as Vega-Lite, and its numbers as C
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from syntagm.drawing import chart, table
@@ -83,8 +84,18 @@ def _drawn(figure: Figure, format: str) -> bytes:
         case "vl.json":
             return (json.dumps(figure.spec, indent=1, ensure_ascii=False) + "\n").encode()
         case "svg":
-            return checked(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])).encode()
+            return checked(_laid_out(spec)).encode()
         case "png":
-            return bytes(vl_convert.vegalite_to_png(spec, ppi=216, allowed_base_urls=[]))
+            return bytes(vl_convert.svg_to_png(_laid_out(spec), ppi=216))
         case _:
-            return bytes(vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[]))
+            return bytes(vl_convert.svg_to_pdf(_laid_out(spec)))
+
+
+# PNG and PDF are made of the same SVG, which takes longer than either.
+@lru_cache(maxsize=1)
+def _laid_out(spec: str) -> str:
+    import vl_convert
+
+    made: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    assert "<image" not in made, "a chart without pictures, which could be loaded from anywhere"
+    return made

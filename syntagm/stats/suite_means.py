@@ -85,11 +85,11 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
         (pl.col("tied").fill_null(False) & defined).sum().alias("ties"),
         (~defined).sum().alias("undefined"),
     )
-    pairs = set(sides[0].select("model", "suite").iter_rows()) & set(sides[1].select("model", "suite").iter_rows())
+    named = [set(side.select("model", "suite").unique().iter_rows()) for side in sides]
     return {
         (model, suite): of_values(suite, values.to_numpy(), ties, undefined)
         for model, suite, values, ties, undefined in zip(*table.get_columns(), strict=True)
-        if (model, suite) in pairs
+        if (model, suite) in named[0] & named[1]
     }
 
 

@@ -61,12 +61,17 @@ def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: boo
         bits=bits.list.sum(),
     )
     good, bad = (measured.filter(pl.col("condition") == side).drop("condition") for side in ("good", "bad"))
-    pairs = good.join(bad, on=_KEYS, suffix="_bad", maintain_order="left")
+    pairs = matching.joined(good, bad.rename({"words": "words_bad", "bits": "bits_bad"}), _KEYS)
+    pairs = pairs.filter(pl.col("words").is_not_null() & pl.col("words_bad").is_not_null())
     judged = matching.numbered(results)
-    joined = judged.join(pairs, on=_KEYS, how="left", maintain_order="left").with_columns(
-        more_words=pl.col("words_bad") - pl.col("words"),
-        bits_per_word=pl.col("bits") / pl.col("words"),
-        confidence=(pl.col("bits_bad") - pl.col("bits")).abs(),
+    joined = (
+        matching.joined(judged, pairs, _KEYS)
+        .head(len(judged))
+        .with_columns(
+            more_words=pl.col("words_bad") - pl.col("words"),
+            bits_per_word=pl.col("bits") / pl.col("words"),
+            confidence=(pl.col("bits_bad") - pl.col("bits")).abs(),
+        )
     )
     return joined.select(pl.col(name).cast(kind) for name, kind in PAIRS.items())
 
