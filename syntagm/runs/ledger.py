@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.errors import Interrupted, RunError
-from syntagm.io import atomic, csv, lock
+from syntagm.io import atomic, csv, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.store import FORMAT, Run, read_ledger, read_record, read_shard
@@ -162,12 +162,7 @@ def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any
             f"a run of {one['model']['name']} ({one['model']['fingerprint'][:8]})" for one in (standing, fresh)
         )
         raise RunError(str(folder), found, wanted, cure)
-    if standing["options"] != fresh["options"]:
-        found, wanted = (
-            f"a run with {_unlike(one['options'], other['options'])}"
-            for one, other in [(standing, fresh), (fresh, standing)]
-        )
-        raise RunError(str(folder), found, wanted, cure)
+    record.refuse_another(folder, "a run", standing["options"], fresh["options"], cure)
     here, there = ({suite["name"]: suite["hash"] for suite in one["suites"]} for one in (standing, fresh))
     if list(here.items()) != list(there.items()):
         odd = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
@@ -177,30 +172,16 @@ def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any
 
 
 def _refuse_other_tags(folder: Path, standing: dict[str, Any], fresh: dict[str, Any], cure: str) -> None:
-    """Refuse a tag that is not in a suite's hash but by which the suite would be asked otherwise: units have other names."""
-    for one, other in zip(standing["suites"], fresh["suites"], strict=True):
-        if list(one["shards"]) == list(other["shards"]):
-            continue
-        tags = one["tags"].keys() | other["tags"].keys()
-        for tag in sorted(tag for tag in tags if one["tags"].get(tag) != other["tags"].get(tag)):
-            found, wanted = (each["tags"].get(tag, "none") for each in (one, other))
-            raise RunError(
-                str(folder), f"a run of {one['name']} with the {tag} {found}", f"{one['name']} with the {tag} {wanted}",
-                f"That tag says the labels of contexts. {cure}",
-            )  # fmt: skip
+    """Refuse tags that are not in a suite's hash but by which suites would be asked otherwise: their units have other names."""
+    if all(list(one["shards"]) == list(other["shards"]) for one, other in _pairs(standing, fresh)):
+        return
+    here, there = ({suite["name"]: suite["tags"] for suite in one["suites"]} for one in (standing, fresh))
+    said = "A tag may say the labels of contexts, as `number` does."
+    record.refuse_another(folder, "a run", here, there, f"{said} {cure}")
 
 
-def _unlike(options: Mapping[str, Any], others: Mapping[str, Any]) -> str:
-    """Return the options that differ from others, nested ones by their path: `eligible=all, words.rows=3`."""
-    found = _flat(options).items() - _flat(others).items()
-    return ", ".join(f"{name}={json.loads(value)}" for name, value in sorted(found)) or "fewer options"
-
-
-def _flat(options: Mapping[str, Any], path: str = "") -> dict[str, str]:
-    flat: dict[str, str] = {}
-    for name, value in options.items():
-        flat |= _flat(value, f"{path}{name}.") if isinstance(value, Mapping) else {path + name: json.dumps(value)}
-    return flat
+def _pairs(standing: dict[str, Any], fresh: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    return zip(standing["suites"], fresh["suites"], strict=True)
 
 
 def _verified(folder: Path, names: Iterable[str], tables: Iterable[str], progress: Progress) -> set[str]:

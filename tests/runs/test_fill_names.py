@@ -34,8 +34,8 @@ def test_the_number_of_a_suite_may_not_change_where_it_says_labels(tmp_path: Pat
     assert before.tags != after.tags
     filled(tmp_path, before)
     kept = {name: (tmp_path / name).read_bytes() for name in ("run.json", "results.csv", "words.csv", "ledger.jsonl")}
-    of_old, of_new = (f"same with the number {one or 'none'}" for one in numbers)
-    with pytest.raises(RunError, match=f"{of_old}; expected {of_new}"):
+    of_old, of_new = (f"same.number = {one or None!r}" for one in numbers)
+    with pytest.raises(RunError, match=f"a run with {of_old}; expected {of_new}"):
         filled(tmp_path, after)
     assert {name: (tmp_path / name).read_bytes() for name in kept} == kept
     assert filled(tmp_path, before).record["status"] == "done"

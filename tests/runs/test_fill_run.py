@@ -264,14 +264,14 @@ def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None
     filled(tmp_path, model=model)
     assert model.asked == []
     assert (tmp_path / "results.csv").read_bytes() == before
-    with pytest.raises(RunError, match=r"a run with eligible=all; expected a run with eligible=single-token[.] Choose"):
+    with pytest.raises(RunError, match=r"a run with eligible = 'all'; expected eligible = 'single-token'[.] Choose"):
         filled(tmp_path, eligible="single-token")
     with pytest.raises(RunError, match="a run on other suites"):
         filled(tmp_path, SIMPLE)
     with pytest.raises(RunError, match="of the task gaps; expected one of the task predictions"):
         score(load("toy"), [SIMPLE], tmp_path)
     others = dataclasses.replace(WORDS, rows=WORDS.rows[:3])
-    with pytest.raises(RunError, match=r"expected a run with words.hash=.*, words.rows=3[.]"):
+    with pytest.raises(RunError, match=r"expected words.hash = .*, words.rows = 3[.]"):
         fill(Drawn(VOCABULARY), (SIMPLE, CLASH), others, tmp_path)
     with pytest.raises(RunError, match=r"in the same order[.] Their order is another"):
         filled(tmp_path, CLASH, SIMPLE)
@@ -284,7 +284,7 @@ def test_the_order_of_cut_offs_and_repeats_make_no_other_run(tmp_path: Path) -> 
     run = filled(tmp_path, model=model, top=(0.5, 0.9, 0.5), bottom=(0.1, 0.01))
     assert (model.asked, (tmp_path / "results.csv").read_bytes()) == ([], before)
     assert [str(cut) for cut in kept.cuts(run)] == ["", "(top=0.5)", "(top=0.9)", "(bottom=0.1)", "(bottom=0.01)"]
-    with pytest.raises(RunError, match=r"a run with top=\[0.5, 0.9\]; expected a run with top=\[0.5\]"):
+    with pytest.raises(RunError, match=r"a run with top = \[0.5, 0.9\]; expected top = \[0.5\]"):
         filled(tmp_path, top=(0.5,), bottom=(0.1, 0.01))
 
 
