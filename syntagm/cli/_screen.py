@@ -128,11 +128,12 @@ def show_run(run: Run, page: Path | None) -> None:
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and "1" in suite.predictions}
     conjunctions = [one for one in accuracies(run, "all") if one.group.suite in several] if several else []
     rows = [*accuracies(run), *conjunctions]
-    console.print(_table(run, rows, scores(run), scores(run, tag="circuit")))
+    judged = run.task.conjoins
+    console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     if silent := [suite.name for suite in run.suites if not suite.predictions]:
         errors.print(Text(f"warning: no predictions in {', '.join(silent[:5])}: tokens and regions only, no score"))
-    for reason, names in _without_chance(run, rows).items():
+    for reason, names in _without_chance(run, rows).items() if judged else ():
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
         errors.print(Text(f"note: {reason} ({shown})"))
     for reason, count in run.undefined.items():
@@ -174,6 +175,22 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
         table.add_row(*_cells(estimate.group["circuit"], "SG score", run, estimate))
     for estimate in overall:
         table.add_row(*_cells("all suites", "SG score", run, estimate), style="bold")
+    return table
+
+
+def _means(run: Run, by_suite: list[Estimate]) -> Table:
+    """The means of measures whose values are no verdicts, by suite and over suites."""
+    caption = "mean: of the values, or the unweighted mean over suites; interval: 95% bootstrap over items"
+    table = Table(title=Text(run.model), title_justify="left", caption=Text(caption), caption_justify="left")
+    for name in ("suite", "measure"):
+        table.add_column(name, overflow="fold")
+    for name in ("mean", "interval", "n", "undefined"):
+        table.add_column(name, justify="right", no_wrap=True)
+    measures = list(dict.fromkeys(estimate.group.measure for estimate in by_suite))
+    overall = [("all suites", measure, estimate) for measure in measures for estimate in scores(run, measure)]
+    for name, measure, one in (*((one.group.suite, one.group.measure, one) for one in by_suite), *overall):
+        numbers = (f"{one.value:.3f}", f"[{one.low:.3f}, {one.high:.3f}]", f"{one.n:,}", f"{one.undefined:,}")
+        table.add_row(Text(name), Text(measure), *map(Text, numbers))
     return table
 
 

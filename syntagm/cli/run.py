@@ -8,7 +8,7 @@ Stop it with Ctrl-C, or kill it: the same command line continues. Given again af
     syntagm run demo --suite hu2020 -o runs/demo
     syntagm run 'gpt2?bos=yes' --suite blimp/*.jsonl -o runs/gpt2
     syntagm run demo --suite marvin2018 -n 200 --seed 7 -o runs/ml
-    syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=Disambiguator)' -o runs/bits
+    syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=disambiguator)' -o runs/bits
 """
 
 import argparse

@@ -35,7 +35,7 @@ NOTES = (
     "only A, only B: items whose prediction holds under one model only. p: McNemar's exact test, two-sided; adjusted over "
     "the suites of a pair of models by Holm (any false finding) and by Benjamini and Hochberg (share of false findings).",
 )
-OF_SHARES = "values are shares between 0 and 1, none holds or fails: there is no count of items, and no McNemar's test"
+UNJUDGED = "none holds or fails: there is no count of items, and no McNemar's test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +69,20 @@ def compare(first: Run, second: Run, rule: str = "first") -> Pairing:
     """
     pairs, left_out = pairs_of(first, second, rule)
     tolerances = (first.tolerance, second.tolerance)
-    judged = paired.kind_of_pairs(pairs) is Kind.VERDICT
+    kind = paired.kind_of_pairs(pairs)
+    judged = kind is Kind.VERDICT
     return Pairing(
         paired.by_suite(pairs, tolerances, margins=True),
         paired.over_suites(pairs, tolerances, margins=True),
         paired.discordant(pairs) if judged else pairs.clear(),
-        left_out if judged else [*left_out, untested(rule)],
+        left_out if judged else [*left_out, untested(rule, kind)],
         warnings_of(first, second, pairs),
     )
 
 
-def untested(measure: str) -> str:
-    """What is not computed of a measure whose values are shares, and why."""
-    return f"{measure}: values are shares between 0 and 1, none holds or fails: no flips, no margins, no McNemar's test"
+def untested(measure: str, kind: Kind) -> str:
+    """What is not computed of a measure whose values are no verdicts, and why."""
+    return f"{measure}: values are {kind.value}, none holds or fails: no flips, no margins, no McNemar's test"
 
 
 def warnings_of(first: Run, second: Run, pairs: pl.DataFrame) -> list[str]:
@@ -159,14 +160,15 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     rows: list[tuple[Cell, ...]] = []
     left_out: list[str] = []
     warnings: list[str] = []
-    judged = True
+    unjudged: set[Kind] = set()
     for (a, first), (b, second) in combinations(named(runs), 2):
         pairs, lacking = pairs_of(first, second, measure)
         rows += [(a, b, *row) for row in _rows(pairs, (first.tolerance, second.tolerance))]
         left_out += [one for one in lacking if one not in left_out]
         warnings += [f"{a} and {b}: {one}." for one in warnings_of(first, second, pairs)]
-        judged = judged and paired.kind_of_pairs(pairs) is Kind.VERDICT
-    notes = NOTES if judged else (*NOTES, f"only A, only B, p empty: of {measure} {OF_SHARES}.")
+        unjudged |= {paired.kind_of_pairs(pairs)} - {Kind.VERDICT}
+    kinds = " or ".join(sorted(kind.value for kind in unjudged))
+    notes = (*NOTES, *([f"only A, only B, p empty: of {measure} values are {kinds}, {UNJUDGED}."] if unjudged else []))
     said = tuple(f"Left out: {one}." for one in left_out)
     return Table("Paired comparison", COLUMNS, tuple(rows), notes=(*notes, *said), warnings=tuple(warnings))
 

@@ -41,7 +41,7 @@ def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first
         raise UsageError(
             "measure=", f"suite {name} has no results by {measure!r}", "first, all or one of its predictions"
         )
-    columns, note = _told([model for model, _ in models], judged, measure)
+    columns, note = _told([model for model, _ in models], kinds, measure)
     return Table(f"Items of {name}", columns, tuple(row for _, _, row in rows), notes=(note,))
 
 
@@ -49,13 +49,14 @@ def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     return matching.numbered(verdicts(run, measure, suite)).select("item", "value", "margin", matching.OCCURRENCE)
 
 
-def _told(models: Sequence[str], judged: bool, measure: str) -> tuple[tuple[str, ...], str]:
+def _told(models: Sequence[str], kinds: set[Kind], measure: str) -> tuple[tuple[str, ...], str]:
     """The columns, and how to read them."""
-    if judged:
+    if kinds == {Kind.VERDICT}:
         note = "holds, defined: under how many models. A margin above 0 holds; one within the tolerance is a tie and fails."
         return ("item", "holds", "defined", *(f"margin of {model} (bits)" for model in models)), note
+    spoken = " or ".join(sorted(kind.value for kind in kinds))
     note = (
-        f"Values of {measure} are shares between 0 and 1, none holds or fails: the lowest mean over models comes first. "
+        f"Values of {measure} are {spoken}, none holds or fails: the lowest mean over models comes first. "
         "defined: under how many models."
     )
     return ("item", "mean value", "defined", *(f"{measure} of {model}" for model in models)), note

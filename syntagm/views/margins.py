@@ -52,9 +52,10 @@ def draw_figure(
 
 def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) -> None:
     rows = {name: results.filter(pl.col("measure") == name) for name in known}
-    judged = [name for name, found in rows.items() if kind_of(found["value"], found["margin"]) is Kind.VERDICT]
+    kinds = {name: kind_of(found["value"], found["margin"]) for name, found in rows.items()}
+    judged = [name for name, kind in kinds.items() if kind is Kind.VERDICT]
     if measure not in judged:
-        said = f"{measure!r}, whose values are shares between 0 and 1, without margins"
+        said = f"{measure!r}, whose values are {kinds[measure].value}, without margins"
         raise UsageError("measure=", said, "one of " + ", ".join(judged), "The figure scores shows shares.")
 
 
