@@ -1,5 +1,6 @@
 from math import log2, nan
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import polars as pl
@@ -16,6 +17,11 @@ def results(margins: list[float], measure: str = "0") -> pl.DataFrame:
     values = [nan if margin != margin else float(margin > 0) for margin in margins]
     names = [str(index) for index in range(len(margins))]
     return pl.DataFrame({"item": names, "measure": measure, "value": values, "margin": margins})
+
+
+def listed(shown: items.Shown) -> list[dict[str, Any]]:
+    made = shown.items(0, items.LIMIT)
+    return [made[rank] for rank in shown.ranks]
 
 
 def order(count: int) -> list[items.Key]:
@@ -54,8 +60,8 @@ def test_many_ties_leave_room_for_others() -> None:
 def test_tokens_regions_and_bits(tmp_path: Path) -> None:
     [subject] = numbers.subjects(scores.columns([toy_run(tmp_path, agreement(nouns=("dog",)))]))
     shown = items.shown(subject)
-    assert (shown.of, shown.regions) == (1, ["1", "2"])
-    [item] = shown.items
+    assert (shown.of, shown.regions) == (1, ("1", "2"))
+    [item] = listed(shown)
     # p(barks | dog) = 3/29, p(bark | dog) = 1/29: the verb's margin is log2(3).
     assert item["verdicts"] == [[0, "verb", 1.0, round(log2(3), 3)], [0, "full_sentence", 1.0, round(log2(3), 3)]]
     column, condition, homes, tokens, bits = item["sentences"][0]
@@ -65,7 +71,7 @@ def test_tokens_regions_and_bits(tmp_path: Path) -> None:
 
 def test_a_token_over_a_border_stands_where_it_begins(tmp_path: Path) -> None:
     [subject] = numbers.subjects(scores.columns([toy_run(tmp_path, crossed())]))
-    [item] = items.shown(subject).items
+    [item] = listed(items.shown(subject))
     assert item["why"] == "undefined"
     assert item["verdicts"] == [[0, "0", None, None]]
     assert item["sentences"][0][2:4] == [[0, 1], ["dogs", " bark"]]
@@ -78,5 +84,5 @@ def test_items_of_one_id_stay_apart(tmp_path: Path) -> None:
     with patch("syntagm.runs.engine.check", lambda suites: []):
         run = toy_run(tmp_path, type(suite)("twins", twins, suite.predictions))
     [subject] = numbers.subjects(scores.columns([run]))
-    texts = [["".join(sentence[3]) for sentence in item["sentences"]] for item in items.shown(subject).items]
+    texts = [["".join(sentence[3]) for sentence in item["sentences"]] for item in listed(items.shown(subject))]
     assert texts == [["the dog barks", "the dog bark"], ["the cats sleep", "the cats sleeps"]]

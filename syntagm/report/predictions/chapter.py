@@ -38,7 +38,7 @@ class Section:
         shown: items with tokens.
         item, example: the first item, as `example.example` gives it.
         figure_data, items_data: links that save numbers; the second "" if there are too many.
-        embedded: rank of an item -> the item as JSON.
+        embedded: rank of an item -> the item as JSON; `json_of` fills it.
     """
 
     subject: Subject[Run]
@@ -50,7 +50,15 @@ class Section:
     example: tuple[Line, ...]
     figure_data: Markup
     items_data: Markup
-    embedded: Mapping[int, str]
+    embedded: dict[int, str]
+
+    def json_of(self, limit: int) -> list[str]:
+        """Return the `limit` most telling items as JSON, in the order of the suite."""
+        # Items are made when a page may have room for them: those of large pages are not.
+        if len(self.embedded) < min(limit, len(self.shown.ranks)):
+            made = self.shown.items(len(self.embedded), limit)
+            self.embedded.update({rank: embedded(item) for rank, item in made.items()})
+        return [self.embedded[rank] for rank in self.shown.ranks if rank < limit]
 
     @property
     def compared(self) -> bool:
@@ -120,14 +128,18 @@ class Predictions(Chapter):
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
         """Yield the page with less and less on it, without those that can't be small enough."""
         sections: Sequence[Section] = page["sections"]
-        # What is known of the size of a page without items and CSV: at first, that its figures are there.
-        rest = sum(len(section.svg) for section in sections)
+        # What the page takes without items and CSV is at first known of its figures only.
+        rest, may_fit = sum(len(section.svg) for section in sections), 0
+        for limit in reversed(_LIMITS):
+            if rest + _added(sections, limit, False) > ceiling:
+                break
+            may_fit = limit
         for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS)]:
-            added = _added(sections, limit, data)
-            if limit and rest + added > ceiling:
+            if limit and (limit > may_fit or rest + _added(sections, limit, data) > ceiling):
                 continue
             made = _render(render, sections, limit, data)
-            rest = max(rest, len(made.encode()) - added - _SAID * len(sections))
+            # Of a page that was too large it is known what it takes without its items and CSV.
+            rest = max(rest, len(made.encode()) - _added(sections, limit, data) - _SAID * len(sections))
             yield made
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
@@ -156,13 +168,13 @@ def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
             *(subject, Markup(picture if room > 0 else ""), drawn, kind, shown),
             *example.example(subject.record, sentences[0]),
             *(downloads.figure(drawn.table, stem), items_data),
-            {item["rank"]: embedded(item) for item in shown.items},
+            {},
         )
 
 
 def _added(sections: Sequence[Section], limit: int, data: bool) -> int:
     """About how many bytes items and CSV add to a page without them; never more than they do."""
-    shown = sum(len(one.encode()) for section in sections for rank, one in section.embedded.items() if rank < limit)
+    shown = sum(len(one.encode()) for section in sections for one in section.json_of(limit))
     return shown + (sum(len(section.figure_data) + len(section.items_data) for section in sections) if data else 0)
 
 
@@ -182,5 +194,4 @@ def _items(section: Section, limit: int) -> str:
         "regions": [f"{name} {labels.get(name, '')}".strip() for name in section.shown.regions],
     }
     about |= {} if scores.judged(subject.columns) else {"numbers": True}
-    chosen = (one for rank, one in section.embedded.items() if rank < limit)
-    return f'{embedded(about)[:-1]},"items":[{",".join(chosen)}]}}'
+    return f'{embedded(about)[:-1]},"items":[{",".join(section.json_of(limit))}]}}'

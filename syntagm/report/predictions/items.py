@@ -27,16 +27,49 @@ _VERDICT = ("measure", "value", "margin")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The items of a suite that a report shows, in the order of the suite, out of how many; and the suite's regions.
+    """The items of a suite that a report shows, how many the suite has, and its regions.
 
-    Each item is {id, why, rank, verdicts: [[column, measure, value, margin]], sentences: [[column, condition, [region of each
-    token], [token], [bits]]]}. rank: 0 is the most telling. Columns, conditions and regions are indices, a region -1 is
-    none. nan is None; an end symbol is an empty token.
+    Arguments:
+        ranks: of the items, in the order of the suite; 0 is the most telling.
+        keys, reasons: of the items, by rank.
+        verdicts, sentences: their rows with their ranks, a table a model.
     """
 
-    items: list[dict[str, Any]]
+    ranks: tuple[int, ...]
     of: int
-    regions: list[str]
+    regions: tuple[str, ...]
+    keys: tuple[Key, ...]
+    reasons: tuple[str, ...]
+    verdicts: tuple[pl.DataFrame, ...]
+    sentences: tuple[pl.DataFrame, ...]
+    conditions: Mapping[str, int]
+
+    def items(self, first: int, last: int) -> dict[int, dict[str, Any]]:
+        """Return the items of rank `first` up to, not including, `last`, by rank, with every token.
+
+        Each is {id, why, rank, verdicts: [[column, measure, value, margin]], sentences: [[column, condition, [region of each
+        token], [token], [bits]]]}. Columns, conditions and regions are indices, a region -1 is none. nan is None; an end
+        symbol is an empty token.
+        """
+        found: dict[int, dict[str, Any]] = {
+            rank: {"id": self.keys[rank][0], "why": self.reasons[rank], "rank": rank, "verdicts": [], "sentences": []}
+            for rank in range(first, min(last, len(self.keys)))
+        }
+        places = {name: place for place, name in reversed(list(enumerate(self.regions)))}
+        # Models that cut a sentence alike share the work.
+        cut = cache(partial(_cut, places))
+        within = pl.col("rank").is_between(first, last, closed="left")
+        for index, (verdicts, table) in enumerate(zip(self.verdicts, self.sentences, strict=True)):
+            for rank, measure, value, margin in verdicts.filter(within).select("rank", *_VERDICT).iter_rows():
+                found[rank]["verdicts"].append([index, measure, _number(value), _number(margin)])
+            for row in table.filter(within).iter_rows(named=True):
+                if row["condition"] in self.conditions:
+                    spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
+                    homes, tokens = cut(row["text"], tuple(spans), tuple(row["starts"]))
+                    bits = [_number(one) for one in row["bits"]]
+                    sentence = [index, self.conditions[row["condition"]], homes, tokens, bits]
+                    found[row["rank"]]["sentences"].append(sentence)
+        return found
 
 
 def choose(
@@ -92,7 +125,7 @@ def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
 
 
 def shown(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
-    """At most `limit` items of a suite with the verdicts and every token of each model.
+    """Choose at most `limit` items of a suite.
 
     Arguments:
         sentences: of the suite, a table a column, if they are at hand.
@@ -101,28 +134,20 @@ def shown(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.Data
     found_sentences = sentences or [column.run.sentences(subject.name) for column in subject.columns]
     sentences = [_sentences(table) for table in found_sentences]
     order = _order(sentences)
-    reasons = choose(order, verdicts, max(column.run.tolerance for column in subject.columns), subject.name, limit)
-    found: dict[Key, dict[str, Any]] = {
-        key: {"id": key[0], "why": why, "rank": rank, "verdicts": [], "sentences": []}
-        for rank, (key, why) in enumerate(reasons.items())
-    }
+    tolerance = max(column.run.tolerance for column in subject.columns)
+    reasons = choose(order, verdicts, tolerance, subject.name, limit)
+    ranks = {key: rank for rank, key in enumerate(reasons)}
     named = pl.concat(table["region_names"].explode().drop_nulls() for table in sentences)
-    regions = named.unique(maintain_order=True).to_list()
-    conditions = {name: place for place, name in enumerate(subject.record.conditions)}
-    places = {name: place for place, name in reversed(list(enumerate(regions)))}
-    # Models that cut a sentence alike share the work.
-    cut = cache(partial(_cut, places))
-    for index, (results, table) in enumerate(zip(verdicts, sentences, strict=True)):
-        for item, at, measure, value, margin in _chosen(results, reasons).select(*_KEY, *_VERDICT).iter_rows():
-            found[item, at]["verdicts"].append([index, measure, _number(value), _number(margin)])
-        for row in _chosen(table, reasons).iter_rows(named=True):
-            if row["condition"] in conditions:
-                spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
-                homes, tokens = cut(row["text"], tuple(spans), tuple(row["starts"]))
-                bits = [_number(one) for one in row["bits"]]
-                sentence = [index, conditions[row["condition"]], homes, tokens, bits]
-                found[row["item"], row["occurrence"]]["sentences"].append(sentence)
-    return Shown([found[key] for key in order if key in found], len(order), regions)
+    return Shown(
+        tuple(ranks[key] for key in order if key in ranks),
+        len(order),
+        tuple(named.unique(maintain_order=True).to_list()),
+        tuple(reasons),
+        tuple(reasons.values()),
+        tuple(_chosen(table, ranks) for table in verdicts),
+        tuple(_chosen(table, ranks) for table in sentences),
+        {name: place for place, name in enumerate(subject.record.conditions)},
+    )
 
 
 def _cut(
@@ -151,9 +176,10 @@ def _order(sentences: Sequence[pl.DataFrame]) -> list[Key]:
     return [(str(item), int(at)) for item, at in keys.unique(maintain_order=True).iter_rows()]
 
 
-def _chosen(table: pl.DataFrame, keys: Mapping[Key, str]) -> pl.DataFrame:
-    wanted = pl.DataFrame(list(keys), schema={"item": pl.String, "occurrence": pl.Int64}, orient="row")
-    return table.join(wanted, on=list(_KEY), how="semi", maintain_order="left")
+def _chosen(table: pl.DataFrame, ranks: Mapping[Key, int]) -> pl.DataFrame:
+    rows = [(*key, rank) for key, rank in ranks.items()]
+    schema = {"item": pl.String, "occurrence": pl.Int64, "rank": pl.Int64}
+    return table.join(pl.DataFrame(rows, schema=schema, orient="row"), on=list(_KEY), maintain_order="left")
 
 
 def _number(value: float) -> float | None:
