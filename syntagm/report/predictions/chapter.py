@@ -21,6 +21,8 @@ from syntagm.runs.store import Run
 from syntagm.views import regions
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
+# As many items nearly every page has room for.
+_AT_ONCE = 12
 # A row of verdicts takes about so many bytes.
 _ROW = 60
 # What is said around the items of a suite takes so many bytes more or less, by how many are shown.
@@ -56,7 +58,7 @@ class Section:
         """Return the `limit` most telling items as JSON, in the order of the suite."""
         # Items are made when a page may have room for them: those of large pages are not.
         if len(self.embedded) < min(limit, len(self.shown.ranks)):
-            made = self.shown.items(len(self.embedded), limit)
+            made = self.shown.items(len(self.embedded), max(limit, _AT_ONCE))
             self.embedded.update({rank: embedded(item) for rank, item in made.items()})
         return [self.embedded[rank] for rank in self.shown.ranks if rank < limit]
 
