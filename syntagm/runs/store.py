@@ -96,8 +96,15 @@ class Run:
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
         """Return a row an item and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""
+        return self._all_results if suite is None else self._named(self.table("results.parquet", suite))
+
+    @cached_property
+    def _all_results(self) -> pl.DataFrame:
+        return self._named(self.table("results.parquet"))
+
+    def _named(self, results: pl.DataFrame) -> pl.DataFrame:
         # A run that was stopped may go on under another spelling of the model's name (`bos=yes` for `bos=auto`).
-        return self.table("results.parquet", suite).with_columns(model=pl.lit(self.model))
+        return results.with_columns(model=pl.lit(self.model))
 
     def sentences(self, suite: str) -> pl.DataFrame:
         """Return a row a sentence of one suite, with text, regions and tokens as lists; columns as in `tasks.items`.
