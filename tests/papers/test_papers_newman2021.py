@@ -1,6 +1,7 @@
 """Newman et al. 2021 from fill runs: numbers by pencil, what is refused, what is left out, and the command."""
 
 import csv
+import dataclasses
 from pathlib import Path
 
 import altair
@@ -276,7 +277,10 @@ def test_rows_of_the_bundled_suites() -> None:
 @pytest.mark.slow
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "few.csv").write_text(VERBS.csv())
-    monkeypatch.setattr(newman2021, "WORDS", str(tmp_path / "few.csv"))
+    paper = newman2021.PAPER
+    assert paper.gaps
+    few = dataclasses.replace(paper.gaps, words=str(tmp_path / "few.csv"))
+    monkeypatch.setattr(newman2021, "PAPER", dataclasses.replace(paper, gaps=few))
     line = ["reproduce", "newman2021", "--model", "toy", "-o", str(tmp_path), "-n", "20"]
     assert main([*line, "--suite", "marvin2018/simple_agrmt", "marvin2018/vp_coord"]) == 0
     shown = capsys.readouterr().out
