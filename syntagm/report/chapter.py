@@ -21,20 +21,14 @@ class Chapter(ABC):
         folder: where its templates lie: `intro.html`, `alerts.html`, `overview.html`, `suites.html`, `suite.html` and
             `how.html`.
         title: of the page.
+        columns: the runs as they stand in the report.
+        subjects: their suites.
     """
 
     folder: ClassVar[str]
     title: ClassVar[str]
-
-    @property
-    @abstractmethod
-    def columns(self) -> Sequence[Column[Any]]:
-        """The runs as they stand in the report."""
-
-    @property
-    @abstractmethod
-    def subjects(self) -> Sequence[Subject[Any]]:
-        """Their suites."""
+    columns: Sequence[Column[Any]]
+    subjects: Sequence[Subject[Any]]
 
     @abstractmethod
     def page(self, room: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Surprisals
 from syntagm.check import check
 from syntagm.errors import InputError, ModelError, UsageError
 from syntagm.models.contract import LanguageModel
@@ -94,7 +94,7 @@ def compute(
         for first in range(0, len(questions), task.portion):
             portion = questions[first : first + task.portion]
             if task.needs == "fill":
-                yield from _filled(model, portion, done)  # type: ignore[arg-type]  # `ask` returned gaps
+                yield from model.fill(portion, done)  # type: ignore[arg-type]  # `ask` returned gaps
             else:
                 known = cache.get(model, portion) if cache else {}  # type: ignore[arg-type]
                 cached += len(known)
@@ -104,10 +104,6 @@ def compute(
     # Sentences that items share are asked once.
     progress.answered(unit.suite, unit.size - answered)
     return judged, cached
-
-
-def _filled(model: LanguageModel, gaps: Sequence[Blank], done: Callable[[int], None]) -> Iterator[Fill]:
-    return model.fill(gaps, done)
 
 
 def _scored(

@@ -56,22 +56,12 @@ class Gaps(Chapter):
     title: ClassVar[str] = "Words in blanks"
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        self._columns = scores.columns(runs)
-        self._subjects = numbers.subjects(self._columns)
-
-    @property
-    def columns(self) -> Sequence[Column[Run]]:
-        """The runs with their estimates."""
-        return self._columns
-
-    @property
-    def subjects(self) -> Sequence[Subject[Run]]:
-        """Their suites."""
-        return self._subjects
+        self.columns = scores.columns(runs)
+        self.subjects = numbers.subjects(self.columns)
 
     def page(self, room: int) -> dict[str, Any]:
         """Return everything that the page says; `versions` leaves parts of it out."""
-        columns, sections = self._columns, _sections(self._subjects)
+        columns, sections = self.columns, _sections(self.subjects)
         rows = [seen.row for section in sections for seen in section.seen]
         band_drawing = figures.band_drawing(columns)
         drawn = [*figures.cut_off_drawings(columns), *([band_drawing] if band_drawing else [])]
@@ -108,8 +98,8 @@ class Gaps(Chapter):
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
         """Yield the weights against cut-offs, and by frequency band, as far as the runs have them."""
-        bands = figures.band_drawing(self._columns, True)
-        for one in (*figures.cut_off_drawings(self._columns, True), *([bands] if bands else [])):
+        bands = figures.band_drawing(self.columns, True)
+        for one in (*figures.cut_off_drawings(self.columns, True), *([bands] if bands else [])):
             yield one.stem, one.figure
 
 

@@ -11,7 +11,7 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.save import svg
 from syntagm.report import downloads, numbers, shell
 from syntagm.report.chapter import Chapter, Render
-from syntagm.report.numbers import Column, Subject
+from syntagm.report.numbers import Subject
 from syntagm.report.policy import embedded
 from syntagm.report.predictions import downloads as of_predictions
 from syntagm.report.predictions import example, figures, items, scores, versus
@@ -81,22 +81,12 @@ class Predictions(Chapter):
     title: ClassVar[str] = "Targeted syntactic evaluation"
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        self._columns = scores.columns(runs)
-        self._subjects = numbers.subjects(self._columns)
-
-    @property
-    def columns(self) -> Sequence[Column[Run]]:
-        """The runs with their accuracies."""
-        return self._columns
-
-    @property
-    def subjects(self) -> Sequence[Subject[Run]]:
-        """Their suites."""
-        return self._subjects
+        self.columns = scores.columns(runs)
+        self.subjects = numbers.subjects(self.columns)
 
     def page(self, room: int) -> dict[str, Any]:
         """Return what the page says apart from its items."""
-        columns, subjects = self._columns, self._subjects
+        columns, subjects = self.columns, self.subjects
         sections = list(_sections(subjects, room))
         overall, groups, pairs = scores.overall(columns), scores.groups(columns), versus.versus(columns, subjects)
         lines = [*overall, *(line for found in groups.values() for line in found)]
@@ -146,9 +136,9 @@ class Predictions(Chapter):
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
         """Yield the accuracies of all suites, and a figure of each suite that has one."""
-        if scores.judged(self._columns):
-            yield "scores", figures.accuracies(self._subjects, "Accuracy by suite")
-        for subject in self._subjects:
+        if scores.judged(self.columns):
+            yield "scores", figures.accuracies(self.subjects, "Accuracy by suite")
+        for subject in self.subjects:
             _, figure = figures.suite(subject, subject.title)
             if len(figure.table):
                 yield downloads.file_name(subject.number, subject.name), figure
