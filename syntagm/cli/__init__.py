@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from syntagm import registry
 from syntagm.errors import Interrupted, SyntagmError
 
+# Tables and matrices are small here, so that threads would cost more time than they save. Those of torch are not touched.
+for _threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")
+
 DONE, FELL_SHORT, FAILED, INTERRUPTED = 0, 1, 2, 130
 
 

@@ -42,10 +42,15 @@ def redrawn_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = S
     array = np.sort(np.asarray(values, np.float64), axis=None)
     if len(array) < 2 or not np.isfinite(array).all():
         return np.full(draws, np.nan)
-    distinct, counts = np.unique(array, return_counts=True)
-    if len(distinct) <= _FEW:
-        return _of_few(distinct, counts, key, draws, seed)
+    if few := _few(array):
+        return _of_few(*few, key, draws, seed)
     return _by_items(array, generator(key, seed), draws)
+
+
+def _few(ordered: Draws) -> tuple[tuple[float, ...], tuple[int, ...]] | None:
+    """The distinct values and how often each stands there, if they are few."""
+    distinct, counts = np.unique(ordered, return_counts=True)
+    return (tuple(distinct.tolist()), tuple(counts.tolist())) if len(distinct) <= _FEW else None
 
 
 # The verdicts of a suite stand behind many numbers: its accuracy, means over suites of several kinds, each pair of models.
@@ -56,13 +61,18 @@ def _often(counts: tuple[int, ...], key: str, draws: int, seed: int) -> NDArray[
     return drawn[:, :-1].astype(np.min_scalar_type(sum(counts)))
 
 
-def _of_few(distinct: Draws, counts: NDArray[np.int64], key: str, draws: int, seed: int) -> Draws:
-    kept, n = _often(tuple(counts.tolist()), key, draws, seed), int(counts.sum())
+def _of_few(distinct: tuple[float, ...], counts: tuple[int, ...], key: str, draws: int, seed: int) -> Draws:
+    kept, n = _often(counts, key, draws, seed), sum(counts)
     drawn = np.empty((draws, len(distinct)))
     drawn[:, :-1] = kept
     drawn[:, -1] = n - drawn[:, :-1].sum(axis=1)
-    means: Draws = drawn @ distinct / n
+    means: Draws = drawn @ np.array(distinct) / n
     return means
+
+
+@lru_cache(maxsize=4096)
+def _interval_of_few(distinct: tuple[float, ...], counts: tuple[int, ...], key: str) -> tuple[float, float]:
+    return interval(_of_few(distinct, counts, key, DRAWS, SEED))
 
 
 def resampled_means(values: Draws, source: np.random.Generator, draws: int) -> Draws:
@@ -193,6 +203,21 @@ def mean_over_suites(values: Mapping[str, ArrayLike]) -> Draws:
     return means
 
 
+def interval_over_suites(values: Mapping[str, ArrayLike]) -> tuple[float, float]:
+    """The interval of what `mean_over_suites` gives for these values; that of one suite is kept, as many numbers need it.
+
+    >>> values = {"agreement": [0, 1, 1, 1]}
+    >>> interval_over_suites(values) == interval(mean_over_suites(values))
+    True
+    """
+    if len(values) == 1:
+        [(suite, one)] = values.items()
+        array = np.sort(np.asarray(one, np.float64), axis=None)
+        if len(array) > 1 and np.isfinite(array).all() and (few := _few(array)):
+            return _interval_of_few(*few, suite)
+    return interval(mean_over_suites(values))
+
+
 def method_over_suites(suites: int) -> str:
     """What to call the method of a mean over so many suites.
 
@@ -248,13 +273,18 @@ def _together(lists: NDArray[np.float64], key: str, draws: int) -> Draws:
     """As `_by_items` for several lists of one length, with the same items drawn in each. Shape (lists, draws)."""
     n = lists.shape[1]
     # The models of a report are redrawn one after another, with the same items.
-    parts = _kept(key, n, draws) if n * draws <= _KEPT else how_often(generator(key, SEED), n, draws)
-    return np.concatenate([lists @ often.T / n for often in parts], axis=1)
+    parts = _kept(key, n, draws) if n * draws <= _KEPT else _columns(key, n, draws)
+    return np.concatenate([lists @ often / n for often in parts], axis=1)
 
 
 @lru_cache(maxsize=1)
-def _kept(key: str, n: int, draws: int) -> tuple[NDArray[np.uint32], ...]:
-    return tuple(often.astype(np.uint32) for often in how_often(generator(key, SEED), n, draws))
+def _kept(key: str, n: int, draws: int) -> tuple[Draws, ...]:
+    return tuple(_columns(key, n, draws))
+
+
+def _columns(key: str, n: int, draws: int) -> Iterator[Draws]:
+    """How often each item is drawn, a column a draw. Shapes (n, some draws)."""
+    return (often.T.astype(np.float64, order="C") for often in how_often(generator(key, SEED), n, draws))
 
 
 def how_often(source: np.random.Generator, n: int, draws: int, at_once: int = _CHUNK) -> Iterator[NDArray[np.int64]]:

@@ -251,7 +251,7 @@ def _estimate(group: Group, values: Mapping[str, NDArray[np.float64]], left_out:
     sizes = {suite: len(one) for suite, one in values.items()}
     method = bootstrap.METHOD if group.suite else bootstrap.method_over_suites(len(values))
     value = float(np.mean([_mean(one) for one in values.values()])) if values else np.nan
-    ends = bootstrap.interval(bootstrap.mean_over_suites(values))
+    ends = bootstrap.interval_over_suites(values)
     return Estimate(group, value, *ends, sum(sizes.values()), bootstrap.remark(f"{method}{said}", sizes), 0, left_out)
 
 

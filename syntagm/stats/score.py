@@ -56,10 +56,7 @@ def accuracy(results: pl.DataFrame, tolerance: float) -> list[Estimate]:
     >>> estimate.value, estimate.n, estimate.ties, estimate.undefined
     (0.5, 2, 1, 1)
     """
-    return [
-        _estimate(group, [sample], bootstrap.redrawn_means(sample.values, sample.suite), bootstrap.METHOD)
-        for group, sample in samples(results, tolerance)
-    ]
+    return [_estimate(group, [sample], bootstrap.METHOD) for group, sample in samples(results, tolerance)]
 
 
 def score(
@@ -95,7 +92,7 @@ def score(
                 found.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
             ]
             group = Group(str(model), rule=rule, labels=((tag, label),) if tag else ())
-            estimates.append(_over_suites(group, chosen))
+            estimates.append(_estimate(group, chosen, bootstrap.method_over_suites(len(chosen))))
     return estimates
 
 
@@ -143,13 +140,8 @@ def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[Group, Sa
         yield Group(model, suite, measure), Sample(suite, values.to_numpy().astype(np.float64), ties, undefined)
 
 
-def _over_suites(group: Group, samples: Sequence[Sample]) -> Estimate:
-    means = bootstrap.mean_over_suites({sample.suite: sample.values for sample in samples})
-    return _estimate(group, samples, means, bootstrap.method_over_suites(len(samples)))
-
-
-def _estimate(group: Group, samples: Sequence[Sample], means: bootstrap.Draws, method: str) -> Estimate:
-    low, high = bootstrap.interval(means)
+def _estimate(group: Group, samples: Sequence[Sample], method: str) -> Estimate:
+    low, high = bootstrap.interval_over_suites({sample.suite: sample.values for sample in samples})
     sizes = {sample.suite: len(sample.values) for sample in samples}
     return Estimate(
         group,

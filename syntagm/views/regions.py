@@ -9,9 +9,7 @@ import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
@@ -51,31 +49,27 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
     found = regions(run.sentences(suite) if sentences is None else sentences, run.reading(suite))
     found = found.unique(["item", "condition", "region"], keep="first", maintain_order=True)
     order = found.group_by("region", maintain_order=True).agg(pl.col("place").min()).sort("place", maintain_order=True)
-    groups = dict(iter(found.group_by("condition", "region")))
+    parts = found.group_by("condition", "region").agg(
+        pl.col("bits").filter(pl.col("bits").is_not_nan()), pl.len(), pl.col("empty").all()
+    )
+    groups = {(condition, name): rest for condition, name, *rest in zip(*parts.get_columns(), strict=True)}
     known = [
-        (condition, name, place)
+        (condition, name, place, groups[condition, name])
         for condition in record.conditions
         for place, name in enumerate(order["region"])
         if (condition, name) in groups
     ]
-    bits = [groups[condition, name]["bits"].drop_nans().to_numpy() for condition, name, _ in known]
+    bits = [of_items.to_numpy() for *_, (of_items, _, _) in known]
     means = bootstrap.redrawn_means_of_each(bits, suite, DRAWS)
     rows = [
         (
             *(model or run.model, suite, condition, name, record.region_labels.get(name, ""), place),
-            *_summary(groups[condition, name], values, redrawn),
+            *(float(values.mean()) if len(values) else math.nan, *bootstrap.interval(redrawn)),
+            *(len(values), count - len(values), empty),
         )
-        for (condition, name, place), values, redrawn in zip(known, bits, means, strict=True)
+        for (condition, name, place, (_, count, empty)), values, redrawn in zip(known, bits, means, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-
-def _summary(
-    part: pl.DataFrame, bits: NDArray[np.float64], means: bootstrap.Draws
-) -> tuple[float, float, float, int, int, bool]:
-    low, high = bootstrap.interval(means)
-    mean = float(bits.mean()) if len(bits) else float("nan")
-    return mean, low, high, len(bits), len(part) - len(bits), bool(part["empty"].all())
 
 
 def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:

@@ -229,7 +229,7 @@ def _interval(items: pl.DataFrame) -> tuple[float, float, int]:
         str(suite): part["value"].filter(part["value"].is_not_nan()).to_numpy()
         for (suite,), part in items.group_by(["suite"], maintain_order=True)
     }
-    low, high = bootstrap.interval(bootstrap.mean_over_suites(values))
+    low, high = bootstrap.interval_over_suites(values)
     return low, high, sum(len(one) for one in values.values())
 
 

@@ -1,5 +1,6 @@
 """The items of a suite that a report shows with every token: a few, chosen so that they teach most."""
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ class Shown:
                 if row["condition"] in self.conditions:
                     spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
                     homes, tokens = cut(row["text"], tuple(spans), tuple(row["starts"]))
-                    bits = [_number(one) for one in row["bits"]]
+                    bits = _numbers(row["bits"])
                     sentence = [index, self.conditions[row["condition"]], homes, tokens, bits]
                     found[row["rank"]]["sentences"].append(sentence)
         return found
@@ -185,3 +186,10 @@ def _chosen(table: pl.DataFrame, ranks: Mapping[Key, int]) -> pl.DataFrame:
 def _number(value: float) -> float | None:
     number: float | None = finite(round(value, 3))
     return number
+
+
+def _numbers(values: Sequence[float]) -> list[float | None]:
+    # A sum is finite only if all of them are, which is the rule.
+    if math.isfinite(sum(values)):
+        return [round(value, 3) for value in values]
+    return [_number(value) for value in values]
