@@ -10,7 +10,7 @@ A margin says by how many bits a prediction holds: `a < b` is b - a, `a > b` is 
 of two margins, and `a = b` is 1e-3 + 1e-5 |b| - |a - b|. The prediction holds if its margin is above 0 (ties are the
 measure's business). nan anywhere makes the margin nan: an undefined value never decides.
 
-Deliberate differences from SyntaxGym 0.8a1, where the grammar comes from (docs/differences.md gives the reasons):
+Deliberate differences from SyntaxGym 0.8a1, where the grammar comes from (docs/reference/differences.md gives the reasons):
 
 1.  Square brackets group as round ones do: the suites published with Hu et al. 2020 use them.
 2.  A chained comparison (`1 < 2 < 1`) is refused; there all but the first operator is dropped.

@@ -11,13 +11,18 @@ import pytest
 import syntagm
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = sorted(
     found.name for found in pkgutil.walk_packages(syntagm.__path__, "syntagm.") if not found.name.endswith("__main__")
 )
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TUTORIALS = {"first_suite.md", "cross_a_lexicon.md"}  # run with their commands by test_tutorials.py
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8")) and page.name not in TUTORIALS]
+
+
+def name(page: Path) -> str:
+    """Return a page's path from the root of the repository."""
+    return str(page.relative_to(ROOT))
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -30,8 +35,8 @@ def test_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(
     "page",
-    # That of blanks asks a model for thousands of verbs.
-    [pytest.param(page, marks=[pytest.mark.slow] * (page.name == "blanks.md"), id=page.name) for page in WITH_CODE],
+    # The page about gaps asks a model for thousands of verbs.
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.name == "gaps.md"), id=name(page)) for page in WITH_CODE],
 )
 def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -46,7 +51,7 @@ def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         exec(compile("\n" * line + found[1], str(page), "exec"), space)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"

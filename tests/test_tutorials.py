@@ -10,7 +10,7 @@ import pytest
 
 from syntagm.cli import main
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "guide"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"-?\d+\.\d+")
 # Sums of float32 differ a little between processors.

@@ -1,4 +1,4 @@
-"""Write the tables of options in docs/models.md from the declarations of the model families.
+"""Write the tables of options in docs/reference/models.md from the declarations of the model families.
 
 python -m tools.options
 """
@@ -10,7 +10,7 @@ from syntagm.models import families
 from syntagm.models.family import Family
 from syntagm.models.option import Option
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "models.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "models.md"
 BEGIN, END = "<!-- options of {}: written by python -m tools.options -->", "<!-- end of options -->"
 _HEAD = "| option | values | default | changes | meaning |\n|---|---|---|---|---|\n"
 _EFFECTS = {"scoring": "numbers", "source": "what is read", "speed": "speed", "permission": "what may run"}

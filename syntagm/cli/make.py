@@ -1,7 +1,7 @@
 """Make suites of templates, one file a suite.
 
 PATH is a template, a folder of them, or a bundled collection (hu2020, marvin2018, blimp_like) or one suite of it. The language of
-templates is described in docs/templates.md.
+templates is described in docs/reference/templates.md.
 
     syntagm make hu2020 -o suites
     syntagm make marvin2018 -o pairs --as tsv --style published

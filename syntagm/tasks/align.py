@@ -4,7 +4,7 @@ A token belongs to the region that holds its first character that is not white s
 region: its bits would be another region's as well. `strict` refuses such a token and names it; `start` leaves it where it
 begins, as SyntaxGym's offset alignment does.
 
-Deliberate differences from SyntaxGym 0.8a1 (docs/differences.md gives the reasons):
+Deliberate differences from SyntaxGym 0.8a1 (docs/reference/differences.md gives the reasons):
 
 1.  A token over a border is refused unless `start` is chosen.
 2.  An end symbol belongs to no region, so it never adds to the last one; it counts in the whole sentence.

@@ -1,4 +1,4 @@
-"""Templates: what a TOML file says about the suites that it makes. The language is described in docs/templates.md."""
+"""Templates: what a TOML file says about the suites that it makes. The language is described in docs/reference/templates.md."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +61,7 @@ def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[s
         classes_of: the classes of the lexicon of a name.
 
     Raises:
-        InputError: no TOML, or not what docs/templates.md says; with the section, slot or row.
+        InputError: no TOML, or not what docs/reference/templates.md says; with the section, slot or row.
     """
     top = toml.read(text, place)
     several = "suite" in top

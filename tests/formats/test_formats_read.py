@@ -344,7 +344,7 @@ def test_a_format_declares_what_the_package_reads_off_it(name: str) -> None:
     assert all(ending.startswith(".") for ending in (*module.ENDINGS, *getattr(module, "WRITES", ())))
     assert hasattr(module, "write") == bool(getattr(module, "WRITES", ()))
     assert not module.claims(Path("a.unknown"), "")
-    assert f"\n| `{name}` |" in (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert f"\n| `{name}` |" in (Path(__file__).parents[2] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 
 
 SEEDS = [path.read_bytes() for path in sorted(DATA.glob("[sbpo]*/*.*"))]

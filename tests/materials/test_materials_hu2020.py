@@ -255,7 +255,7 @@ def test_no_critical_lemma_dominates(name: str) -> None:
 
 
 def test_the_page_on_coverage_names_every_suite_beside_its_topic() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "coverage.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| ([^|`]+) \| ((?:`[^`|]+`(?:, )?)+) \|", page, re.MULTILINE)
     shown = {(topic, name) for topic, names in lines for name in re.findall("`([^`]+)`", names)}
     assert shown == {(suite(name).tags["textbook"], name) for name in DESIGNS}

@@ -20,7 +20,7 @@ from syntagm.word_list import WordRow
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "recipes" / "verbs"
 LEXICON = Path(syntagm.materials.__file__).parent / "lexicon"
-PAGE = (ROOT / "docs" / "verbs.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guide" / "verbs.md").read_text(encoding="utf-8")
 MODALS = {"can", "could", "may", "might", "must", "shall", "should", "will", "would", "ought"}
 
 

@@ -11,7 +11,7 @@ from syntagm.report import markdown
 from syntagm.report.collection_page import page
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
-PAGES = Path(__file__).resolve().parents[2] / "docs" / "collections"
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "reference" / "collections"
 KEYS = """
 regions = "subject | verb"
 [tags]
@@ -40,7 +40,7 @@ def test_the_pages_are_those_of_the_materials(collection: str, capsys: pytest.Ca
     command = f"describe {collection}"
     assert main(command.split()) == 0
     written = (PAGES / f"{collection}.md").read_text(encoding="utf-8")
-    cure = f"the materials have changed: syntagm {command} -o docs/collections/{collection}.md"
+    cure = f"the materials have changed: syntagm {command} -o docs/reference/collections/{collection}.md"
     # Not compared by assert: the difference of two long pages takes minutes to show.
     if capsys.readouterr().out != written:
         pytest.fail(cure)

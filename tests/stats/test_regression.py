@@ -250,7 +250,7 @@ class TestHu2020:
             name: (aic, k) for name, (_, k, aic) in SIX.items()
         }
         assert [name for name, one in fits.items() if one.singular] == list(SIX)[3:]
-        # Where lme4 1.1-31 stops at 344.83: see docs/regression.md.
+        # Where lme4 1.1-31 stops at 344.83: see docs/reference/regression.md.
         assert fits["circuit_no_architecture"].loglik >= 350.35
         sizes = compare(fits["circuit_no_size"], fits["circuit_full"])
         architectures = compare(fits["circuit_no_architecture"], fits["circuit_full"])

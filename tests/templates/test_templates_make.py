@@ -18,7 +18,7 @@ from syntagm.formats import template
 from syntagm.materials.reading import claimed, read
 from syntagm.templates import make, pattern
 
-DOCS = Path(__file__).parents[2] / "docs" / "templates.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "templates.md"
 BLOCK = re.compile(r"^```toml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 EXAMPLES = [block for block in BLOCK.findall(DOCS.read_text(encoding="utf-8")) if "[items]" in block]
 LEXICON = '[classes]\nnoun = """\nsg  | pl   | kind\nox  | oxen | animal\njug | jugs | thing\nelm | elms | plant\n"""\n'

@@ -128,7 +128,7 @@ def _nothing(contexts: dict[str, dict[str, Any]]) -> InputError:
     }
     return InputError(
         "the suites", "no item makes a context", "pairs of sentences that differ in one word",
-        "; ".join(sorted(reasons)[:5]) + ". docs/blanks.md says what makes one.",
+        "; ".join(sorted(reasons)[:5]) + ". docs/guide/gaps.md says what makes one.",
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """A prediction of a suite as a measure: by how many bits does the formula hold of an item?
 
-Deliberate differences from SyntaxGym 0.8a1 (docs/differences.md gives the reasons):
+Deliberate differences from SyntaxGym 0.8a1 (docs/reference/differences.md gives the reasons):
 
 1.  mean, median, range, max and min of a region without tokens are nan, and so is every margin that rests on them: the
     item is undefined and counted. There mean and median compare as False and the others abort the suite.
