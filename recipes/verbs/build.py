@@ -1,7 +1,8 @@
 """Make `syntagm/materials/lexicon/verbs.csv`: python recipes/verbs/build.py CORPORA VERBS.csv
 
 CORPORA holds classics.{1,2,3}, brown.* and the tree banks *.trees. The package lemminflect 0.2.3 must be installed: its
-dictionary says which words are verbs and which of them are nouns, too, and checks the spelling. docs/guide/verbs.md tells the rest.
+dictionary says which words are verbs and which of them are nouns, too, and checks the spelling.
+docs/guide/verbs.md tells the rest.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""Templates of our own, TOML files: a suite as slots, patterns and words. The language is described in docs/reference/templates.md.
+"""Templates of our own, TOML files: a suite as slots, patterns and words (docs/reference/templates.md).
 
 A lexicon that a template names is the file of that name beside it (`words.toml` for `lexicon = "words"`) or a bundled one.
 """

@@ -1,8 +1,8 @@
 """Linear mixed-effects models in lme4's notation, by maximum likelihood: `score ~ log(size) + (log(size) | suite) + (1 | run)`.
 
 Groups may be crossed or nested, several effects may vary in each, with correlations. The likelihood is exact (Bates et al.
-2015), the search has several starts, and a fit says whether it converged and whether it is singular. docs/reference/regression.md has
-the notation, the method, and how it compares with lme4.
+2015), the search has several starts, and a fit says whether it converged and whether it is singular.
+docs/reference/regression.md has the notation, the method, and how it compares with lme4.
 """
 
 from collections.abc import Mapping

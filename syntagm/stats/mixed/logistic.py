@@ -1,7 +1,8 @@
 """Logistic mixed-effects models of yes and no: `correct ~ log(size) + (1 | suite/item) + (1 | run)`.
 
 The means of suites hide how many items they rest on; here each item is an observation. The likelihood is Laplace's
-approximation, as in lme4's `glmer`, over covariances and coefficients together. docs/reference/regression.md has notation and method.
+approximation, as in lme4's `glmer`, over covariances and coefficients together.
+docs/reference/regression.md has notation and method.
 """
 
 from collections.abc import Mapping
