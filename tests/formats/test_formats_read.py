@@ -16,6 +16,7 @@ from syntagm.io import json as strict_json
 from syntagm.io import shape
 from syntagm.materials import finding, reading
 
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 DATA = Path(__file__).parents[1] / "data"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"
 
@@ -344,7 +345,7 @@ def test_a_format_declares_what_the_package_reads_off_it(name: str) -> None:
     assert all(ending.startswith(".") for ending in (*module.ENDINGS, *getattr(module, "WRITES", ())))
     assert hasattr(module, "write") == bool(getattr(module, "WRITES", ()))
     assert not module.claims(Path("a.unknown"), "")
-    assert f"\n| `{name}` |" in (Path(__file__).parents[2] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
+    assert f"\n| `{name}` |" in PAGE.read_text(encoding="utf-8")
 
 
 SEEDS = [path.read_bytes() for path in sorted(DATA.glob("[sbpo]*/*.*"))]
