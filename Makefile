@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: run test test-slow lint bench clean
 
 run: $(READY)
-	$(BIN)/syntagm train ngram --corpus excerpt --fallback -o runs/models/5gram
+	$(BIN)/syntagm train ngram --corpus excerpt --discount-fallback -o runs/models/5gram
 	$(BIN)/syntagm run runs/models/5gram --suite hu2020 -o runs/5gram --no-report
 	$(BIN)/syntagm run demo --suite hu2020 -o runs/demo --no-report
 	$(BIN)/syntagm compare runs/5gram runs/demo

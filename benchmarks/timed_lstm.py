@@ -41,7 +41,7 @@ def main() -> None:
     torch.set_num_threads(1)
     with open(sys.argv[1], encoding="utf-8") as file:
         asked = json.load(file)
-    loop = Settings(epochs=1, optimiser="sgd", rate=RATE, clip=CLIP, seed=SEED, dtype=asked["dtype"])
+    loop = Settings(epochs=1, optimiser="sgd", lr=RATE, clip=CLIP, seed=SEED, dtype=asked["dtype"])
     size = Size(*(asked[name] for name in ("embedding", "hidden", "layers", "dropout")))
     settings = LstmSettings(size, Words("blanks"), Steps(asked["batch"], asked["window"]), loop)
     timed = Timed(asked["steps"])

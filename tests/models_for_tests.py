@@ -166,7 +166,7 @@ def ngram(**options: str) -> LanguageModel:
     """A trigram model of `TEXT`; words that stand there once are unknown."""
     with TemporaryDirectory() as folder:
         (corpus := Path(folder, "corpus.txt")).write_text(TEXT, encoding="utf-8")
-        chosen = {"order": 3, "tokens": options.pop("tokens", "blanks"), "fallback": True}
+        chosen = {"order": 3, "tokens": options.pop("tokens", "blanks"), "discount_fallback": True}
         train([str(corpus)], [], Path(folder, "tiny"), changed(NgramSettings(), chosen))
         if options.pop("file", "folder") == "folder":
             return load(str(Path(folder, "tiny")), **options)

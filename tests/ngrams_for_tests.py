@@ -39,7 +39,7 @@ def trained(folder: Path, text: str = TOY, order: int = 3, eos: str = "yes", **o
     """A model of `text`, every word kept unless told otherwise."""
     corpus = folder / "corpus.txt"
     corpus.write_text(text, encoding="utf-8")
-    chosen = {"order": order, "tokens": "blanks", "classes": "none", "fallback": order > 4, **options}
+    chosen = {"order": order, "tokens": "blanks", "classes": "none", "discount_fallback": order > 4, **options}
     train([str(corpus)], [], folder / "model", changed(NgramSettings(), chosen))
     model = ngram.load(str(folder / "model"), eos=eos)
     assert isinstance(model, BackOff)

@@ -20,8 +20,8 @@ from syntagm.training.masked.train import train as train_masked
 from syntagm.training.settings import Settings
 from syntagm.training.transformers.size import Size
 
-LSTM = Settings(epochs=2, optimiser="sgd", rate=5.0, every=10)
-GPT2 = Settings(epochs=2, optimiser="adamw", rate=1e-2, schedule="cosine", warmup=3, decay=0.1, clip=1.0)
+LSTM = Settings(epochs=2, optimiser="sgd", lr=5.0, every=10)
+GPT2 = Settings(epochs=2, optimiser="adamw", lr=1e-2, schedule="cosine", warmup=3, decay=0.1, clip=1.0)
 
 
 def learn(

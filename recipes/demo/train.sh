@@ -12,14 +12,14 @@ syntagm train gpt2 \
     --valid "$corpora/classics.valid.txt" \
     --layers 4 --width 256 --heads 8 --positions 256 --vocabulary 6000 --dropout 0 \
     --window 128 --batch 16 --epochs 1 --every 1500 \
-    --optimiser adamw --rate 1.5e-3 --schedule cosine --warmup 200 --decay 0.1 --clip 1 --patience 0 \
-    --dtype bf16 --seed 1 --store f16 -o "$folder/first"
+    --optimiser adamw --lr 1.5e-3 --schedule cosine --warmup 200 --decay 0.1 --clip 1 --patience 0 \
+    --dtype bf16 --seed 1 --save-dtype f16 -o "$folder/first"
 python -m recipes.demo.clauses \
     "$corpora/classics.1.txt" "$corpora/classics.2.txt.gz" "$corpora/classics.3.txt.gz" > "$folder/clauses.txt"
 syntagm train gpt2 \
     --corpus "$corpora/classics.1.txt" --valid "$corpora/classics.valid.txt" \
-    --cloze "$folder/clauses.txt" --lines 256 --start "$folder/first" \
+    --cloze "$folder/clauses.txt" --lines 256 --init-from "$folder/first" \
     --layers 4 --width 256 --heads 8 --positions 256 --dropout 0 \
     --window 128 --batch 16 --epochs 1 --every 1500 \
-    --optimiser adamw --rate 3e-4 --schedule cosine --warmup 100 --decay 0.1 --clip 1 --patience 0 \
-    --dtype bf16 --seed 1 --store f16 -o "$folder/demo"
+    --optimiser adamw --lr 3e-4 --schedule cosine --warmup 100 --decay 0.1 --clip 1 --patience 0 \
+    --dtype bf16 --seed 1 --save-dtype f16 -o "$folder/demo"

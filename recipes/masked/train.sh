@@ -8,6 +8,6 @@ corpora=$1 folder=$2
 syntagm train masked \
     --corpus "$corpora/classics.1.txt" --valid "$corpora/classics.valid.txt" \
     --layers 2 --width 128 --heads 4 --positions 128 --vocabulary 6000 --lower --dropout 0 \
-    --window 48 --batch 64 --share 0.3 --epochs 2 --every 500 \
-    --optimiser adamw --rate 2e-3 --schedule cosine --warmup 200 --decay 0.01 --clip 1 --patience 0 \
+    --window 48 --batch 64 --mask-prob 0.3 --epochs 2 --every 500 \
+    --optimiser adamw --lr 2e-3 --schedule cosine --warmup 200 --decay 0.01 --clip 1 --patience 0 \
     --seed 1 -o "$folder"

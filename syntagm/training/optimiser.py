@@ -10,12 +10,12 @@ def build(module: nn.Module, settings: Settings) -> torch.optim.Optimizer:
     """Make the optimiser of a module: plain SGD, or AdamW without decay of biases and norms."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     if settings.optimiser == "sgd":
-        return torch.optim.SGD(parameters, lr=settings.rate)
+        return torch.optim.SGD(parameters, lr=settings.lr)
     groups = [
         {"params": [one for one in parameters if one.dim() > 1], "weight_decay": settings.decay},
         {"params": [one for one in parameters if one.dim() < 2], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.95), eps=1e-8)
+    return torch.optim.AdamW(groups, lr=settings.lr, betas=(0.9, 0.95), eps=1e-8)
 
 
 def clip(module: nn.Module, limit: float) -> None:

@@ -57,7 +57,7 @@ def option(help: str, default: Any = MISSING, *, name: str = "", metavar: str = 
     Arguments:
         help: what it says, in a few words; the default is added.
         default: of the field; none: it has to be given.
-        name: its spelling, if it is not that of the field.
+        name: its spelling, if it is not that of the field with hyphens.
         metavar: what stands for its value in `--help`, if not its name in capitals.
         group: its title in `--help`, if it is no field of a part.
     """
@@ -92,7 +92,7 @@ def _options(settings: Any, group: str) -> Iterator[Option]:
             kind = get_args(hint)[0] if several else hint
             choices = get_args(kind) if get_origin(kind) is Literal else ()
             yield Option(
-                one.name, declared["name"] or one.name, str if choices else kind, several, choices, value,
+                one.name, declared["name"] or one.name.replace("_", "-"), str if choices else kind, several, choices, value,
                 declared["help"], declared["metavar"], declared["group"] or group,
             )  # fmt: skip
 

@@ -22,7 +22,7 @@ class Settings:
     Arguments:
         epochs: at most so many passes over the text.
         optimiser: `sgd`, plain; or `adamw` (betas 0.9 and 0.95, no decay of biases and norms).
-        rate: the learning rate, at its highest.
+        lr: the learning rate, at its highest.
         schedule: `plateau`: a quarter of it after an evaluation that is no better than the best (Gulordava et al. 2018);
             `cosine`: linearly up over `warmup` steps, then down to a tenth along a cosine over all epochs; `constant`:
             up likewise, then as it is.
@@ -38,7 +38,7 @@ class Settings:
 
     epochs: int = option("passes over the text, at most")
     optimiser: Optimiser = option("plain SGD, or AdamW")
-    rate: float = option("learning rate")
+    lr: float = option("learning rate")
     schedule: Schedule = option("how the rate goes on", "plateau")
     warmup: int = option("steps (cosine, constant), at most all there are", 0)
     decay: float = option("weight decay (adamw)", 0.0)
@@ -54,8 +54,8 @@ class Settings:
             # Neither endless nor no number.
             if not least <= getattr(self, name) < inf:
                 raise UsageError(name, str(getattr(self, name)), f"at least {least}")
-        if not 0 < self.rate < inf:
-            raise UsageError("rate", str(self.rate), "more than 0")
+        if not 0 < self.lr < inf:
+            raise UsageError("lr", str(self.lr), "more than 0")
         if not 0 <= self.seed < _SEEDS:
             raise UsageError("seed", str(self.seed), f"from 0 to {_SEEDS - 1:,}")
 
@@ -70,10 +70,10 @@ def rate_at(settings: Settings, step: int, steps: int, reductions: int) -> float
     1.25
     """
     if settings.schedule == "plateau":
-        return float(settings.rate * PLATEAU_FACTOR**reductions)
+        return float(settings.lr * PLATEAU_FACTOR**reductions)
     if step < settings.warmup:
-        return settings.rate * (step + 1) / settings.warmup
+        return settings.lr * (step + 1) / settings.warmup
     if settings.schedule == "constant":
-        return settings.rate
+        return settings.lr
     part = (step - settings.warmup) / max(1, steps - settings.warmup)
-    return settings.rate * (FLOOR + (1 - FLOOR) * (1 + cos(pi * min(1.0, part))) / 2)
+    return settings.lr * (FLOOR + (1 - FLOOR) * (1 + cos(pi * min(1.0, part))) / 2)

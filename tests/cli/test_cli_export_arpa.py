@@ -16,7 +16,7 @@ ASKED = ["The dog barks.", "Nobody knows the zzyxes , or 1999 Xyzlings .", "bark
 
 def trained(folder: Path, classes: str) -> Path:
     (folder / "text.txt").write_text(TEXT * 4, encoding="utf-8")
-    settings = changed(NgramSettings(), {"order": 3, "classes": classes, "fallback": True})
+    settings = changed(NgramSettings(), {"order": 3, "classes": classes, "discount_fallback": True})
     ngram.train([str(folder / "text.txt")], [], folder / "model", settings)
     return folder / "model"
 

@@ -24,8 +24,8 @@ class Rename:
     """A line of `renames.csv`: something that is called otherwise, or gone, or new, on purpose.
 
     Arguments:
-        where: `view`, a name of `syntagm table` and `syntagm figure`; `file`, a pattern of the names of kept files; or such a
-            pattern, in whose files `old` is called `new` now.
+        where: `view`, a name of `syntagm table` and `syntagm figure`; `option`, one of `syntagm train`; `file`, a pattern of the
+            names of kept files; or such a pattern, in whose files `old` is called `new` now.
         old: without it, lines with `new` in them are new, and passed over.
         new: without it, lines with `old` in them are gone, and passed over.
     """
@@ -106,7 +106,7 @@ def _difference(name: str, old: Path, new: Path, listed: Iterable[Rename]) -> st
         return ""
     a, b = old.read_text().splitlines(), new.read_text().splitlines()
     for row in listed:
-        if row.where in ("view", "file") or not fnmatch(name, row.where):
+        if row.where in ("view", "option", "file") or not fnmatch(name, row.where):
             continue
         if row.old and row.new:
             a = [line.replace(row.old, row.new) for line in a]

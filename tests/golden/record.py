@@ -56,10 +56,16 @@ class Command:
             "TERM": "dumb",
         }
         self.work, self.surroundings = work, os.environ | fixed
+        helps = [self._run(["train", family, "--help"]).stdout for family in ("ngram", "lstm", "gpt2", "masked")]
+        listed = {word.strip(",") for text in helps for word in text.split()}
+        self.options = {row.new: row.old for row in renames() if row.where == "option" and row.new not in listed}
 
     def __call__(self, words: str) -> subprocess.CompletedProcess[str]:
-        """Run it; the exit code and what was printed."""
-        line = [sys.executable, "-m", "syntagm", *shlex.split(words)]
+        """Run it with the options as the checkout calls them; the exit code and what was printed."""
+        return self._run([self.options.get(word, word) for word in shlex.split(words)])
+
+    def _run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "syntagm", *words]
         return subprocess.run(line, cwd=self.work, env=self.surroundings, capture_output=True, text=True, check=False)
 
 

@@ -50,24 +50,28 @@ _SMALL = "--layers 1 --width 32 --heads 2 --positions 128 --window 64 --warmup 1
 _TINY = "--layers 1 --width 16 --heads 2 --positions 64 --window 16 --warmup 2 --batch 8 --epochs 2"
 
 # Trainings: settings, held-out history and hashes of weights.
-_add("models/5gram", "train ngram --corpus excerpt --fallback -o {out}", quick=True)
+_add("models/5gram", "train ngram --corpus excerpt --discount-fallback -o {out}", quick=True)
 _add("models/lstm", f"train lstm {_EXCERPT} --embedding 16 --hidden 16 --layers 1 --batch 64 -o {{out}}")
 _add("models/gpt2", f"train gpt2 {_EXCERPT} {_SMALL} -o {{out}}")
 _add("models/bert", f"train masked {_EXCERPT} {_SMALL} --lower -o {{out}}")
-_add("models/unigram", f"train ngram {_TEXTS} --order 1 --fallback --unknown none -o {{out}}", quick=True)
+_add("models/unigram", f"train ngram {_TEXTS} --order 1 --discount-fallback --unknown none -o {{out}}", quick=True)
 _add(
     "models/trigram",
-    f"train ngram {_TEXTS} --order 3 --prune 0 0 1 --quirk no --unknown single --tokens blanks --fallback -o {{out}}",
+    f"train ngram {_TEXTS} --order 3 --prune 0 0 1 --lmplz-compatible no --unknown single --tokens blanks"
+    " --discount-fallback -o {{out}}",
     quick=True,
 )
 _add(
     "models/lstm_tied",
-    f"train lstm {_TEXTS} --embedding 8 --hidden 8 --tied --optimiser adamw --schedule cosine --rate 0.01 --warmup 2 --epochs 2"
+    f"train lstm {_TEXTS} --embedding 8 --hidden 8 --tied --optimiser adamw --schedule cosine --lr 0.01 --warmup 2 --epochs 2"
     " --every 3 --seed 2 --batch 4 --window 10 --unknown none -o {out}",
 )
 _add("models/gpt2_words", f"train gpt2 {_TEXTS} {_TINY} --units words --cloze texts/cloze.txt --lines 16 -o {{out}}")
-_add("models/gpt2_start", f"train gpt2 {_TEXTS} {_TINY} --start models/gpt2_words --seed 3 --store f16 -o {{out}}")
-_add("models/bert_cased", f"train masked {_TEXTS} {_TINY} --vocabulary 200 --share 0.3 --patience 1 -o {{out}}")
+_add(
+    "models/gpt2_start",
+    f"train gpt2 {_TEXTS} {_TINY} --init-from models/gpt2_words --seed 3 --save-dtype f16 -o {{out}}",
+)
+_add("models/bert_cased", f"train masked {_TEXTS} {_TINY} --vocabulary 200 --mask-prob 0.3 --patience 1 -o {{out}}")
 
 # Runs: MODEL-SUITES. `all` are the models of which all exports are kept.
 _MODELS = {

@@ -46,7 +46,7 @@ def same(one: Ngrams, two: Ngrams) -> bool:
 @pytest.mark.parametrize("name", ["a.arpa", "a.arpa.gz"])
 @pytest.mark.parametrize("order", [1, 2, 5])
 def test_round_trip(tmp_path: Path, name: str, order: int) -> None:
-    ngrams = trained(tmp_path, order=order, fallback=True).ngrams
+    ngrams = trained(tmp_path, order=order, discount_fallback=True).ngrams
     arpa.write(ngrams, tmp_path / name)
     assert same(arpa_reader.read(tmp_path / name), ngrams)
     content = (tmp_path / name).read_bytes()
@@ -92,7 +92,7 @@ def test_ways_to_write_the_same(tmp_path: Path, old: str, new: str) -> None:
 def test_a_discount_of_0_leaves_a_weight_of_minus_infinity(tmp_path: Path) -> None:
     # Words once, twice, and three times twice: 2, 2 and 4 bigrams with such counts, Y = 2 / (2 + 2 * 2) = 1/3 and
     # D2 = 2 - 3 * 1/3 * 4/2 = 0. So nothing but the end comes after b, and lmplz, too, writes -inf.
-    model = trained(tmp_path, "a\nb\nb\nc\nc\nc\nd\nd\nd\n", 2, fallback=True)
+    model = trained(tmp_path, "a\nb\nb\nc\nc\nc\nd\nd\nd\n", 2, discount_fallback=True)
     assert model.ngrams.backoffs[0][model.ngrams.words.index("b")] == -np.inf
     arpa.write(model.ngrams, tmp_path / "a.arpa")
     assert "\tb\t-inf\n" in (tmp_path / "a.arpa").read_text()

@@ -29,7 +29,7 @@ def said(made: dict[str, Any], arguments: Namespace) -> None:
     settings = chosen(families.find("gpt2"), arguments)
     assert made["settings"] == {name: value for name, value in asdict(settings.loop).items() if name != "device"}
     assert made["size"] == asdict(settings.size)
-    assert made["store"] == settings.store
+    assert made["save_dtype"] == settings.save_dtype
     paths = (*arguments.corpus, *arguments.valid, *arguments.cloze)
     parts = (*made["corpus"], *made["held_out"], *(made.get("cloze") or ()))
     assert [part["name"] for part in parts] == [Path(path).name for path in paths]
@@ -41,10 +41,10 @@ def test_the_recipe_is_the_commands_that_made_it() -> None:
     first, second = (_parser().parse_args(shlex.split(command.replace("\\\n", " "))) for command in commands)
     made = json.loads((DEMO / "training.json").read_text(encoding="utf-8"))
     said(made, second)
-    said(made["start"]["training"], first)
-    assert made["start"]["name"] == Path(second.start).name == first.output.name
+    said(made["init_from"]["training"], first)
+    assert made["init_from"]["name"] == Path(second.init_from).name == first.output.name
     # Options that later versions added had no part in the first training.
-    text_of_first = made["start"]["training"]["text"]
+    text_of_first = made["init_from"]["training"]["text"]
     assert text_of_first == {name: getattr(first, name) for name in text_of_first}
     vocabulary = {"vocabulary": text_of_first["vocabulary"]}
     assert made["text"] == asdict(chosen(families.find("gpt2"), second).text) | vocabulary
@@ -54,7 +54,7 @@ def test_the_recipe_is_the_commands_that_made_it() -> None:
 def test_its_clauses_are_found_again(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = json.loads((DEMO / "training.json").read_text(encoding="utf-8"))
     [read] = made["cloze"]
-    names = [part["name"] for part in made["start"]["training"]["corpus"]]
+    names = [part["name"] for part in made["init_from"]["training"]["corpus"]]
     clauses.main([str(shared / "data" / "corpora" / name) for name in names])
     assert hashlib.sha256(capsys.readouterr().out.encode()).hexdigest() == read["sha256"]
 

@@ -33,7 +33,7 @@ def test_equal_to_the_equations(sentences: list[list[str]], order: int, quirk: b
     slow = Slow(sentences, order, quirk, prune)
     text = "".join(" ".join(words) + "\n" for words in sentences)
     with TemporaryDirectory() as folder:
-        model = trained(Path(folder), text, order, fallback=True, quirk=quirk, prune=prune)
+        model = trained(Path(folder), text, order, discount_fallback=True, lmplz_compatible=quirk, prune=prune)
     histories = [("<s>", *words) for length in range(3) for words in product("ab", repeat=length)]
     histories += [("<s>", *words) for words in sentences[:3]]
     for history in histories:
@@ -51,7 +51,7 @@ def test_the_distribution_and_the_score_are_the_same_numbers(
 ) -> None:
     text = "".join(" ".join(words) + "\n" for words in sentences)
     with TemporaryDirectory() as folder:
-        model = trained(Path(folder), text, order, fallback=True)
+        model = trained(Path(folder), text, order, discount_fallback=True)
     places = np.array([model.ngrams.start, *model.vocabulary.ids(words), 0], np.int32)
     logs = model.ngrams.logs(places)
     for end in range(1, len(places)):
@@ -90,7 +90,7 @@ def test_ties_are_exact_where_the_difference_lies_too_far_back(tmp_path: Path) -
 
 def test_too_little_text_for_discounts(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="n-grams of order 4") as caught:
-        trained(tmp_path, order=5, fallback=False)
+        trained(tmp_path, order=5, discount_fallback=False)
     assert "fallback discounts" in str(caught.value)
 
 

@@ -81,7 +81,7 @@ def test_options(folder: Path, tmp_path: Path) -> None:
 
 
 def test_classes_of_unknown_words(tmp_path: Path) -> None:
-    model = trained(tmp_path, TOY, order=2, classes="berkeley", threshold=2, fallback=True)
+    model = trained(tmp_path, TOY, order=2, classes="berkeley", threshold=2, discount_fallback=True)
     # `have` and other words stand there once.
     assert "UNK-LC" in model.vocabulary.words
     [answer] = model.score(["the zebra laughs"])

@@ -93,7 +93,7 @@ def test_counts_with_and_without_the_quirk(tmp_path: Path) -> None:
     assert found["counts"] == [[6, 8, 5, 2], [39, 9, 5, 3], [62, 16, 8, 1]]
     # The last word to appear is `said`: 3 occurrences, after 2 different words (`author` twice, `guard` once).
     (tmp_path / "plain").mkdir()
-    plain = statistics(tmp_path / "plain", 3, quirk=False)
+    plain = statistics(tmp_path / "plain", 3, lmplz_compatible=False)
     assert plain["counts"][0] == [6, 9, 4, 2]
     assert plain["counts"][2] == found["counts"][2]
     assert plain["ngrams"] == [25, 58, 88]

@@ -57,19 +57,19 @@ def test_what_training_would_refuse_is_refused_before_anything_is_noted(place: P
 
 
 def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
-    claim(design(place, {"xs": 15, "sm": 16}, "lstm", lstm_rate="1e9"))
+    claim(design(place, {"xs": 15, "sm": 16}, "lstm", lstm_lr="1e9"))
     with pytest.raises(UsageError, match="15 and 16 words make the same part"):
         parts.draw(design(place, {"xs": 15, "sm": 16}, "lstm"))
-    corrected = design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="1")
+    corrected = design(place, {"xs": 16, "sm": 40}, "lstm", lstm_lr="1")
     claim(corrected)
     assert record(place)["sizes"] == {"xs": 16, "sm": 40}
     # What is locked is not begun, and the tokenizer of a training without a state is made anew.
     with held(place / "out" / "models" / "lstm-xs-1" / "state"):
         (place / "out" / "models" / "lstm-xs-1" / "tokenizer.json").touch()
-    claim(design(place, {"xs": 16, "sm": 40}, "lstm", lstm_rate="2"))
+    claim(design(place, {"xs": 16, "sm": 40}, "lstm", lstm_lr="2"))
     # The first process would train with another rate than the record says.
     with (
-        pytest.raises(RunError, match=r"families\.lstm\.rate = 2\.0; expected families\.lstm\.rate = 1\.0"),
+        pytest.raises(RunError, match=r"families\.lstm\.lr = 2\.0; expected families\.lstm\.lr = 1\.0"),
         turn(corrected, "lstm"),
     ):
         pass
@@ -86,8 +86,8 @@ def test_what_something_rests_on_cannot(place: Path, there: str) -> None:
     claim(design(place, {"xs": 16}, "lstm"))
     (place / "out" / there).parent.mkdir(parents=True)
     (place / "out" / there).touch()
-    with pytest.raises(RunError, match=r"families\.lstm\.rate = 20\.0"):
-        claim(design(place, {"xs": 16}, "lstm", lstm_rate="1"))
+    with pytest.raises(RunError, match=r"families\.lstm\.lr = 20\.0"):
+        claim(design(place, {"xs": 16}, "lstm", lstm_lr="1"))
     with pytest.raises(RunError, match=r"sizes\.xs = 16"):
         claim(design(place, {"xs": 24}, "ngram"))
 

@@ -264,8 +264,8 @@ def test_scales() -> None:
     # Hu et al.: 2 layers of 256; GPT-2's 12 of 768.
     assert (paper["lstm"]["layers"], paper["lstm"]["hidden"]) == (2, 256)
     assert (paper["gpt2"]["layers"], paper["gpt2"]["width"]) == (12, 768)
-    small = hyperparameters.options("small", ["ngram", "lstm"], {"lstm.tied": "no", "lstm.rate": "5"})
-    assert (small["lstm"]["tied"], small["lstm"]["rate"]) == (False, 5.0)
+    small = hyperparameters.options("small", ["ngram", "lstm"], {"lstm.tied": "no", "lstm.lr": "5"})
+    assert (small["lstm"]["tied"], small["lstm"]["lr"]) == (False, 5.0)
     assert small["ngram"]["threshold"] == small["lstm"]["threshold"], "the same vocabulary for both"
     with pytest.raises(UsageError, match="yes or no"):
         hyperparameters.options("small", ["lstm"], {"lstm.tied": "maybe"})

@@ -206,7 +206,10 @@ def test_held_out_perplexity_in_training_is_that_of_the_command(
     (corpus_file := tmp_path / "text.txt").write_text("\n".join(PROSE * 4) + "\n")
     (valid := tmp_path / "valid.txt").write_text("\n".join([*PROSE, "A zebra barked."]) + "\n")
     options = ["--corpus", str(corpus_file), "--valid", str(valid), "-o", str(tmp_path / "model")]
-    small = {"ngram": ["--fallback"], "lstm": ["--epochs", "1", "--embedding", "8", "--hidden", "8", "--batch", "2"]}
+    small = {
+        "ngram": ["--discount-fallback"],
+        "lstm": ["--epochs", "1", "--embedding", "8", "--hidden", "8", "--batch", "2"],
+    }
     assert main(["train", family, *options, *small[family]]) == 0
     [row] = json.loads((tmp_path / "model" / "training.json").read_text())["history"]
     capsys.readouterr()
@@ -227,7 +230,7 @@ def test_a_text_is_judged_as_a_whole_everywhere_and_the_model_loaded_once(
     (text := tmp_path / "text.txt").write_text("\n".join(PROSE * 4) + "\n")
     (held := tmp_path / "held.txt").write_text("\n".join([*PROSE, "A zebra barked."]) + "\n")
     place = tmp_path / "models" / "ngram-xs"
-    assert main(["train", "ngram", "--corpus", str(text), "--fallback", "-o", str(place)]) == 0
+    assert main(["train", "ngram", "--corpus", str(text), "--discount-fallback", "-o", str(place)]) == 0
     assert division(str(place), [held]) == {"tokens": "treebank"}
     assert division(f"{place}?tokens=auto", [held]) == division("toy", [held]) == {}
     loaded = []

@@ -84,7 +84,7 @@ def test_the_history_says_how_it_went(undisturbed: Any) -> None:
     made = json.loads((folder / "training.json").read_text())
     rows = made["history"]
     assert made["family"] == family
-    assert made["settings"]["rate"] == (LSTM if family == "lstm" else GPT2).rate
+    assert made["settings"]["lr"] == (LSTM if family == "lstm" else GPT2).lr
     assert [made[name][0]["name"] for name in ("corpus", "held_out")] == ["text.txt", "text.txt"]
     assert rows[-1]["bits_per_word"] < rows[0]["bits_per_word"]
     assert all(row["perplexity"] == pytest.approx(2 ** row["bits_per_word"]) for row in rows)
@@ -227,7 +227,7 @@ def test_it_goes_on_from_the_last_state(begun: Path, corpus: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"settings": replace(LSTM, rate=4.0)}, r"settings\.rate = 5\.0; expected settings\.rate = 4\.0"),
+        ({"settings": replace(LSTM, lr=4.0)}, r"settings\.lr = 5\.0; expected settings\.lr = 4\.0"),
         ({"settings": replace(LSTM, seed=2)}, r"settings\.seed = 1"),
         ({"batch": 3}, r"text\.batch = 2; expected text\.batch = 3"),
         ({"tied": True}, r"size\.tied = False"),
@@ -516,19 +516,19 @@ def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
 
     def train(name: str, **changes: int) -> list[dict[str, float]]:
         # So low a rate leaves the weights as they were.
-        loop = replace(GPT2, epochs=1, rate=1e-12)
-        settings = Gpt2Settings(replace(size, **changes), rows, loop, start=start)
+        loop = replace(GPT2, epochs=1, lr=1e-12)
+        settings = Gpt2Settings(replace(size, **changes), rows, loop, init_from=start)
         return train_gpt2(texts, texts, tmp_path / name, settings)
 
     best = min(row["bits_per_word"] for row in history)
     assert train("second")[-1]["bits_per_word"] == pytest.approx(best, abs=1e-6)
     made, first = (json.loads((tmp_path / name / "training.json").read_text()) for name in ("second", "first"))
-    assert made["start"]["training"] == first
+    assert made["init_from"]["training"] == first
     assert made["text"]["vocabulary"] == 300
     with pytest.raises(ModelError, match="n_layer = 1; expected 2, as asked for"):
         train("third", layers=2)
-    settings = Gpt2Settings(size, replace(rows, vocabulary=300), replace(GPT2, epochs=1, rate=1e-12))
-    with pytest.raises(RunError, match="another training, with start"):
+    settings = Gpt2Settings(size, replace(rows, vocabulary=300), replace(GPT2, epochs=1, lr=1e-12))
+    with pytest.raises(RunError, match="another training, with init_from"):
         train_gpt2(texts, texts, tmp_path / "second", settings)
 
 
@@ -538,7 +538,7 @@ def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
         ("seed", "-1", "seed: -1; expected from 0"),
         ("seed", "99999999999999999999", "seed"),
         ("clip", "nan", "clip: nan; expected at least 0"),
-        ("rate", "inf", "rate: inf"),
+        ("lr", "inf", "lr: inf"),
         ("device", "quark", "a device of this machine"),
         ("window", "0", "window: 0; expected at least 1"),
         ("batch", "0", "batch: 0; expected at least 1"),

@@ -123,7 +123,7 @@ def test_a_damaged_tokenizer_of_a_training_is_named(corpus: Path, tmp_path: Path
 
 
 def test_odd_options_are_refused() -> None:
-    for odd in ({"share": 0.0}, {"share": 1.0}, {"window": 2}, {"batch": 0}):
+    for odd in ({"mask_prob": 0.0}, {"mask_prob": 1.0}, {"window": 2}, {"batch": 0}):
         with pytest.raises(UsageError):
             Text(**odd)
     with pytest.raises(UsageError, match="positions"):

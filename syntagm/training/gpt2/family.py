@@ -14,11 +14,11 @@ BYTE_PAIRS = 1.4
 _PAPER = {
     "layers": 12, "width": 768, "heads": 12, "positions": 1024, "dropout": 0.1,
     "units": "bpe", "vocabulary": 50_257, "tokenizer": "", "window": 1024, "batch": 8,
-    "epochs": 40, "reading": 0, "optimiser": "adamw", "rate": 6e-4, "schedule": "cosine", "warmup": 200, "decay": 0.1,
+    "epochs": 40, "reading": 0, "optimiser": "adamw", "lr": 6e-4, "schedule": "cosine", "warmup": 200, "decay": 0.1,
     "clip": 1.0, "patience": 2, "dtype": "f32",
 }  # fmt: skip
 _SMALL = {
-    "layers": 4, "width": 128, "heads": 4, "positions": 256, "vocabulary": 4096, "window": 64, "batch": 16, "rate": 2e-3,
+    "layers": 4, "width": 128, "heads": 4, "positions": 256, "vocabulary": 4096, "window": 64, "batch": 16, "lr": 2e-3,
 }  # fmt: skip
 _SHORT = {"reading": 4_000_000, "patience": 2}
 _SCALES = {"paper": _PAPER, "small": {**_PAPER, **_SMALL, **_SHORT}}

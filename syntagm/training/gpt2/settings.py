@@ -42,30 +42,28 @@ class Gpt2Settings:
         text: how text becomes tokens and rows.
         loop: how it trains.
         cloze: corpora of lines of whose words only the last is learnt.
-        start: the folder or name of a checkpoint of this size to begin with, instead of with random weights; its tokenizer is
+        init_from: the folder or name of a checkpoint of this size to begin with, instead of with random weights; its tokenizer is
             taken, too.
-        store: the type in which weights are stored.
+        save_dtype: the type in which weights are stored.
     """
 
     size: Size = part(MODEL, Size())
     text: Text = part(MODEL, Text())
     loop: Settings = part(
         TRAINING,
-        Settings(
-            epochs=40, optimiser="adamw", rate=6e-4, schedule="cosine", warmup=200, decay=0.1, clip=1.0, patience=2
-        ),
+        Settings(epochs=40, optimiser="adamw", lr=6e-4, schedule="cosine", warmup=200, decay=0.1, clip=1.0, patience=2),
     )
     cloze: tuple[str, ...] = option(
         "further lines, of whose words only the last is learnt", (), metavar="FILE", group=MODEL
     )
-    start: str = option("begin with this checkpoint of the same size", "", metavar="MODEL", group=MODEL)
-    store: Literal["f32", "f16"] = option("the type of the stored weights", "f32", group=MODEL)
+    init_from: str = option("begin with this checkpoint of the same size", "", metavar="MODEL", group=MODEL)
+    save_dtype: Literal["f32", "f16"] = option("the type of the stored weights", "f32", group=MODEL)
 
     def __post_init__(self) -> None:
         refuse_long_rows(self.text.window, self.size)
-        if self.start and self.text.tokenizer:
+        if self.init_from and self.text.tokenizer:
             cure = "A checkpoint goes with its own tokenizer."
-            raise UsageError("tokenizer", self.text.tokenizer, "none with start", cure)
+            raise UsageError("tokenizer", self.text.tokenizer, "none with init_from", cure)
         if self.text.tokenizer and self.text.units != "bpe":
             cure = "A given tokenizer says what its tokens are."
             raise UsageError("units", self.text.units, "none with tokenizer", cure)

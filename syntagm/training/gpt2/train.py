@@ -53,7 +53,7 @@ def train(
     finished(folder, "gpt2")
     # Before any of it is read: the training text may take long.
     corpora.files([*corpus, *valid, *settings.cloze])
-    given = settings.start or settings.text.tokenizer
+    given = settings.init_from or settings.text.tokenizer
     tokens = tokenizer.given(given) if given else tokenizer.learnt(corpus, folder, settings.text)
     torch.manual_seed(settings.loop.seed)
     return fit(Gpt2(corpus, valid, tokens, settings), settings.loop, folder, progress)
@@ -76,15 +76,17 @@ class Gpt2(Learner):
             n_head=size.heads, resid_pdrop=size.dropout, embd_pdrop=size.dropout, attn_pdrop=size.dropout,
             bos_token_id=self.symbol, eos_token_id=self.symbol,
         )  # fmt: skip
-        made: Any = start.begun(settings.start, config) if settings.start else transformers.GPT2LMHeadModel(config)
+        made: Any = (
+            start.begun(settings.init_from, config) if settings.init_from else transformers.GPT2LMHeadModel(config)
+        )
         self.module = made.to(settings.loop.device)
         # Of a BPE vocabulary what was asked for, or another number in the same folder would go on with the old one.
-        learnt = self.text.units == "bpe" and not (settings.start or self.text.tokenizer)
+        learnt = self.text.units == "bpe" and not (settings.init_from or self.text.tokenizer)
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid), "size": asdict(size),
             "text": asdict(self.text) | {"vocabulary": self.text.vocabulary if learnt else len(tokens)},
-            "training_tokens": len(self.stream), "store": settings.store, "transformers": transformers.__version__,
-            "start": start.origin(settings.start, made) if settings.start else None,
+            "training_tokens": len(self.stream), "save_dtype": settings.save_dtype, "transformers": transformers.__version__,
+            "init_from": start.origin(settings.init_from, made) if settings.init_from else None,
             "cloze": corpora.record(settings.cloze) if settings.cloze else None,
         }  # fmt: skip
 
@@ -145,4 +147,4 @@ class Gpt2(Learner):
 
     def write(self, folder: Path) -> None:
         """A Hugging Face checkpoint: configuration, safetensors, tokenizer."""
-        checkpoint.write(self.module, self.tokenizer, folder, self.settings.store)
+        checkpoint.write(self.module, self.tokenizer, folder, self.settings.save_dtype)

@@ -12,7 +12,7 @@ from syntagm.training.trainable import Controlled, Trainable
 _PAPER = {
     "embedding": 256, "hidden": 256, "layers": 2, "dropout": 0.3, "tied": False,
     "tokens": "treebank", "threshold": 2, "classes": "berkeley", "batch": 20, "window": 35,
-    "epochs": 40, "reading": 0, "optimiser": "sgd", "rate": 20.0, "schedule": "plateau", "clip": 0.25, "patience": 0,
+    "epochs": 40, "reading": 0, "optimiser": "sgd", "lr": 20.0, "schedule": "plateau", "clip": 0.25, "patience": 0,
     "dtype": "f32",
 }  # fmt: skip
 # The vocabulary of the n-gram of this scale.

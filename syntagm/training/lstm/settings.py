@@ -64,4 +64,4 @@ class LstmSettings:
     size: Size = part(MODEL, Size())
     words: Words = part(MODEL, Words())
     steps: Steps = part(MODEL, Steps())
-    loop: Settings = part(TRAINING, Settings(epochs=40, optimiser="sgd", rate=20.0))
+    loop: Settings = part(TRAINING, Settings(epochs=40, optimiser="sgd", lr=20.0))

@@ -16,14 +16,14 @@ class Text:
     Arguments:
         vocabulary: how many entries.
         lower: in lower case and without accents, as BERT uncased is?
-        share: of the tokens of a row, how many are to be foretold.
+        mask_prob: the probability that a token of a row is chosen for prediction.
         window: the longest row, its two symbols included; longer sentences are several rows.
         batch: rows a step.
     """
 
     vocabulary: int = option("entries of the WordPiece vocabulary", 30_522)
     lower: bool = option("in lower case, without accents, as BERT uncased", False)
-    share: float = option("share of tokens to be foretold", 0.15, metavar="P")
+    mask_prob: float = option("probability that a token is masked", 0.15, metavar="P")
     window: int = option("longest row in training", 128)
     batch: int = option("sequences a step", 64)
 
@@ -31,8 +31,8 @@ class Text:
         refuse_small(self, "vocabulary", "batch")
         if self.window < 3:
             raise UsageError("window", str(self.window), "at least 3: a token and two symbols")
-        if not 0 < self.share < 1:
-            raise UsageError("share", str(self.share), "between 0 and 1")
+        if not 0 < self.mask_prob < 1:
+            raise UsageError("mask_prob", str(self.mask_prob), "between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class MaskedSettings:
         size: of the model.
         text: how text becomes tokens and rows.
         loop: how it trains.
-        store: the type in which weights are stored.
+        save_dtype: the type in which weights are stored.
     """
 
     size: Size = part(MODEL, Size(layers=4, width=512, heads=8, positions=512))
@@ -51,10 +51,10 @@ class MaskedSettings:
     loop: Settings = part(
         TRAINING,
         Settings(
-            epochs=40, optimiser="adamw", rate=5e-4, schedule="cosine", warmup=1000, decay=0.01, clip=1.0, patience=2
+            epochs=40, optimiser="adamw", lr=5e-4, schedule="cosine", warmup=1000, decay=0.01, clip=1.0, patience=2
         ),
     )
-    store: Literal["f32", "f16"] = option("the type of the stored weights", "f32", group=MODEL)
+    save_dtype: Literal["f32", "f16"] = option("the type of the stored weights", "f32", group=MODEL)
 
     def __post_init__(self) -> None:
         refuse_long_rows(self.text.window, self.size)

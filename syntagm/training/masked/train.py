@@ -84,7 +84,7 @@ class Bert(Learner):
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
             "size": asdict(size), "text": asdict(self.text),
-            "training_tokens": sum(len(row) - 2 for row in self.rows), "store": settings.store,
+            "training_tokens": sum(len(row) - 2 for row in self.rows), "save_dtype": settings.save_dtype,
             "transformers": transformers.__version__,
         }  # fmt: skip
 
@@ -93,7 +93,7 @@ class Bert(Learner):
         seed = self.settings.loop.seed
         generator = np.random.Generator(np.random.PCG64([seed, epoch]))
         mine = lengths.batches([len(row) for row in self.rows], self.text.batch, rank, world, generator)
-        return Batches(self.rows, mine, self._masks, (seed, epoch, rank), self.text.share)
+        return Batches(self.rows, mine, self._masks, (seed, epoch, rank), self.text.mask_prob)
 
     def needs(self, world: int) -> tuple[str, str]:
         """Rows, a sentence each, or a piece of one."""
@@ -127,13 +127,13 @@ class Bert(Learner):
         generator = np.random.Generator(np.random.PCG64(20))
         nats, chosen = 0.0, 0
         for group in lengths.groups(self.sentences, HELD_OUT_TOKENS):
-            more, count = self._nats(*masked(group, self._masks, generator, self.text.share, mixed=False))
+            more, count = self._nats(*masked(group, self._masks, generator, self.text.mask_prob, mixed=False))
             nats, chosen = nats + float(more), chosen + count
         return nats * sum(len(row) - 2 for row in self.sentences) / chosen, self.words
 
     def write(self, folder: Path) -> None:
         """A Hugging Face checkpoint, and a `model.json` that says what family it is."""
-        checkpoint.write(self.module, self.tokenizer, folder, self.settings.store)
+        checkpoint.write(self.module, self.tokenizer, folder, self.settings.save_dtype)
         atomic.write(folder / "model.json", b'{"family": "masked"}\n')
 
 

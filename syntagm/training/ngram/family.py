@@ -9,7 +9,7 @@ from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.trainable import Controlled, Trainable
 
 WORDS_A_SECOND = 150_000
-_PAPER = {"order": 5, "tokens": "treebank", "threshold": 2, "classes": "berkeley", "fallback": False}
+_PAPER = {"order": 5, "tokens": "treebank", "threshold": 2, "classes": "berkeley", "discount_fallback": False}
 
 
 def _train(
@@ -39,7 +39,7 @@ NGRAM = Trainable(
     needs_valid=False,
     valid="held-out text, whose perplexity is said",
     controlled=Controlled(
-        {"paper": _PAPER, "small": {**_PAPER, "threshold": 5, "fallback": True}}, _duration, default=True,
+        {"paper": _PAPER, "small": {**_PAPER, "threshold": 5, "discount_fallback": True}}, _duration, default=True,
         pace=f"n-grams: {WORDS_A_SECOND:,} words a second",
     ),
     whole=_whole,

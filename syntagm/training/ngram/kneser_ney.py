@@ -57,9 +57,9 @@ def estimate(
     adjusted = [
         _adjusted(level, longer, len(words) - 1) for level, longer in zip(found, [*found[1:], None], strict=True)
     ]
-    counts = [_counts(*pair, settings.quirk) for pair in zip(found[:-1], adjusted, strict=False)]
+    counts = [_counts(*pair, settings.lmplz_compatible) for pair in zip(found[:-1], adjusted, strict=False)]
     counts.append(_counts(found[-1], adjusted[-1], False))
-    discounts = [_discounts(tally, index, settings.fallback) for index, tally in enumerate(counts, 1)]
+    discounts = [_discounts(tally, index, settings.discount_fallback) for index, tally in enumerate(counts, 1)]
     sizes = tuple(len(level.firsts) for level in found)
     ngrams = _smooth(found, adjusted, discounts, tuple(words), settings)
     shown = tuple(tuple(map(float, amounts[1:])) for amounts in discounts)

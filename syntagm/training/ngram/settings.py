@@ -14,9 +14,10 @@ class Estimation:
 
     Arguments:
         order: words of the longest n-grams.
-        quirk: as lmplz: its way of counting the last n-gram of each order below the highest, by its occurrences, and no end
-            symbol after a last line without a line end.
-        fallback: take the discounts 0.5, 1 and 1.5 for an order where the text gives none; otherwise that is an error.
+        lmplz_compatible: count as KenLM's lmplz does: it counts the last n-gram of each order below the highest by its
+            occurrences, and adds no end symbol after a last line without a line end.
+        discount_fallback: take the discounts 0.5, 1 and 1.5 for an order where the text gives none, which is otherwise an
+            error.
         prune: leave out the n-grams of each order that occur so many times or less; the last holds for higher orders too.
         uniform: mix unigrams with the uniform distribution; otherwise what is discounted goes to the unknown word.
 
@@ -25,8 +26,8 @@ class Estimation:
     """
 
     order: int = option("words of the longest n-grams", 5, metavar="N")
-    quirk: bool = option("count the last n-gram as KenLM's lmplz does", True)
-    fallback: bool = option("discounts of 0.5, 1 and 1.5 where the text gives none", False)
+    lmplz_compatible: bool = option("count the last n-gram as KenLM's lmplz does", True)
+    discount_fallback: bool = option("discounts of 0.5, 1 and 1.5 where the text gives none", False)
     prune: tuple[int, ...] = option("leave out n-grams seen so often or less, by order", (), metavar="N")
     uniform: bool = True
 

@@ -87,7 +87,7 @@ def train(
         refuse_another(folder, standing, identity)
         if whole(folder):
             return list(standing.get("history", []))
-    text = read(corpus, words, estimation.quirk)
+    text = read(corpus, words, estimation.lmplz_compatible)
     progress.began(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
     ngrams, statistics = estimate(text.places, [*text.vocabulary.words, START], text.appeared, estimation)
     counts = ", ".join(f"{number:,}" for number in statistics.ngrams)
