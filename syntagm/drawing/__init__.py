@@ -1,1 +1,1 @@
-"""Tables and charts: what they are, how they look, how they are saved."""
+"""Tables and charts: their types, their common style, and saving them in all formats."""

@@ -1,7 +1,7 @@
-"""What a figure is: a Vega-Lite specification and the table behind it, and the look that all figures share.
+"""Figures: a Vega-Lite specification with the table behind it, and the style that all figures share.
 
 Names from materials and models are untrusted text. They enter a specification only as data values, scale domains and plain
-titles, never as field names or expressions, so a name can't become code.
+titles, never as field names or expressions, so that a name is never run as code.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,24 +16,24 @@ Spec = dict[str, Any]
 
 INK = "currentColor"
 GREY = "#808080"
-# What users call a format -> how its files end.
-FORMATS = {one: one for one in ("png", "svg", "pdf", "vl.json")}
+# Name of a format on the command line -> file name extension.
+FORMATS = {name: name for name in ("png", "svg", "pdf", "vl.json")}
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A Vega-Lite specification with its values inside, and the same numbers as a table."""
+    """A Vega-Lite specification with its data, and the same numbers as a table."""
 
     spec: Mapping[str, Any]
     table: pl.DataFrame
 
 
 def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offset: int | None = None) -> Spec:
-    """Complete a specification with its schema, titles and the shared look.
+    """Add the schema, the titles and the shared style to a specification.
 
     Arguments:
-        subtitle: one line, or several; none without a title.
-        offset: pixels between titles and plot, where panels have titles of their own.
+        subtitle: one or more lines; dropped if there is no title.
+        offset: the space between titles and plot in pixels; needed where panels have titles of their own.
     """
     below = shown(subtitle) if isinstance(subtitle, str) else [shown(line) for line in subtitle]
     heading: Spec = {"text": shown(title), "subtitle": below} if title else {}

@@ -1,7 +1,7 @@
 """Tables and figures as files, in all their formats.
 
-A table is CSV with all digits, Markdown and LaTeX as people read them. A figure is drawn on the spot, without a browser or the
-network, as SVG, PNG and PDF; it is also kept as Vega-Lite, and its numbers as CSV.
+A table is written as CSV with all digits, and as Markdown and LaTeX with rounded numbers. A figure is drawn as SVG, PNG
+or PDF without a browser or the network. It is also written as a Vega-Lite specification, and its numbers as CSV.
 """
 
 import json
@@ -20,21 +20,26 @@ _WHITE = {"background": "white"}
 
 
 def endings(known: Mapping[str, str], chosen: Sequence[str] = ()) -> dict[str, str]:
-    """Return the chosen formats with the endings of their files, all of those known unless some are chosen.
+    """Return the chosen formats with their file name extensions.
 
     Arguments:
         known: `FORMATS` of `drawing.table` or of `drawing.chart`.
+        chosen: names of formats; all known formats by default.
 
     Raises:
         UsageError: a format that can't be written.
     """
-    if odd := [one for one in chosen if one not in known]:
-        raise UsageError("--format", repr(odd[0]), "some of " + ",".join(known))
-    return {one: known[one] for one in chosen} if chosen else dict(known)
+    if unknown := [name for name in chosen if name not in known]:
+        raise UsageError("--format", repr(unknown[0]), "some of " + ",".join(known))
+    return {name: known[name] for name in chosen} if chosen else dict(known)
 
 
-def save(made: Table | Figure, stem: Path, formats: Sequence[str] = ()) -> list[Path]:
-    """Write `stem` with the ending of each format, all unless some are chosen; of a figure also its numbers, `stem`.csv.
+def save(document: Table | Figure, stem: Path, formats: Sequence[str] = ()) -> list[Path]:
+    """Write a table or a figure as one file for each format; the numbers of a figure are also written, as `stem`.csv.
+
+    Arguments:
+        stem: the path of the files without extension.
+        formats: names of formats; all by default.
 
     Returns:
         The paths written.
@@ -43,34 +48,34 @@ def save(made: Table | Figure, stem: Path, formats: Sequence[str] = ()) -> list[
         UsageError: a format that can't be written.
         RunError: the folder can't be written.
     """
-    contents = {ending: content(made, one) for one, ending in endings(formats_of(made), formats).items()}
-    if isinstance(made, Figure):
-        contents["csv"] = "".join(csv.lines(made.table.columns, made.table.iter_rows())).encode()
+    contents = {ending: content(document, name) for name, ending in endings(formats_of(document), formats).items()}
+    if isinstance(document, Figure):
+        contents["csv"] = "".join(csv.lines(document.table.columns, document.table.iter_rows())).encode()
     paths = [stem.with_name(f"{stem.name}.{ending}") for ending in contents]
     for path, text in zip(paths, contents.values(), strict=True):
         atomic.write(path, text)
     return paths
 
 
-def formats_of(made: Table | Figure) -> Mapping[str, str]:
-    """Return the formats in which a table or a figure can be written, with the endings of their files."""
-    return chart.FORMATS if isinstance(made, Figure) else table.FORMATS
+def formats_of(document: Table | Figure) -> Mapping[str, str]:
+    """Return the formats in which a table or a figure can be written, with their file name extensions."""
+    return chart.FORMATS if isinstance(document, Figure) else table.FORMATS
 
 
-def columns_of(made: Table | Figure) -> Sequence[str]:
-    """Return the columns of the CSV that belongs to a table or a figure."""
-    return made.table.columns if isinstance(made, Figure) else made.columns
+def columns_of(document: Table | Figure) -> Sequence[str]:
+    """Return the columns of the CSV file of a table or a figure."""
+    return document.table.columns if isinstance(document, Figure) else document.columns
 
 
-def content(made: Table | Figure, format: str) -> bytes:
-    """Return the content of a file in one format."""
-    if isinstance(made, Figure):
-        return _drawn(made, format)
-    return {"csv": made.csv, "md": made.markdown, "latex": made.latex}[format]().encode()
+def content(document: Table | Figure, format: str) -> bytes:
+    """Return the content of the file in one format."""
+    if isinstance(document, Figure):
+        return _drawn(document, format)
+    return {"csv": document.csv, "md": document.markdown, "latex": document.latex}[format]().encode()
 
 
 def svg(figure: Figure) -> str:
-    """Draw a figure as SVG, on no background, without active content, in the colour of the text around it."""
+    """Draw a figure as SVG without active content: transparent background, in the colour of the surrounding text."""
     import vl_convert
 
     return checked(vl_convert.vegalite_to_svg(json.dumps(figure.spec), allowed_base_urls=[]))
@@ -91,11 +96,11 @@ def _drawn(figure: Figure, format: str) -> bytes:
             return bytes(vl_convert.svg_to_pdf(_laid_out(spec)))
 
 
-# PNG and PDF are made of the same SVG, which takes longer than either.
+# PNG and PDF are made from the same SVG, and laying it out takes longer than converting it.
 @lru_cache(maxsize=1)
 def _laid_out(spec: str) -> str:
     import vl_convert
 
-    made: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    assert "<image" not in made, "a chart without pictures, which could be loaded from anywhere"
-    return made
+    drawing: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    assert "<image" not in drawing, "charts have no pictures, since a picture could be loaded from anywhere"
+    return drawing
