@@ -41,7 +41,7 @@ def draw(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequenc
             "name": f"{row['contrast']} (n = {most[row['contrast']]:,})",
             "series": row["model"],
             "note": "",
-            "said": dots.said({**row, "name": row["contrast"], "series": row["model"]}),
+            "said": dots.describe({**row, "name": row["contrast"], "series": row["model"]}),
         }
         for row in table.iter_rows(named=True)
     ]

@@ -83,10 +83,10 @@ def _layers(place: Spec, axis: Spec, series: Series) -> list[Spec]:
     ]
 
 
-def said(row: Row) -> str:
+def describe(row: Row) -> str:
     """Describe a row for screen readers: its name, its value with interval, and n.
 
-    >>> said({"name": "LSTM", "series": "", "value": 0.25, "low": 0.2, "high": 0.3, "n": 12})
+    >>> describe({"name": "LSTM", "series": "", "value": 0.25, "low": 0.2, "high": 0.3, "n": 12})
     'LSTM: 0.250 [0.200, 0.300], n=12'
     """
     name = str(row["name"]) + (f", {row['series']}" if row["series"] else "")

@@ -1,4 +1,4 @@
-"""SVG that is safe to embed in a page: only drawing elements and attributes, no scripts, links or external resources."""
+"""SVG that is safe to embed in a page: drawing elements and attributes only, no scripts, links or external files."""
 
 import re
 from xml.etree import ElementTree

@@ -1,7 +1,8 @@
-"""What can be seen of runs: a view has its numbers, its table and its chart in one place.
+"""Views of runs: each computes some numbers, and makes a table and a figure of them.
 
-A view is a file, or a folder if it is long. It offers `make_table(runs, **options) -> Table`, `draw_figure(runs, **options) ->
-Figure`, or both; then `syntagm table` and `syntagm figure` find it by its name. `views.options` says how options are declared.
+A view is a module, or a package if it is long. It offers `make_table(runs, **options) -> Table`,
+`draw_figure(runs, **options) -> Figure`, or both. `syntagm table` and `syntagm figure` find it by its name.
+`views.options` explains how options are declared.
 """
 
 from collections.abc import Callable
@@ -16,13 +17,13 @@ MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table
 
 
 def offering(kind: Kind) -> list[str]:
-    """List the views that offer a table, or a figure."""
-    views = sorted(found.name for found in iter_modules(__path__))
+    """List the views that offer a table, or those that offer a figure."""
+    views = sorted(module.name for module in iter_modules(__path__))
     return [name for name in views if hasattr(import_module(f"{__name__}.{name}"), MAKERS[kind])]
 
 
 def find(kind: Kind, name: str) -> Callable[..., Any]:
-    """Find what makes the table, or the figure, of a view.
+    """Find the function that makes the table or the figure of a view.
 
     Raises:
         UsageError: there is no such view.
@@ -36,10 +37,10 @@ def find(kind: Kind, name: str) -> Callable[..., Any]:
 
 
 def summary(name: str) -> str:
-    """Say in a line what a view shows.
+    """Describe a view in one line, taken from its docstring.
 
-    >>> summary("significance")[:31]
-    'which suites separate two model'
+    >>> summary("significance")[:33]
+    'which suites show a significant d'
     """
     text = import_module(f"{__name__}.{name}").__doc__ or ""
     line = " ".join(text.split("\n\n")[0].split()).rstrip(".")
