@@ -11,7 +11,7 @@ from dataclasses import replace
 import torch
 
 from syntagm import word_list
-from syntagm.answers import Blank
+from syntagm.answers import Gap
 from syntagm.models.contract import LanguageModel
 from syntagm.models.names import load
 from syntagm.tasks.gaps.candidates import Candidates, candidates
@@ -27,11 +27,11 @@ def main() -> None:
     chosen = candidates(verbs)
     if asked["eligible"] == "single-token":
         chosen = _single(model, verbs)
-    warm = Blank("The dog ", ".", chosen.words if asked["eligible"] == "single-token" else chosen.words[:16])
+    warm = Gap("The dog ", ".", chosen.words if asked["eligible"] == "single-token" else chosen.words[:16])
     list(model.fill([warm] * 2))
     ends = cuts(PUBLISHED_TOP, PUBLISHED_BOTTOM)
     start = time.process_time()
-    blanks = [Blank(left, right, chosen.words) for left, right, _ in asked["contexts"]]
+    blanks = [Gap(left, right, chosen.words) for left, right, _ in asked["contexts"]]
     lemmas = 0
     for (_, _, label), answer in zip(asked["contexts"], model.fill(blanks), strict=True):
         lemmas = int(shares(answer, chosen, label, ends, asked["eligible"]).eligible.sum())
@@ -44,7 +44,7 @@ def _single(model: LanguageModel, verbs: word_list.WordList) -> Candidates:
     if model.sees == "left":
         alone = model.single(every.words)
     else:
-        [answer] = model.fill([Blank("The dog ", ".", every.words)])
+        [answer] = model.fill([Gap("The dog ", ".", every.words)])
         alone = ~(answer.above != answer.above)
     rows = tuple(row for row, forms in zip(verbs.rows, every.forms, strict=True) if alone[forms].all())
     return candidates(replace(verbs, rows=rows))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Blank:
+class Gap:
     """A gap in a sentence: which of `words` stands between `left` and `right`?
 
     The sentence is `left + word + right`, to the character: white space around the gap belongs to `left` and `right`.
@@ -32,19 +32,19 @@ class Surprisals:
         text: the text that was asked about.
         starts: shape (tokens,), int32: first character of each token, never decreasing.
         bits: shape (tokens,), float64: surprisal in bits. nan: not defined.
-        known: shape (tokens,), bool: False where the model saw an unknown word instead.
+        in_vocabulary: shape (tokens,), bool: False where the model saw an unknown word instead.
     """
 
     text: str
     starts: NDArray[np.int32]
     bits: NDArray[np.float64]
-    known: NDArray[np.bool_]
+    in_vocabulary: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
         shape = self.starts.shape
-        if len(shape) != 1 or self.bits.shape != shape or self.known.shape != shape:
+        if len(shape) != 1 or self.bits.shape != shape or self.in_vocabulary.shape != shape:
             raise ValueError(
-                f"shapes differ: starts {self.starts.shape}, bits {self.bits.shape}, known {self.known.shape}"
+                f"shapes differ: starts {self.starts.shape}, bits {self.bits.shape}, known {self.in_vocabulary.shape}"
             )
 
 
@@ -61,17 +61,17 @@ class Fill:
         above: shape (words,), float64: total probability of all entries likelier than the candidate; nan for a candidate
             of several tokens, or where the model can't say.
         below: shape (words,), float64: total probability of all entries less likely; nan likewise.
-        known: shape (words,), bool: False where the model saw an unknown word instead.
+        in_vocabulary: shape (words,), bool: False where the model saw an unknown word instead.
     """
 
     bits: NDArray[np.float64]
     above: NDArray[np.float64]
     below: NDArray[np.float64]
-    known: NDArray[np.bool_]
+    in_vocabulary: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        if not self.bits.shape == self.above.shape == self.below.shape == self.known.shape == (len(self.bits),):
-            shapes = [array.shape for array in (self.bits, self.above, self.below, self.known)]
+        if not self.bits.shape == self.above.shape == self.below.shape == self.in_vocabulary.shape == (len(self.bits),):
+            shapes = [array.shape for array in (self.bits, self.above, self.below, self.in_vocabulary)]
             raise ValueError(f"shapes differ: {shapes}")
 
 

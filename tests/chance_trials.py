@@ -65,7 +65,7 @@ def independent(found: Iterable[Event]) -> list[int]:
 def _regions(sentence: Sentence, model: Random) -> dict[str, Draws]:
     """Region -> the draws that its value is the sum of. The random model names a draw by what it hashes."""
     [answer] = model.score([sentence.text])
-    unigram = model.policies["unigram"] == "yes"
+    unigram = model.settings["unigram"] == "yes"
     bounds = pairwise([*answer.starts.tolist(), len(sentence.text)])
     words = [
         sentence.text[start:end].strip().lower() if unigram else sentence.text[:end].rstrip() for start, end in bounds
@@ -98,7 +98,7 @@ class Counted(LanguageModel):
     """A context-blind model with the frequencies of real words: add-one unigrams, in lower case."""
 
     name, fingerprint, start = "counted", "counted", "<s>"
-    policies, record = {"bos": "yes"}, {}
+    settings, record = {"bos": "yes"}, {}
 
     def __init__(self, text: str) -> None:
         counts = Counter(_WORD.findall(text.lower()))

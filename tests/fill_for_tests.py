@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel, Sees
 
 Distribution = Mapping[str, float]
@@ -28,7 +28,7 @@ class Drawn(LanguageModel):
         self._places = {word: place for place, word in enumerate(self.vocabulary)}
         self.name = f"drawn:{len(self.vocabulary)}"
         self.fingerprint = hashlib.sha256(repr((self.vocabulary, sees == "left", levels)).encode()).hexdigest()
-        self.start, self.policies, self.record = "<s>", {}, {}
+        self.bos, self.settings, self.record = "<s>", {}, {}
         self.asked: list[tuple[str, str]] = []
         self.words: list[tuple[str, ...]] = []
 
@@ -47,7 +47,7 @@ class Drawn(LanguageModel):
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         raise NotImplementedError
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         for blank in blanks:
             self.asked.append((blank.left, blank.right))
             self.words.append(blank.words)
@@ -58,7 +58,7 @@ class Drawn(LanguageModel):
     def single(self, words: Sequence[str]) -> np.ndarray:
         return np.array(["_" not in word for word in words], bool)
 
-    def _answer(self, blank: Blank) -> Fill:
+    def _answer(self, blank: Gap) -> Fill:
         p = self._probabilities(blank.left, blank.right)
         ranked = -np.sort(-p)
         before = np.concatenate([[0.0], np.cumsum(ranked)])

@@ -80,7 +80,7 @@ def _load(arguments: argparse.Namespace, **asked: str) -> "LanguageModel":
                 raise
             found = f"it can't score the end of a sentence ({error.place}: {error.found})"
             raise UsageError(f"model {arguments.model}", found, "a model that can", cure) from error
-    if model.end is None and not arguments.no_end:
+    if model.eos is None and not arguments.no_end:
         raise UsageError(f"model {arguments.model}", "the end of a sentence is not scored", "eos=yes", cure)
     return model
 
@@ -89,11 +89,11 @@ def _keys(model: "LanguageModel", found: "Perplexity") -> dict[str, object]:
     """What --json says; what is no finite number is null."""
     names = ("texts", "words", "unknown", "undefined", "characters", "bits", "bits_per_word", "perplexity")
     numbers = {name: getattr(found, name) for name in (*names, "perplexity_known", "bits_per_character")}
-    return {"model": model.name, "policies": dict(model.policies), **finite(numbers)}
+    return {"model": model.name, "policies": dict(model.settings), **finite(numbers)}
 
 
 def _shown(model: "LanguageModel", found: "Perplexity", ends: bool) -> str:
-    policies = " ".join(f"{key}:{value}" for key, value in model.policies.items())
+    policies = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     lines = [
         f"{model.name}   {policies}",
         f"words               {found.words:,}, of them {found.texts:,} ends of sentences"

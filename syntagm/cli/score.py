@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     model = _model.load(arguments)
     code = 0
     for answer in model.score(texts):
-        scored = model.start is not None
+        scored = model.bos is not None
         try:
             words = _words(answer, scored)
         except AlignmentError as error:
@@ -68,7 +68,7 @@ def _words(answer: "Surprisals", scored: bool) -> list[tuple[str, float]]:
 
 def _tokens(answer: "Surprisals") -> list[tuple[str, float, bool]]:
     borders = [*answer.starts.tolist(), len(answer.text)]
-    spans = zip(borders[:-1], borders[1:], answer.bits.tolist(), answer.known.tolist(), strict=True)
+    spans = zip(borders[:-1], borders[1:], answer.bits.tolist(), answer.in_vocabulary.tolist(), strict=True)
     return [(answer.text[start:end], bits, known) for start, end, bits, known in spans]
 
 
@@ -129,5 +129,5 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
     side = Table.grid(padding=(0, 4))
     side.add_row(*parts)
     console.print(side)
-    policies = " ".join(f"{key}:{value}" for key, value in model.policies.items())
+    policies = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     console.print(Text(f"{_total(answer, scored):.3f} bits, {len(answer.bits)} tokens   {model.name} {policies}\n"))

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 
 Sees = Literal["left", "both", "left and length"]
@@ -18,33 +18,33 @@ class LanguageModel(ABC):
 
     Attributes:
         name: family:path?options, as it stands in every result. Local models are named by folder and content.
-        fingerprint: a hash of everything that the numbers depend on: weights, vocabulary, type, policies, scorer version.
-        start: what stands before the first token of a text; None if nothing does, and then the first token has no
+        fingerprint: a hash of everything that the numbers depend on: weights, vocabulary, type, settings, scorer version.
+        bos: what stands before the first token of a text; None if nothing does, and then the first token has no
             surprisal: its bits are nan, and sums count it as 0.
-        end: the end symbol, if its surprisal is listed as a last token; else None.
-        noise: the largest difference in bits, per text, measured between two ways of asking the same. Margins within it
+        eos: the end symbol, if its surprisal is listed as a last token; else None.
+        numerical_error: the largest difference in bits, per text, measured between two ways of asking the same. Margins within it
             mean nothing. 0 for exact models.
         sees: what a token's surprisal depends on beside the token itself: "left", what precedes it, so that the bits of a prefix
             are the first bits of the longer text; "both", what precedes and what follows it; "left and length", what precedes
             it and how long the text is.
         exact: is the surprisal that of the model's own distribution? False for a search that keeps a few hypotheses (a beam);
-            its sizes stand in `policies`.
+            its sizes stand in `settings`.
         can: the questions it answers: {"score"} or {"score", "fill"}.
         worth_caching: does a stored answer save time?
-        policies: what the numbers depend on, as it stands in signatures: {"bos": "yes", "eos": "no", ...}.
+        settings: what the numbers depend on, as it stands in signatures: {"bos": "yes", "eos": "no", ...}.
         record: whatever else a reader of the run should know: hashes, versions, how it was computed.
     """
 
     name: str
     fingerprint: str
-    start: str | None = None
-    end: str | None = None
-    noise: float = 0.0
+    bos: str | None = None
+    eos: str | None = None
+    numerical_error: float = 0.0
     sees: Sees = "left"
     exact: bool = True
     can: ClassVar[frozenset[str]] = frozenset({"score"})
     worth_caching: ClassVar[bool] = True
-    policies: Mapping[str, str]
+    settings: Mapping[str, str]
     record: Mapping[str, object]
 
     @abstractmethod
@@ -59,7 +59,7 @@ class LanguageModel(ABC):
             ModelError: a text that the model can't take; the message names it.
         """
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """The surprisal of each candidate in each blank, in the order of `blanks`.
 
         Arguments:

@@ -129,7 +129,7 @@ class Family:
         query = "&".join(f"{name}={value}" for name, value in shown.items())
         return f"{self.name}:{label}" + (f"?{query}" if query else "")
 
-    def policies(self, chosen: Mapping[str, str], **resolved: str | None) -> dict[str, str]:
+    def scoring_settings(self, chosen: Mapping[str, str], **resolved: str | None) -> dict[str, str]:
         """Return the scoring settings in the order of signatures.
 
         Arguments:

@@ -139,7 +139,7 @@ def _pack(answer: Surprisals) -> bytes:
     body = (
         answer.starts.astype("<i4").tobytes()
         + answer.bits.astype("<f8").tobytes()
-        + answer.known.astype("u1").tobytes()
+        + answer.in_vocabulary.astype("u1").tobytes()
     )
     return _HEADER.pack(hashlib.sha256(answer.text.encode() + body).digest()[:16], len(answer.starts)) + body
 

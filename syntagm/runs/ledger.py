@@ -34,7 +34,7 @@ _LEFT = re.compile(r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}
 
 def tolerance(model: LanguageModel) -> float:
     """Return the margin in bits within which there is a tie: 1e-4, or the model's measured numerical error if larger."""
-    return max(1e-4, model.noise)
+    return max(1e-4, model.numerical_error)
 
 
 @contextlib.contextmanager
@@ -133,7 +133,15 @@ class Ledger:
 
 def _record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
     """Return the record of a run that begins now."""
-    about = {key: getattr(model, key) for key in ("name", "fingerprint", "start", "end", "noise", "sees", "exact")}
+    about = {
+        "name": model.name,
+        "fingerprint": model.fingerprint,
+        "start": model.bos,
+        "end": model.eos,
+        "noise": model.numerical_error,
+        "sees": model.sees,
+        "exact": model.exact,
+    }
     return {
         "format": FORMAT,
         "task": task.name,
@@ -146,7 +154,7 @@ def _record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan,
             "python": platform.python_version(),
             "platform": platform.platform(),
         },
-        "model": about | {"policies": dict(model.policies), "record": dict(model.record)},
+        "model": about | {"policies": dict(model.settings), "record": dict(model.record)},
         "options": options,
         "suites": [asdict(suite) for suite in plan.suites],
         **plan.record,

@@ -110,6 +110,6 @@ def _sentences(items: Sequence[Item], answers: Answers) -> pl.DataFrame:
         "region_ends": [[region.end for region in sentence.regions] for _, _, sentence in rows],
         "starts": [answer.starts.tolist() for answer in found],
         "bits": [answer.bits.tolist() for answer in found],
-        "known": [answer.known.tolist() for answer in found],
+        "known": [answer.in_vocabulary.tolist() for answer in found],
     }
     return pl.DataFrame(columns, schema=SENTENCES)

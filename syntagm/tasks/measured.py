@@ -71,7 +71,7 @@ class Measures(Task[Slice]):
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Slice]]:
         """Give each unit its items and the measures."""
-        reading = Reading(suite.aggregate, options["align"], model.start is not None)
+        reading = Reading(suite.aggregate, options["align"], model.bos is not None)
         return items.slices_of(suite, units, model.name, self.measures, reading)
 
     def ask(self, content: Slice) -> list[str]:

@@ -121,15 +121,15 @@ def perplexity(
         InputError: a text of white space alone.
         ModelError: a text that the model can't take.
     """
-    if ends and model.end is None:
-        found = f"no end symbol is scored (eos:{model.policies.get('eos', 'no')})"
+    if ends and model.eos is None:
+        found = f"no end symbol is scored (eos:{model.settings.get('eos', 'no')})"
         raise UsageError(
             f"model {model.name}", found, "ends of texts among the words", "Use eos=yes, or leave ends out."
         )
     total = Perplexity()
     for portion in portions(texts, PORTION):
         for answer in model.score(portion, done):
-            total += _of(answer, ends, model.end is not None)
+            total += _of(answer, ends, model.eos is not None)
     return total
 
 
@@ -162,7 +162,7 @@ def _of_words(
     home = np.minimum(home, len(borders) - 1)
     # A word without a token of its own, inside one of several words, has 0 bits: they stand with the first of these.
     bits = np.bincount(home, answer.bits[:tokens], len(borders)).astype(np.float64)
-    known: NDArray[np.bool_] = np.bincount(home, ~answer.known[:tokens], len(borders)) == 0
+    known: NDArray[np.bool_] = np.bincount(home, ~answer.in_vocabulary[:tokens], len(borders)) == 0
     characters: NDArray[np.int64] = (
         np.diff([*borders[:-1], len(answer.text)], prepend=0) if len(borders) else np.empty(0, np.int64)
     )

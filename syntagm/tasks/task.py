@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind
 from syntagm.suite import Aggregate, Suite, public_tags
 
 Schema: TypeAlias = dict[str, pl.DataType]
 Options: TypeAlias = Mapping[str, Any]
-Questions: TypeAlias = Sequence[str] | Sequence[Blank]
+Questions: TypeAlias = Sequence[str] | Sequence[Gap]
 
 # Every task keeps this table: a row an item, or a context, and measure.
 RESULTS: Schema = {

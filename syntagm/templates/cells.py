@@ -37,7 +37,7 @@ class Table:
 
 @lru_cache(maxsize=16)
 def read(text: str, place: str) -> Table:
-    r"""The table that a text holds. Blank lines and lines that begin with `#` don't count; `""` is the empty text.
+    r"""The table that a text holds. Gap lines and lines that begin with `#` don't count; `""` is the empty text.
 
     Raises:
         InputError: no rows or more than 100,000; a column twice or without a good name; cells too many, too few, empty or

@@ -32,7 +32,7 @@ def test_the_printed_name_scores_the_same(
     assert (said, model.partition("?")[0]) == ("the same model", f"ngram:{path}")
     for ours, theirs in zip(load(f"ngram:{folder}").score(ASKED), load(model).score(ASKED), strict=True):
         assert ours.bits.tolist() == theirs.bits.tolist()
-        assert ours.known.tolist() == theirs.known.tolist()
+        assert ours.in_vocabulary.tolist() == theirs.in_vocabulary.tolist()
         assert ours.starts.tolist() == theirs.starts.tolist()
 
 

@@ -31,7 +31,7 @@ def reference(model: Causal, text: str) -> NDArray[np.float64]:
     """Bits of each token by one plain forward pass of the same model in float64."""
     body, tokenizer = model.forward.model, model.tokenizer
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    whole = [*([] if model.start is None else [model.bos]), *ids, *([] if model.end is None else [model.eos])]
+    whole = [*([] if model.bos is None else [model.bos_id]), *ids, *([] if model.eos is None else [model.eos_id])]
     if len(whole) == 1:
         return np.array([math.nan])
     was = body.dtype
@@ -39,7 +39,7 @@ def reference(model: Causal, text: str) -> NDArray[np.float64]:
         spread = body.double()(input_ids=torch.tensor([whole[:-1]])).logits[0].log_softmax(-1)
     body.to(was)
     bits = [-float(row[token]) / math.log(2) for row, token in zip(spread, whole[1:], strict=True)]
-    return np.array([math.nan, *bits] if model.start is None else bits)
+    return np.array([math.nan, *bits] if model.bos is None else bits)
 
 
 @pytest.mark.parametrize("family", CAUSAL)
@@ -79,7 +79,7 @@ def test_probabilities_of_the_next_token_sum_to_one(family: str) -> None:
     model = CAUSAL[family]()
     context = model.tokenizer("The old", add_special_tokens=False)["input_ids"]
     everything = range(model.forward.head.vocabulary)
-    rows = model.forward.surprisals([[model.bos, *context, token] for token in everything], lambda _: None)
+    rows = model.forward.surprisals([[model.bos_id, *context, token] for token in everything], lambda _: None)
     assert sum(2.0 ** -row.bits[-1] for row in rows) == pytest.approx(1, abs=1e-5)
 
 
@@ -256,7 +256,7 @@ def test_sequences_beyond_a_sliding_window_are_padded_not_packed() -> None:
 )
 def test_types(dtype: str, close: float) -> None:
     model = names.load(f"demo?dtype={dtype}&device=cpu")
-    assert model.policies["dtype"] == dtype
+    assert model.settings["dtype"] == dtype
     exact = list(names.load("demo?dtype=f64").score(TEXTS))
     for one, other in zip(model.score(TEXTS), exact, strict=True):
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=close)
@@ -335,18 +335,18 @@ def test_options_that_cannot_be_taken(option: str, value: str) -> None:
 
 
 def test_the_start_symbol() -> None:
-    assert names.load("demo").start == END
-    assert names.load("demo?bos=no").start is None
+    assert names.load("demo").bos == END
+    assert names.load("demo?bos=no").bos is None
     # A tokenizer without one: auto takes nothing, yes is refused; where model and tokenizer share the end symbol, that.
     bare = words(bos=None)
     model = transformer("llama", bare)
     model.config.bos_token_id = None
-    assert wrap(model, bare, "bare").start is None
-    assert wrap(model, bare, "bare").policies["bos"] == "no"
+    assert wrap(model, bare, "bare").bos is None
+    assert wrap(model, bare, "bare").settings["bos"] == "no"
     with pytest.raises(UsageError, match="no start symbol"):
         wrap(model, bare, "bare", bos="yes")
     model.config.bos_token_id = model.config.eos_token_id
-    assert wrap(model, bare, "bare").start == "</s>"
+    assert wrap(model, bare, "bare").bos == "</s>"
 
 
 def test_the_probe_leaves_no_trace() -> None:

@@ -15,7 +15,7 @@ import transformers
 from models_for_tests import TEXT, byte_level, sentencepiece_like, transformer, words
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from syntagm.answers import Blank
+from syntagm.answers import Gap
 from syntagm.errors import ModelError, UsageError
 from syntagm.models.causal import candidates
 from syntagm.models.causal.candidates import Speller, divides_at_blanks
@@ -101,7 +101,7 @@ def by_definition(model: Causal, mark: str, left: str, word: str) -> float:
 @pytest.mark.parametrize("kind", ["gpt2", "mamba"])
 def test_words_with_their_ends_by_the_definition(mark: str, kind: str) -> None:
     model = build(mark, kind)
-    for left, fill in zip(LEFTS, model.fill([Blank(left, " .", WORDS) for left in LEFTS]), strict=True):
+    for left, fill in zip(LEFTS, model.fill([Gap(left, " .", WORDS) for left in LEFTS]), strict=True):
         expected = [by_definition(model, mark, left, word) for word in WORDS]
         np.testing.assert_allclose(fill.bits, expected, rtol=1e-5, atol=1e-4, err_msg=left)
 
@@ -112,21 +112,19 @@ def test_words_with_their_ends_sum_to_at_most_one_and_tokens_to_more(mark: str) 
     letters = "abcdefghijklmnopqrstuvwxyz"
     asked = tuple("".join(pair) for pair in product(letters, ["", *letters]))
     for left in ("The old ", ""):
-        [whole] = build(mark).fill([Blank(left, "", asked)])
+        [whole] = build(mark).fill([Gap(left, "", asked)])
         # Unknown words are one and the same.
-        assert 0.0 < (2.0 ** -whole.bits[whole.known]).sum() < 1.0
-        assert whole.known.mean() > 0.3
+        assert 0.0 < (2.0 ** -whole.bits[whole.in_vocabulary]).sum() < 1.0
+        assert whole.in_vocabulary.mean() > 0.3
     # `a` and `ab`: the first includes the second wherever the second is `a` and more.
-    [[bare], [ended]] = (
-        list(build(mark, fill=fill).fill([Blank("The old ", "", asked)])) for fill in ("token", "word")
-    )
+    [[bare], [ended]] = (list(build(mark, fill=fill).fill([Gap("The old ", "", asked)])) for fill in ("token", "word"))
     assert (2.0**-bare.bits).sum() != pytest.approx((2.0**-ended.bits).sum(), rel=1e-2)
 
 
 @pytest.mark.parametrize("mark", TOKENIZERS)
 def test_ranks_by_adding_up(mark: str) -> None:
     model = build(mark)
-    [fill] = model.fill([Blank("The old ", "", WORDS)])
+    [fill] = model.fill([Gap("The old ", "", WORDS)])
     ids = model.tokenizer("The old", add_special_tokens=False)["input_ids"]
     with torch.no_grad():
         logits = model.live(input_ids=torch.tensor([[model.tokenizer.bos_token_id, *ids]])).logits[0, -1].double()
@@ -157,7 +155,7 @@ def test_context_and_candidate_are_tokenised_apart_and_as_in_full(mark: str) -> 
         for speller in (apart, full):
             spelled: dict[int, Any] = {}
             for group in speller.spelled(left, many):
-                for place, tokens, known in zip(group.places, group.tokens, group.known, strict=True):
+                for place, tokens, known in zip(group.places, group.tokens, group.in_vocabulary, strict=True):
                     spelled[int(place)] = (group.before, tokens, bool(known))
             found.append(spelled)
         assert found[0] == found[1]
@@ -208,7 +206,7 @@ def test_contexts_and_shared_beginnings_are_computed_once() -> None:
     single = tuple(word for word, alone in zip(single, model.single(single), strict=True) if alone)
     assert len(single) > 20
     before = model.forward.evaluated
-    list(model.fill([Blank(left, "", single) for left in ("The old ", "The old ", "The old gardener ")]))
+    list(model.fill([Gap(left, "", single) for left in ("The old ", "The old ", "The old gardener ")]))
     # <s> The old gardener: each input once, though two contexts and three blanks end there.
     ids = model.tokenizer("The old gardener", add_special_tokens=False)["input_ids"]
     assert model.forward.evaluated - before == 1 + len(ids)
@@ -217,7 +215,7 @@ def test_contexts_and_shared_beginnings_are_computed_once() -> None:
 def test_many_packs_and_no_tree_give_the_same_numbers() -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
     asked = tuple(one + two + three for one, two, three in product(letters, "aeiou", letters[:4]))
-    blanks = [Blank(left, "", asked) for left in LEFTS[:2]]
+    blanks = [Gap(left, "", asked) for left in LEFTS[:2]]
     made = [list(build("Ġ", **options).fill(blanks)) for options in ({}, {"sharing": "no"}, {"batch": "24"})]
     for one, two, three in zip(*made, strict=True):
         np.testing.assert_allclose(one.bits, two.bits, rtol=0, atol=1e-4)
@@ -237,7 +235,7 @@ def test_beyond_the_positions_nothing_is_defined(fill: str) -> None:
     asked = ("a", "rain", "zyzzyva", "gardeners", "qqqqqqqqqqqqqqqqqqqqqqqqqq")
     undefined = 0
     for count in range(11, 17):
-        [one], [two] = (list(model.fill([Blank("a " * count, "", asked)])) for model in (short, long))
+        [one], [two] = (list(model.fill([Gap("a " * count, "", asked)])) for model in (short, long))
         for place, word in enumerate(asked):
             tokens = len(tokenizer(f"a {word}", add_special_tokens=False)["input_ids"]) - 1
             # Inputs: the start symbol, a token each `a`, and the candidate's, less the last if its end isn't asked for.
@@ -250,14 +248,14 @@ def test_beyond_the_positions_nothing_is_defined(fill: str) -> None:
 
 
 def test_nothing_before_the_blank() -> None:
-    [fill] = build("Ġ", bos="no").fill([Blank("", "", WORDS)])
+    [fill] = build("Ġ", bos="no").fill([Gap("", "", WORDS)])
     assert np.isnan(fill.bits).all()
     assert np.isnan(fill.above).all()
 
 
 def test_the_policy_is_named_and_in_the_fingerprint() -> None:
     word, token = build("Ġ"), build("Ġ", fill="token")
-    assert (word.policies["fill"], token.policies["fill"]) == ("word", "token")
+    assert (word.settings["fill"], token.settings["fill"]) == ("word", "token")
     assert word.fingerprint != token.fingerprint
     assert token.name == "causal:tinyĠ?fill=token"
     with pytest.raises(UsageError, match="fill"):
@@ -270,8 +268,8 @@ def test_a_tokenizer_that_marks_nothing_is_refused_unless_told() -> None:
     )
     model = transformer("gpt2", tokenizer)
     with pytest.raises(UsageError, match="Use fill=token"):
-        list(wrap(model, tokenizer, "unmarked").fill([Blank("the old ", "", ("rain",))]))
-    [fill] = wrap(model, tokenizer, "unmarked", fill="token").fill([Blank("the old ", "", ("rain",))])
+        list(wrap(model, tokenizer, "unmarked").fill([Gap("the old ", "", ("rain",))]))
+    [fill] = wrap(model, tokenizer, "unmarked", fill="token").fill([Gap("the old ", "", ("rain",))])
     assert np.isfinite(fill.bits).all()
 
 
@@ -284,7 +282,7 @@ def _unmarked() -> Tokenizer:
 
 
 def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, blanks = build("Ġ"), [Blank(left, "", WORDS) for left in LEFTS]
+    model, blanks = build("Ġ"), [Gap(left, "", WORDS) for left in LEFTS]
     expected = list(model.fill(blanks))
     inner = model.forward._inputs
     widths: list[int] = []
@@ -310,12 +308,12 @@ def test_out_of_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_special_symbol_in_a_blank_is_refused() -> None:
     with pytest.raises(ModelError, match="special symbol"):
-        list(build("Ġ").fill([Blank("The old ", "", ("<|endoftext|>",))]))
+        list(build("Ġ").fill([Gap("The old ", "", ("<|endoftext|>",))]))
 
 
 def test_half_precision_comes_to_about_the_same() -> None:
     full = build("Ġ")
     half = wrap(copy.deepcopy(full.live).to(torch.bfloat16), full.tokenizer, "half")
-    for one, other in zip(*(model.fill([Blank(LEFTS[1], "", WORDS)]) for model in (full, half)), strict=True):
+    for one, other in zip(*(model.fill([Gap(LEFTS[1], "", WORDS)]) for model in (full, half)), strict=True):
         assert np.abs(one.bits - other.bits).mean() < 1.0
-        assert (half.policies["dtype"], np.isfinite(other.above).any()) == ("bf16", True)
+        assert (half.settings["dtype"], np.isfinite(other.above).any()) == ("bf16", True)

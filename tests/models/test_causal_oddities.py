@@ -75,7 +75,7 @@ def test_rows_that_a_model_masks(masked: float) -> None:
     made.lm_head.forward = head
     model = wrap(made, byte_level(), "masked")
     answers = list(model.score(TEXTS))
-    assert model.noise < 1e-3
+    assert model.numerical_error < 1e-3
     # Fewer rows share the probability, so no token has more bits than before.
     assert all((a.bits < b.bits + 1e-4).all() for a, b in zip(answers, expected, strict=True))
 

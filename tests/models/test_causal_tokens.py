@@ -80,7 +80,7 @@ def check_texts(count: int, seed: int) -> None:
     for tokenizer, spell, spelling in kinds:
         for text, found in zip(texts, encode(tokenizer, texts, "a model"), strict=True):
             check_coverage(text, found, spell(tokenizer, found.ids), spelling(text))
-            assert found.known.all()
+            assert found.in_vocabulary.all()
 
 
 @pytest.mark.slow
@@ -148,14 +148,14 @@ def test_a_mark_that_a_normalizer_joins_to_its_letter_is_refused_rather_than_mis
 def test_unknown_words_are_marked() -> None:
     found = one(words(), "The zebra watered the zebra's roses.")
     #                      The   zebra  watered the  zebra  '     s     roses .
-    assert found.known.tolist() == [True, False, True, True, False, True, True, True, True]
+    assert found.in_vocabulary.tolist() == [True, False, True, True, False, True, True, True, True]
     assert found.starts.tolist() == [0, 3, 9, 17, 21, 27, 28, 29, 35]
 
 
 def test_unknown_words_where_one_symbol_is_both_unknown_and_start() -> None:
     tokenizer = words(bos="<s>", unknown="<s>")
     assert tokenizer.unk_token_id == tokenizer.bos_token_id
-    assert one(tokenizer, "The zebra").known.tolist() == [True, False]
+    assert one(tokenizer, "The zebra").in_vocabulary.tolist() == [True, False]
     tokenizer.backend_tokenizer.add_special_tokens([AddedToken("<s>", special=True)])
     with pytest.raises(ModelError, match="special symbol '<s>' inside"):
         one(tokenizer, "The <s> zebra")
@@ -206,7 +206,7 @@ def test_exactly_one_start_and_end_symbol(
     ids = made("The old gardener", add_special_tokens=False)["input_ids"]
     assert sequence == [made.bos_token_id] * before + ids + [made.eos_token_id] * after
     assert len(answer.bits) == len(ids) + after
-    assert (model.end is not None) == bool(after)
+    assert (model.eos is not None) == bool(after)
 
 
 def test_saved_cutting_and_padding_do_nothing() -> None:

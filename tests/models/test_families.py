@@ -102,7 +102,7 @@ def test_signatures_have_the_scoring_settings_in_the_order_of_the_declaration(na
     family = families.of_model(model.name)
     assert family is not None
     scoring = [one.name for one in family.settings if isinstance(one, Fixed) or one.effect == "scoring"]
-    assert list(model.policies) == scoring
+    assert list(model.settings) == scoring
     assert (model.sees, model.exact) == (family.sees, family.exact)
 
 
@@ -135,7 +135,7 @@ def test_a_kind_of_masking_hides_the_token_and_is_known_by_its_record_alone(kind
     [framed] = frame(tokenizer, [TEXT], "any")
     model = masked("bert", tokenizer, masking=kind.name)
     assert f"masking={kind.name}" in model.name
-    assert model.policies["masking"] == kind.name
+    assert model.settings["masking"] == kind.name
     [answer] = model.score([TEXT])
     for index, place in enumerate(framed.places.tolist()):
         hidden = kind.hidden(framed, index)
@@ -162,7 +162,7 @@ from syntagm.models.contract import LanguageModel
 
 class Parrot(LanguageModel):
     name, fingerprint, start = "parrot:", "parrot 1", "nothing, by definition"
-    policies, record = {"bos": "yes"}, {}
+    settings, record = {"bos": "yes"}, {}
 
     def score(self, texts, done=None):
         for text in texts:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from models_for_tests import CAUSAL, FAMILIES, causal
 
-from syntagm.answers import Blank, Fill
+from syntagm.answers import Fill, Gap
 from syntagm.errors import ModelError
 from syntagm.models import names
 from syntagm.models.causal.model import Causal
@@ -16,7 +16,7 @@ from syntagm.models.contract import LanguageModel
 
 WORDS = ("roses", "rose", "rain", "gardener", "gardeners", "gardener", "boats", "zyzzyva", "new boats", "forgets")
 LEFTS = ["The old ", "The old gardener watered the ", "", "No one who has met the "]
-BLANKS = [Blank(left, right, WORDS) for left, right in zip(LEFTS, [" .", "", " came", "."], strict=True)]
+BLANKS = [Gap(left, right, WORDS) for left, right in zip(LEFTS, [" .", "", " came", "."], strict=True)]
 CLOSE = 1e-4 / math.log(2)
 WORD_BY_WORD = ["lstm", "lstm-eos", "lstm-bare", "ngram", "ngram-eos", "ngram-arpa"]
 NAMED = {
@@ -71,7 +71,7 @@ def same(one: Fill, other: Fill, close: float = CLOSE) -> None:
     np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=close)
     np.testing.assert_allclose(one.above, other.above, rtol=0, atol=1e-6)
     np.testing.assert_allclose(one.below, other.below, rtol=0, atol=1e-6)
-    assert one.known.tolist() == other.known.tolist()
+    assert one.in_vocabulary.tolist() == other.in_vocabulary.tolist()
 
 
 def by_score(model: LanguageModel, left: str, word: str) -> tuple[float, bool, int]:
@@ -80,16 +80,16 @@ def by_score(model: LanguageModel, left: str, word: str) -> tuple[float, bool, i
     text, starts = answer.text, answer.starts
     ends = np.append(starts, len(text))[np.searchsorted(starts, starts, "right")]
     inside = (ends > len(left) - left.endswith(" ")) & (starts < len(text))
-    return float(answer.bits[inside].sum()), bool(answer.known[inside].all()), int(inside.sum())
+    return float(answer.bits[inside].sum()), bool(answer.in_vocabulary[inside].all()), int(inside.sum())
 
 
 def test_a_fill_is_the_score_of_the_filled_text(model: LanguageModel) -> None:
-    if model.policies.get("fill") == "word" or model.policies.get("boundary") == "word":
+    if model.settings.get("fill") == "word" or model.settings.get("boundary") == "word":
         pytest.skip("words with their ends are computed apart in test_causal_fill.py")
     for blank, fill in zip(BLANKS, answers(model), strict=True):
         found = [by_score(model, blank.left, word) for word in WORDS]
         np.testing.assert_allclose(fill.bits, [bits for bits, _, _ in found], rtol=0, atol=CLOSE)
-        assert fill.known.tolist() == [known for _, known, _ in found]
+        assert fill.in_vocabulary.tolist() == [known for _, known, _ in found]
         several = [number > 1 for _, _, number in found]
         assert np.isnan(fill.above[several]).all()
         assert np.isnan(fill.below[several]).all()
@@ -99,7 +99,7 @@ def test_types_and_shapes(model: LanguageModel) -> None:
     assert "fill" in model.can
     for fill in answers(model):
         assert fill.bits.dtype == fill.above.dtype == fill.below.dtype == np.float64
-        assert fill.known.dtype == np.bool_
+        assert fill.in_vocabulary.dtype == np.bool_
         assert fill.bits.shape == (len(WORDS),)
 
 
@@ -112,7 +112,7 @@ def test_ranks_are_of_single_entries_and_shares_of_one(model: LanguageModel) -> 
         assert (fill.above[ranked] + fill.below[ranked] < 1).all()
         if blank.left and not model.name.startswith("random"):
             assert ranked.tolist() == model.single(WORDS).tolist()
-        if model.policies.get("fill") != "word" and not model.name.startswith("random"):
+        if model.settings.get("fill") != "word" and not model.name.startswith("random"):
             # What is left of 1 is the candidate and its equals.
             own = 2.0 ** -fill.bits[ranked]
             assert (1 - fill.above[ranked] - fill.below[ranked] > own * (1 - 1e-4)).all()
@@ -129,11 +129,11 @@ def test_a_word_twice_has_one_number(model: LanguageModel) -> None:
 
 def test_candidates_do_not_depend_on_company_or_order(model: LanguageModel) -> None:
     order = [7, 2, 9, 0]
-    [few] = model.fill([Blank(LEFTS[1], "", tuple(WORDS[place] for place in order))])
+    [few] = model.fill([Gap(LEFTS[1], "", tuple(WORDS[place] for place in order))])
     every = answers(model)[1]
-    same(few, Fill(every.bits[order], every.above[order], every.below[order], every.known[order]))
-    [alone] = model.fill([Blank(LEFTS[1], "", WORDS[:1])])
-    same(alone, Fill(every.bits[:1], every.above[:1], every.below[:1], every.known[:1]))
+    same(few, Fill(every.bits[order], every.above[order], every.below[order], every.in_vocabulary[order]))
+    [alone] = model.fill([Gap(LEFTS[1], "", WORDS[:1])])
+    same(alone, Fill(every.bits[:1], every.above[:1], every.below[:1], every.in_vocabulary[:1]))
 
 
 def test_blanks_do_not_depend_on_company_order_or_repeats(model: LanguageModel) -> None:
@@ -143,7 +143,7 @@ def test_blanks_do_not_depend_on_company_order_or_repeats(model: LanguageModel) 
 
 
 def test_what_stands_after_makes_no_difference(model: LanguageModel) -> None:
-    one, other = model.fill([Blank(LEFTS[0], "", WORDS), Blank(LEFTS[0], " were new.", WORDS)])
+    one, other = model.fill([Gap(LEFTS[0], "", WORDS), Gap(LEFTS[0], " were new.", WORDS)])
     np.testing.assert_array_equal(one.bits, other.bits)
 
 
@@ -155,20 +155,20 @@ def test_done_is_told_of_every_blank_once(model: LanguageModel) -> None:
 
 def test_nothing_asked_nothing_answered(model: LanguageModel) -> None:
     assert list(model.fill([])) == []
-    [fill] = model.fill([Blank("The old ", "", ())])
+    [fill] = model.fill([Gap("The old ", "", ())])
     assert fill.bits.shape == (0,)
 
 
 @pytest.mark.parametrize("word", ["", " rain", "rain "])
 def test_candidates_with_white_space_around_them_are_refused(model: LanguageModel, word: str) -> None:
     with pytest.raises(ModelError):
-        list(model.fill([Blank("The old ", "", ("rain", word))]))
+        list(model.fill([Gap("The old ", "", ("rain", word))]))
 
 
 def test_blanks_are_known_from_what_follows_them_in_a_word() -> None:
     """`The gardener` + `s`: no word of its own for models of words; for others a token may begin there, or not."""
     for family in ("lstm", "ngram", "ngram-eos", "toy", "random"):
         with pytest.raises(ModelError, match="no whole word 's'"):
-            list(made(family).fill([Blank("The gardener", "", ("s",))]))
+            list(made(family).fill([Gap("The gardener", "", ("s",))]))
     with pytest.raises(ModelError, match="no token border between 'The ga' and 'rdener'"):
-        list(made("gpt2-token").fill([Blank("The ga", "", ("rdener",))]))
+        list(made("gpt2-token").fill([Gap("The ga", "", ("rdener",))]))

@@ -60,14 +60,14 @@ def test_numbers_are_those_of_plain_pytorch(bos: str, eos: str) -> None:
 
 def test_the_start_symbol_is_the_end_symbol() -> None:
     model = lstm()
-    assert (model.start, model.end) == ("</s>", None)
-    assert (lstm(bos="no").start, lstm(eos="yes").end) == (None, "</s>")
+    assert (model.bos, model.eos) == ("</s>", None)
+    assert (lstm(bos="no").bos, lstm(eos="yes").eos) == (None, "</s>")
 
 
 def test_unknown_words_are_read_as_their_class_and_marked() -> None:
     model = lstm()
     [answer] = model.score(["The zebra was"])
-    assert answer.known.tolist() == [True, False, True]
+    assert answer.in_vocabulary.tolist() == [True, False, True]
     classed = model.vocabulary.words[model.vocabulary.ids(["zebra"])[0]]
     assert classed == "UNK-LC"
     # The class itself, if it stands in a text, has the same number; it is not known either.

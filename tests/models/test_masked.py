@@ -11,7 +11,7 @@ import pytest
 import torch
 from masked_for_tests import byte_pieces, masked, sentence_pieces, transformer, word_pieces
 
-from syntagm.answers import Blank, Fill
+from syntagm.answers import Fill, Gap
 from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.masked import forward
@@ -183,10 +183,10 @@ def test_a_text_beyond_the_positions_is_undefined_and_others_are_not() -> None:
 def test_name_policies_and_fingerprint_say_how_it_was_masked() -> None:
     token, word = masked("bert"), masked("bert", masking="word")
     assert token.name == "masked:tiny-bert?masking=token"
-    assert word.policies["masking"] == "word"
+    assert word.settings["masking"] == "word"
     assert token.fingerprint != word.fingerprint
     assert token.sees == "both"
-    assert (token.start, token.end) == ("[CLS]", None)
+    assert (token.bos, token.eos) == ("[CLS]", None)
     with pytest.raises(UsageError, match="masking"):
         masked("bert", masking="sentence")
 
@@ -199,7 +199,7 @@ def test_a_candidate_of_one_token_costs_what_it_costs_in_the_sentence(kind: str,
     words = ("gardener", "the", "rain", "gate", "boats", "roses", "came")
     checked = 0
     for left, right in (("The old ", " watered the roses."), ("", " old rain came"), ("the old ", ".")):
-        [fill] = model.fill([Blank(left, right, words)])
+        [fill] = model.fill([Gap(left, right, words)])
         for word, bits, above, below in zip(words, fill.bits, fill.above, fill.below, strict=True):
             [answer] = model.score([left + word + right])
             begin, end = len(left), len(left) + len(word)
@@ -216,7 +216,7 @@ def test_a_candidate_of_one_token_costs_what_it_costs_in_the_sentence(kind: str,
 
 def test_a_word_of_several_tokens_is_unmasked_from_left_to_right() -> None:
     several, by_word = masked("bert", masks="several"), masked("bert", masking="word")
-    blank = Blank("The old ", " watered the roses.", ("gardener", "unbelievable", "gate"))
+    blank = Gap("The old ", " watered the roses.", ("gardener", "unbelievable", "gate"))
     [fill] = several.fill([blank])
     [one] = masked("bert").fill([blank])
     assert np.isnan(one.bits).tolist() == np.isnan(one.above).tolist() == [False, True, False]
@@ -234,7 +234,7 @@ def test_contexts_are_asked_once_and_candidates_tokenised_once_a_kind_of_context
 ) -> None:
     model = masked("bert")
     words = ("gardener", "gate", "rain", "unheard")
-    blanks = [Blank(left, " watered the roses.", words) for left in ("The old ", "No ", "The old ", "The ")]
+    blanks = [Gap(left, " watered the roses.", words) for left in ("The old ", "No ", "The old ", "The ")]
     placed: list[int] = []
     places = model.filler.places
     place = places.place
@@ -254,21 +254,21 @@ def same(one: Fill, other: Fill) -> None:
 
 
 def test_unknown_candidates_are_marked() -> None:
-    [fill] = masked("bert").fill([Blank("The old ", " came.", ("gardener", "☃"))])
-    assert fill.known.tolist() == [True, False]
+    [fill] = masked("bert").fill([Gap("The old ", " came.", ("gardener", "☃"))])
+    assert fill.in_vocabulary.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("masks", ["one", "several"])
 @pytest.mark.parametrize(
     "blank",
     [
-        Blank("The old ", " came.", ("gardener", "zyx")),  # a candidate of one token
-        Blank("The old ", " came.", ("gardener", "rosezyx")),  # one of several
-        Blank("The zyx ", " came.", ("gardener",)),
-        Blank("The old ", " zyx.", ("gardener",)),
+        Gap("The old ", " came.", ("gardener", "zyx")),  # a candidate of one token
+        Gap("The old ", " came.", ("gardener", "rosezyx")),  # one of several
+        Gap("The zyx ", " came.", ("gardener",)),
+        Gap("The old ", " zyx.", ("gardener",)),
     ],
 )
-def test_tokens_beyond_the_rows_are_refused_in_blanks_as_in_texts(blank: Blank, masks: str) -> None:
+def test_tokens_beyond_the_rows_are_refused_in_blanks_as_in_texts(blank: Gap, masks: str) -> None:
     tokenizer = copy.deepcopy(word_pieces())
     made = transformer("bert", tokenizer)
     tokenizer.add_tokens("zyx")
@@ -281,7 +281,7 @@ def test_tokens_beyond_the_rows_are_refused_in_blanks_as_in_texts(blank: Blank, 
 def test_the_very_beginning_of_a_text_is_another_place_for_bytes() -> None:
     model = masked("roberta", byte_pieces())
     words = ("The", "the")
-    first, later = model.fill([Blank("", " rain came", words), Blank("before ", " rain came", words)])
+    first, later = model.fill([Gap("", " rain came", words), Gap("before ", " rain came", words)])
     tokenizer = byte_pieces().backend_tokenizer
     single = [len(tokenizer.encode(text, add_special_tokens=False).ids) == 1 for text in ("The", "the", " The", " the")]
     assert np.isfinite([*first.bits, *later.bits]).tolist() == single
@@ -290,7 +290,7 @@ def test_the_very_beginning_of_a_text_is_another_place_for_bytes() -> None:
 def test_a_blank_in_the_middle_of_a_word_is_what_the_tokens_are_there() -> None:
     model = masked("bert", masks="several")
     # "the" before "s": the pieces of "thes" are those of no word "the" and an "s" unless the tokenizer divides it so.
-    blank = Blank("before ", "s came", ("the", "rose"))
+    blank = Gap("before ", "s came", ("the", "rose"))
     [fill] = model.fill([blank])
     for word, bits in zip(blank.words, fill.bits, strict=True):
         starts = next(model.score([blank.left + word + blank.right])).starts.tolist()
@@ -308,7 +308,7 @@ def test_a_saved_checkpoint_is_the_live_model(tmp_path: Path) -> None:
     assert loaded.name.startswith("masked:m@")
     assert json.dumps(loaded.record["options"]) == '{"masking": "word"}'
     low = names.load(f"masked:{tmp_path / 'm'}", dtype="bf16")
-    assert low.policies["dtype"] == "bf16"
+    assert low.settings["dtype"] == "bf16"
     assert next(low.score([TEXT])).bits.sum() == pytest.approx(next(live.score([TEXT])).bits.sum(), rel=0.1)
 
 

@@ -11,7 +11,7 @@ import pytest
 from masked_for_tests import MASKED
 from models_for_tests import FAMILIES
 
-from syntagm.answers import Blank
+from syntagm.answers import Gap
 from syntagm.io import csv
 from syntagm.models import names
 from syntagm.models.contract import LanguageModel
@@ -36,7 +36,7 @@ PREFIXES = {
 }
 ASKED = [*TEXTS, *PREFIXES.values()]
 WORDS = ("gardener", "boats", "the", "unheard-of")
-BLANKS = [Blank("The old ", " watered the roses.", WORDS), Blank("The ", " near the gate", WORDS[:2])]
+BLANKS = [Gap("The old ", " watered the roses.", WORDS), Gap("The ", " near the gate", WORDS[:2])]
 # Nats a sentence, in bits.
 CLOSE = 1e-4 / math.log(2)
 
@@ -48,7 +48,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for answer in names.load("toy").score(ASKED):
         ends = [*answer.starts[1:], len(answer.text)]
         for index, (start, end) in enumerate(zip(answer.starts, ends, strict=True)):
-            rows.append((index, int(start), answer.text[start:end], answer.bits[index], bool(answer.known[index])))
+            rows.append(
+                (index, int(start), answer.text[start:end], answer.bits[index], bool(answer.in_vocabulary[index]))
+            )
     path = tmp_path_factory.mktemp("recorded") / "tokens.csv"
     path.write_text("".join(csv.lines(["index", "start", "token", "bits", "known"], rows)), encoding="utf-8")
     return path
@@ -91,7 +93,7 @@ def test_tokens_partition_the_text(model: LanguageModel) -> None:
         text, starts = answer.text, answer.starts
         assert starts[0] == 0
         assert (np.diff(starts) >= 0).all()
-        ended = model.end is not None
+        ended = model.eos is not None
         assert (starts[: len(starts) - ended] < len(text)).all()
         assert not ended or starts[-1] == len(text)
         bounds = [*starts.tolist(), len(text)]
@@ -111,8 +113,8 @@ def test_types_and_shapes(model: LanguageModel) -> None:
     for answer in model.score(TEXTS):
         assert answer.starts.dtype == np.int32
         assert answer.bits.dtype == np.float64
-        assert answer.known.dtype == np.bool_
-        assert answer.starts.shape == answer.bits.shape == answer.known.shape
+        assert answer.in_vocabulary.dtype == np.bool_
+        assert answer.starts.shape == answer.bits.shape == answer.in_vocabulary.shape
 
 
 def test_every_visible_character_has_a_token_and_a_region_gets_it(model: LanguageModel) -> None:
@@ -124,12 +126,12 @@ def test_every_visible_character_has_a_token_and_a_region_gets_it(model: Languag
 
 def test_bits_are_numbers_except_where_nothing_stands_before(model: LanguageModel) -> None:
     for answer in model.score(TEXTS):
-        bare = model.start is None
+        bare = model.bos is None
         assert np.isnan(answer.bits[0]) == bare
         assert np.isfinite(answer.bits[bare:]).all()
         # A corrected word may cost less than 0 bits a token, never less than 0 in all, rounding aside.
         assert answer.bits[bare:].sum() > -1e-3
-        if model.policies.get("boundary") != "word":
+        if model.settings.get("boundary") != "word":
             assert (answer.bits[bare:] >= 0).all()
 
 
@@ -139,7 +141,7 @@ def test_answers_do_not_depend_on_company_order_or_repeats(model: LanguageModel)
         for text, answer in zip(texts, model.score(texts), strict=True):
             assert answer.text == text
             assert answer.starts.tolist() == alone[text].starts.tolist()
-            assert answer.known.tolist() == alone[text].known.tolist()
+            assert answer.in_vocabulary.tolist() == alone[text].in_vocabulary.tolist()
             assert abs(np.nansum(answer.bits) - np.nansum(alone[text].bits)) < CLOSE
             np.testing.assert_allclose(answer.bits, alone[text].bits, rtol=0, atol=CLOSE)
 
@@ -158,7 +160,7 @@ def test_the_bits_of_a_prefix_are_the_first_bits_of_the_text(model: LanguageMode
             kept = len(shorter.starts)
             assert np.abs(shorter.bits - longer.bits[:kept]).max() > CLOSE
             continue
-        kept = len(shorter.starts) - (model.end is not None)
+        kept = len(shorter.starts) - (model.eos is not None)
         assert shorter.starts[:kept].tolist() == longer.starts[:kept].tolist()
         np.testing.assert_allclose(shorter.bits[:kept], longer.bits[:kept], rtol=0, atol=CLOSE)
 
@@ -171,12 +173,12 @@ def test_done_is_told_of_every_text_once(model: LanguageModel) -> None:
 
 
 def test_it_says_what_stands_before_and_after(model: LanguageModel) -> None:
-    assert model.policies["bos"] == ("no" if model.start is None else "yes")
-    assert model.start is None or model.start
-    assert model.policies.get("eos", "no") == ("no" if model.end is None else "yes")
+    assert model.settings["bos"] == ("no" if model.bos is None else "yes")
+    assert model.bos is None or model.bos
+    assert model.settings.get("eos", "no") == ("no" if model.eos is None else "yes")
     assert model.name
     assert len(model.fingerprint) == 64
-    assert 0 <= model.noise < 1e-3
+    assert 0 <= model.numerical_error < 1e-3
     assert "score" in model.can
 
 
@@ -190,7 +192,7 @@ def test_the_empty_text(model: LanguageModel) -> None:
     [answer] = model.score([""])
     assert answer.text == ""
     # No tokens, but for the end symbol where it is listed, and a lone blank that some tokenizers put before all.
-    assert len(answer.starts) >= (model.end is not None)
+    assert len(answer.starts) >= (model.eos is not None)
     assert (answer.starts == 0).all()
     assert np.isfinite(answer.bits).all()
     assert len(list(model.score(["", "", TEXTS[0]]))) == 3
@@ -207,7 +209,7 @@ def test_blanks_are_answered_in_order_and_alike_in_any_company(model: LanguageMo
     for fill, again in ((one, three), (two, alone)):
         np.testing.assert_allclose(fill.bits, again.bits, rtol=0, atol=CLOSE)
         np.testing.assert_allclose(fill.above, again.above, rtol=0, atol=CLOSE)
-        assert fill.known.tolist() == again.known.tolist()
+        assert fill.in_vocabulary.tolist() == again.in_vocabulary.tolist()
 
 
 def test_candidates_with_a_rank_are_shares_of_one(model: LanguageModel) -> None:

@@ -14,7 +14,7 @@ import pytest
 from ngrams_for_tests import TOY, trained
 from safetensors.numpy import load_file, save_file
 
-from syntagm.answers import Blank
+from syntagm.answers import Gap
 from syntagm.errors import ModelError, RunError, UsageError
 from syntagm.models import names
 from syntagm.models.ngram import arpa
@@ -71,7 +71,7 @@ def test_options(folder: Path, tmp_path: Path) -> None:
     assert plain.fingerprint != ended.fingerprint
     lower = ngram.load(str(folder), case="lower")
     assert bits(lower, "The AUTHOR") == bits(plain, "the author")
-    assert list(next(iter(plain.score(["The AUTHOR"]))).known) == [False, False]
+    assert list(next(iter(plain.score(["The AUTHOR"]))).in_vocabulary) == [False, False]
     for options in ({"tokens": "treebank"}, {"unknown": "berkeley"}, {"eos": "maybe"}, {"oes": "yes"}):
         with pytest.raises(UsageError):
             ngram.load(str(folder), **options)
@@ -86,7 +86,7 @@ def test_classes_of_unknown_words(tmp_path: Path) -> None:
     assert "UNK-LC" in model.vocabulary.words
     [answer] = model.score(["the zebra laughs"])
     [same] = model.score(["the unicorn laughs"])
-    assert answer.known.tolist() == [True, False, True, True]
+    assert answer.in_vocabulary.tolist() == [True, False, True, True]
     assert answer.bits.tolist() == same.bits.tolist()
     number = model.vocabulary.words.index("UNK-LC")
     the = model.ngrams.distribution(np.array([model.vocabulary.words.index("the")], np.int32))
@@ -99,11 +99,11 @@ def test_special_symbols_in_a_text_are_refused(folder: Path) -> None:
             bits(ngram.load(str(folder)), f"the {symbol} author")
         with pytest.raises(ModelError, match="special symbol"):
             bits(ngram.load(str(folder), case="lower"), f"the {symbol.upper()} author")
-        for blank in (Blank(f"the {symbol} ", "", ("author",)), Blank("the ", "", ("author", symbol))):
+        for blank in (Gap(f"the {symbol} ", "", ("author",)), Gap("the ", "", ("author", symbol))):
             with pytest.raises(ModelError, match="special symbol"):
                 list(ngram.load(str(folder)).fill([blank]))
     [answer] = ngram.load(str(folder)).score(["the <unk>"])
-    assert answer.known.tolist() == [True, False]
+    assert answer.in_vocabulary.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("eos", ["yes", "no"])
@@ -115,15 +115,15 @@ def test_texts_together_are_each_as_alone(folder: Path, eos: str) -> None:
         words, starts = _words.words(text)
         assert answer.starts.tolist() == starts.tolist() + [len(text)] * (eos == "yes")
         assert answer.bits.tolist() == alone.bits.tolist()
-        assert answer.known.tolist() == [word in ("the", "author", "laughs", "door") for word in words] + [True] * (
-            eos == "yes"
-        )
+        assert answer.in_vocabulary.tolist() == [word in ("the", "author", "laughs", "door") for word in words] + [
+            True
+        ] * (eos == "yes")
 
 
 def test_blanks(folder: Path) -> None:
     model = ngram.load(str(folder), eos="yes")
     candidates = ("laughs", "laugh", "has laughed", "zebra")
-    [fill] = model.fill([Blank("the author ", " .", candidates)])
+    [fill] = model.fill([Gap("the author ", " .", candidates)])
     assert fill.bits.tolist() == [sum(bits(model, f"the author {word} .")[2:-2]) for word in candidates]
     # `above` by adding up: all words likelier than the candidate after `<s> the author`.
     assert isinstance(model, BackOff)
@@ -136,14 +136,14 @@ def test_blanks(folder: Path) -> None:
         assert fill.below[index] == pytest.approx(math.fsum(p for p in shares if p < own * (1 - 1e-12)), abs=1e-9)
     assert np.isnan(fill.above[2])
     assert np.isnan(fill.below[2])
-    assert fill.known.tolist() == [True, True, True, False]
-    [first] = model.fill([Blank("", "author laughs", ("the", "no"))])
+    assert fill.in_vocabulary.tolist() == [True, True, True, False]
+    [first] = model.fill([Gap("", "author laughs", ("the", "no"))])
     assert first.bits.tolist() == [bits(model, f"{word} author laughs")[0] for word in ("the", "no")]
     # What stands after the blank makes no difference; without white space before it there is no word.
-    [other] = model.fill([Blank("the author ", ".", candidates)])
+    [other] = model.fill([Gap("the author ", ".", candidates)])
     assert other.bits.tolist() == fill.bits.tolist()
     with pytest.raises(ModelError, match="no whole word"):
-        list(model.fill([Blank("the author", " .", candidates)]))
+        list(model.fill([Gap("the author", " .", candidates)]))
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.txt", "model.json"])
@@ -293,10 +293,10 @@ def test_the_package_kenlm_gives_the_same(folder: Path, tmp_path: Path) -> None:
         np.testing.assert_allclose(np.array(bits(model, text)) / -np.log2(10.0), found, rtol=0, atol=2e-6)
     same = KenLM(tmp_path / "toy.arpa", "same", "0", Asked("blanks", False, False))
     candidates = ("laughs", "laugh", "zebra", "near the guards", "the\0x", "\ud800")
-    blanks = [Blank(left, " .", candidates) for left in ("the author ", "", "the zebra ")]
+    blanks = [Gap(left, " .", candidates) for left in ("the author ", "", "the zebra ")]
     for blank, one, other in zip(blanks, model.fill(blanks), same.fill(blanks), strict=True):
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=2e-6)
-        assert one.known.tolist() == other.known.tolist()
+        assert one.in_vocabulary.tolist() == other.in_vocabulary.tolist()
         assert np.isnan(other.above).all()
         for word, cost in zip(blank.words, other.bits, strict=True):
             assert sum(bits(same, blank.left + word)[-len(word.split()) :]) == cost
@@ -339,7 +339,7 @@ def test_a_binary_of_a_file_without_the_unknown_word(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("word", ["a\0b", "\ud800"])
 def test_words_that_a_binary_can_not_be_asked_for_are_unknown(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
     [answer] = binary(monkeypatch, -2.0).score([f"a {word}"])
-    assert answer.known.tolist() == [True, False]
+    assert answer.in_vocabulary.tolist() == [True, False]
     assert answer.bits.tolist() == [np.log2(10.0), 2.5 * np.log2(10.0)]
 
 

@@ -140,4 +140,4 @@ def test_perplexity_is_over_words_and_the_end(models: dict[int, BackOff]) -> Non
 
 def test_unknown_words_are_marked(models: dict[int, BackOff]) -> None:
     [answer] = models[3].score(["the senator likes the door ."])
-    assert answer.known.tolist() == [True, False, True, True, True, True, True]
+    assert answer.in_vocabulary.tolist() == [True, False, True, True, True, True, True]

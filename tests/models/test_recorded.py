@@ -30,14 +30,14 @@ def test_tokens_make_the_text(tmp_path: Path) -> None:
     [answer] = load(tmp_path, HEADER + DOG).score(["the dog"])
     assert answer.starts.tolist() == [0, 3]
     assert answer.bits.tolist() == [2.5, 3.0]
-    assert answer.known.all()
+    assert answer.in_vocabulary.all()
 
 
 def test_unknown_words_and_end_symbols_and_shared_characters(tmp_path: Path) -> None:
     rows = "0,0,,1,1\n1,0,é,2,1\n2,1, zq,9,0\n3,4,,0.5,1\n"
     [answer] = load(tmp_path, HEADER + rows).score(["é zq"])
     assert answer.starts.tolist() == [0, 0, 1, 4]
-    assert answer.known.tolist() == [True, True, False, True]
+    assert answer.in_vocabulary.tolist() == [True, True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_first_tokens_that_were_not_scored(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="bos=no"):
         load(tmp_path, rows)
     model = load(tmp_path, rows, "?bos=no")
-    assert model.start is None
+    assert model.bos is None
     assert np.isnan(next(model.score(["the dog"])).bits[0])
     assert model.fingerprint != load(tmp_path, HEADER + DOG).fingerprint
 
@@ -132,7 +132,7 @@ def test_a_masked_model_sees_both_sides_when_it_is_replayed_too(tmp_path: Path) 
         ("gpt2", None, None),
     ):
         model = load(tmp_path, header + rows.replace("NAME", name))
-        assert (model.policies.get("sides"), model.policies.get("regions")) == (sides, regions)
+        assert (model.settings.get("sides"), model.settings.get("regions")) == (sides, regions)
         assert model.sees == ("left" if sides is None else "both")
     # In the name, so that the tokens of a replay say it again.
     assert load(tmp_path, header + rows.replace("NAME", "masked:b?masking=token")).name.endswith(

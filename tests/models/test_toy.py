@@ -29,7 +29,7 @@ def test_unknown_words(small: Toy) -> None:
     # After a, <unk> was never seen: 1/7; after <unk> nothing was: 1/5.
     [answer] = small.score(["A zebra b"])
     assert answer.bits.tolist() == pytest.approx([-math.log2(3 / 7), -math.log2(1 / 7), -math.log2(1 / 5)])
-    assert answer.known.tolist() == [True, False, True]
+    assert answer.in_vocabulary.tolist() == [True, False, True]
 
 
 def test_the_end_symbol(tmp_path: Path) -> None:

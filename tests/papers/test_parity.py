@@ -80,7 +80,7 @@ def check_suite(path: Path, kind: str, bos: str, limit: int | None = None) -> No
     published = json.loads(path.read_text(encoding="utf-8"))
     # SyntaxGym's rule for tokens over borders.
     results = judged(suite, model, "start")
-    reading = Reading("sum", "start", model.start is not None)
+    reading = Reading("sum", "start", model.bos is not None)
     near = 0
     for item, given in zip(suite.items, published["items"][:limit], strict=True):
         values: dict[tuple[str, str], float] = {}

@@ -38,7 +38,7 @@ def test_what_is_put_is_got(filled: Path) -> None:
     assert list(found) == sorted(found, key=list(found).index)
     assert set(found) == set(TEXTS)
     for text, answer in zip(TEXTS, model.score(TEXTS), strict=True):
-        for part in ("starts", "bits", "known"):
+        for part in ("starts", "bits", "in_vocabulary"):
             np.testing.assert_array_equal(getattr(found[text], part), getattr(answer, part))
             assert getattr(found[text], part).dtype == getattr(answer, part).dtype
 

@@ -6,7 +6,7 @@ from fill_for_tests import Drawn, oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.answers import Blank, Fill
+from syntagm.answers import Fill, Gap
 from syntagm.errors import UsageError
 from syntagm.tasks.gaps.candidates import candidates
 from syntagm.tasks.gaps.equal_weight import EqualWeight
@@ -93,7 +93,7 @@ def test_any_distribution_against_the_definition(
     right = data.draw(st.integers(0, columns - 1))
     limits = cuts((*PUBLISHED_TOP, 0.123), (*PUBLISHED_BOTTOM, 0.77))
     asked = candidates(words)
-    [answered] = model.fill([Blank(left, "", asked.words)])
+    [answered] = model.fill([Gap(left, "", asked.words)])
     found = shares(answered, asked, words.labels[right], limits)
     distribution = model.distribution(left, "")
     for number, cut in enumerate(limits):
@@ -114,7 +114,7 @@ def test_rows_that_cannot_be_asked_do_not_count() -> None:
         tuple(WordRow(k, f) for k, f in zip("1234", [("a", "b"), ("b_c", "c"), ("x", "d"), ("e", "f")], strict=True)),
     )
     model, asked = Drawn(list("abcdefgh")), candidates(words)
-    [answered] = model.fill([Blank("The ", ".", asked.words)])
+    [answered] = model.fill([Gap("The ", ".", asked.words)])
     everything = shares(answered, asked, "l", (Cut(), Cut(top=0.9)))
     single = shares(answered, asked, "l", (Cut(), Cut(top=0.9)), "single-token")
     assert everything.eligible.tolist() == [True, True, False, True]
@@ -131,7 +131,7 @@ def test_rows_that_cannot_be_asked_do_not_count() -> None:
 
 def test_nothing_eligible_is_undefined() -> None:
     asked = candidates(WordList("w", ("l", "r"), (WordRow("1", ("x", "y")),)))
-    [answered] = Drawn(["a"]).fill([Blank("", "", asked.words)])
+    [answered] = Drawn(["a"]).fill([Gap("", "", asked.words)])
     found = shares(answered, asked, "l", (Cut(), Cut(top=0.5), Cut(bottom=0.5)))
     assert np.isnan([found.equal_weight, found.model_weight]).all()
     assert found.covered.tolist() == [0, 0, 0]

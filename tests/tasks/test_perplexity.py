@@ -25,7 +25,7 @@ class Fixed(LanguageModel):
     """Gives the tokens that `tokens` says: (start, bits, known) each."""
 
     def __init__(self, tokens: Callable[[str], list[tuple[int, float, bool]]], end: str | None = None) -> None:
-        self.name, self.fingerprint, self.policies, self.end = "fixed", "fixed", {}, end
+        self.name, self.fingerprint, self.settings, self.eos = "fixed", "fixed", {}, end
         self._tokens = tokens
         self.asked: list[int] = []
 

@@ -138,8 +138,8 @@ def test_n_counts_the_tokens_of_each_text_once() -> None:
 class Told(LanguageModel):
     """Answers one token a text, with the bits it was told; counts what it was asked."""
 
-    name, fingerprint, policies, record = "told", "0" * 64, {"bos": "yes"}, {}
-    start = "<s>"
+    name, fingerprint, settings, record = "told", "0" * 64, {"bos": "yes"}, {}
+    bos = "<s>"
 
     def __init__(self, **bits: float) -> None:
         self.bits = bits
@@ -207,5 +207,5 @@ def test_a_token_over_a_border_makes_the_item_undefined_with_a_reason() -> None:
 def test_the_tolerance_is_the_measured_noise_where_that_is_larger() -> None:
     assert tolerance(names.load("toy")) == 1e-4
     coarse = Told()
-    coarse.noise = 0.3
+    coarse.numerical_error = 0.3
     assert tolerance(coarse) == 0.3

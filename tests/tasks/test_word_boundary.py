@@ -88,7 +88,7 @@ def test_inner_terms_cancel(kind: str) -> None:
     plain, corrected = build(kind), build(kind, boundary="word")
     for text, one, other in zip(TEXTS, plain.score(TEXTS), corrected.score(TEXTS), strict=True):
         ids = plain.tokenizer(text, add_special_tokens=False)["input_ids"]
-        rows = corrected.forward.surprisals([[plain.bos, *ids]], lambda _: None)[0]  # type: ignore[list-item]
+        rows = corrected.forward.surprisals([[plain.bos_id, *ids]], lambda _: None)[0]  # type: ignore[list-item]
         opening = rows.begin[0] if corrected._borders.begins[ids[0]] else rows.first  # type: ignore[union-attr]
         assert other.bits.sum() == pytest.approx(one.bits.sum() + rows.begin[-1] - opening, abs=1e-4)
 

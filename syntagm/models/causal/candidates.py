@@ -40,13 +40,13 @@ class Spelled:
         before: the tokens of the text before the blank, without start symbol.
         places: shape (candidates,): which of the words they are.
         tokens: of each candidate, at least one.
-        known: shape (candidates,): none of its tokens is the unknown one.
+        in_vocabulary: shape (candidates,): none of its tokens is the unknown one.
     """
 
     before: tuple[int, ...]
     places: NDArray[np.int64]
     tokens: tuple[tuple[int, ...], ...]
-    known: NDArray[np.bool_]
+    in_vocabulary: NDArray[np.bool_]
 
 
 class Speller:
@@ -70,7 +70,7 @@ class Speller:
         before = tuple(self._encode([left.rstrip()])[0].ids)
         if group is None or not self._holds(left, before, words, group):
             return list(self._whole(left, words, range(len(words))))
-        found = Spelled(before, group.places, group.tokens, group.known)
+        found = Spelled(before, group.places, group.tokens, group.in_vocabulary)
         return [found, *self._whole(left, words, others)]
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
@@ -115,7 +115,7 @@ class Speller:
                 )  # fmt: skip
         for place, answer in zip(places, self._encode([left + words[place] for place in places]), strict=True):
             first = self._first(left, words[place], answer)
-            entry = (place, tuple(answer.ids[first:]), bool(answer.known[first:].all()))
+            entry = (place, tuple(answer.ids[first:]), bool(answer.in_vocabulary[first:].all()))
             groups.setdefault(tuple(answer.ids[:first]), []).append(entry)
         for before, entries in groups.items():
             found, tokens, known = zip(*entries, strict=True)

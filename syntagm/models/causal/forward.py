@@ -51,7 +51,7 @@ class Forward:
         self.limit = limit(model.config)
         self.window = window(model.config)
         self.evaluated = 0
-        self.direct_head, self.tree, self.noise = True, False, 0.0
+        self.direct_head, self.tree, self.numerical_error = True, False, 0.0
         # Batches share the head's buffer and, while they run, its hook.
         self._alone = threading.RLock()
 

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill
+from syntagm.answers import Fill, Gap
 from syntagm.errors import ModelError
 from syntagm.models import rank
 from syntagm.models.batching import once
@@ -78,7 +78,7 @@ class Filler:
             self._watched = torch.tensor(self._sets[:, :1], device=forward.device, dtype=forward.head.wide)
         self._grown: OrderedDict[int, tuple[object, Branches]] = OrderedDict()
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:
         """See `LanguageModel.fill`."""
         lists: dict[tuple[str, ...], int] = {}
         keys: list[Asked] = [(blank.left, lists.setdefault(blank.words, len(lists))) for blank in blanks]
@@ -227,7 +227,7 @@ class Filler:
         for group in groups:
             places, branches = group.spelled.places, group.branches
             bits[places] = branches.sums(group.bits) + group.ended[branches.last] - self._opening(group)
-            above[places], below[places], known[places] = group.above, group.below, group.spelled.known
+            above[places], below[places], known[places] = group.above, group.below, group.spelled.in_vocabulary
         return Fill(bits, above, below, known)
 
     def _opening(self, group: _Group) -> Numbers:

@@ -24,7 +24,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError, UsageError
 from syntagm.models.causal.family import BATCH, FAMILY
 from syntagm.models.causal.gaps import Filler
@@ -53,23 +53,33 @@ class Causal(LanguageModel):
 
     def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
         chosen, config = FAMILY.choose(options), model.config
-        self.bos = start_symbol(chosen["bos"], tokenizer, config)
-        self.eos = end_symbol(chosen["eos"], tokenizer, config)
+        self.bos_id = start_symbol(chosen["bos"], tokenizer, config)
+        self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.name = FAMILY.canonical(label, options)
-        self.start, self.end = self._symbol(tokenizer, self.bos), self._symbol(tokenizer, self.eos)
+        self.bos, self.eos = self._symbol(tokenizer, self.bos_id), self._symbol(tokenizer, self.eos_id)
         self.tokenizer = tokenizer
         self.forward = probed(
             model, batch_tokens(chosen, model.device, BATCH), chosen["sharing"] == "auto", self._borders
         )
-        self.noise = self.forward.noise
-        bos = "yes" if self.start is not None else "no"
-        self.policies = FAMILY.policies(chosen, bos=bos, dtype=spelled(model.dtype))
+        self.numerical_error = self.forward.numerical_error
+        bos = "yes" if self.bos is not None else "no"
+        self.settings = FAMILY.scoring_settings(chosen, bos=bos, dtype=spelled(model.dtype))
         self._sample = sample(model)
         code, borders = hash_code(model), self._borders and self._borders.digest()
         # The end symbol ends words, too, whether it is listed or not.
-        ending = _ending(tokenizer, config) if self.policies["fill"] == "word" else None
-        rests = [SCORER, weights, code, self.bos, self.eos, tokenizer.unk_token_id, borders, ending, self.policies]
+        ending = _ending(tokenizer, config) if self.settings["fill"] == "word" else None
+        rests = [
+            SCORER,
+            weights,
+            code,
+            self.bos_id,
+            self.eos_id,
+            tokenizer.unk_token_id,
+            borders,
+            ending,
+            self.settings,
+        ]
         self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
         self.record = {
             "architecture": config.model_type,
@@ -126,7 +136,7 @@ class Causal(LanguageModel):
         for text in texts:
             yield answers[text]
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """The surprisal of each candidate, given what stands before the blank; see `LanguageModel.fill`.
 
         Raises:
@@ -143,15 +153,15 @@ class Causal(LanguageModel):
     @cached_property
     def _filler(self) -> Filler:
         ends = None
-        if self.policies["fill"] == "word":
+        if self.settings["fill"] == "word":
             end = _ending(self.tokenizer, self.live.config)
             ends = word_ends(self.tokenizer, self.forward.head.vocabulary, end)
-        return Filler(self.forward, self.tokenizer, self.bos, ends, self.name)
+        return Filler(self.forward, self.tokenizer, self.bos_id, ends, self.name)
 
     def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
         """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
         for text, found in encoded.items():
-            if (highest := max([*found.ids, self.bos or 0, self.eos or 0])) >= self.forward.symbols:
+            if (highest := max([*found.ids, self.bos_id or 0, self.eos_id or 0])) >= self.forward.symbols:
                 raise ModelError(
                     self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
                     f"numbers below {self.forward.symbols}, the model's rows",
@@ -160,17 +170,17 @@ class Causal(LanguageModel):
 
     def _sequence(self, ids: Sequence[int]) -> list[int]:
         """What goes through the model: start symbol, tokens, end symbol, as far as its positions reach."""
-        start = [] if self.bos is None else [self.bos]
-        end = [] if self.eos is None else [self.eos]
+        start = [] if self.bos_id is None else [self.bos_id]
+        end = [] if self.eos_id is None else [self.eos_id]
         return [*start, *ids, *end][: self.forward.limit + (self._borders is None)]
 
     def _answer(self, text: str, encoded: Encoded, rows: Rows | None) -> Surprisals:
-        starts, known = encoded.starts, encoded.known
-        if self.eos is not None:
+        starts, known = encoded.starts, encoded.in_vocabulary
+        if self.eos_id is not None:
             starts, known = np.append(starts, np.int32(len(text))), np.append(known, True)
         bits = np.full(len(starts), np.nan)
         if rows is not None:
-            first = 0 if self.bos is not None else 1
+            first = 0 if self.bos_id is not None else 1
             bits[first : first + len(rows.bits)] = rows.bits
             if self._borders is not None:
                 self._correct(bits, encoded.ids, rows)
@@ -183,8 +193,8 @@ class Causal(LanguageModel):
         begin so". A word's first token is freed of it, and its last token is charged with that of the next word.
         """
         assert self._borders is not None
-        shift = 0 if self.bos is None else 1
-        tokens = [*ids, *([self.eos] if self.eos is not None else [])][: len(rows.begin) + 1 - shift]
+        shift = 0 if self.bos_id is None else 1
+        tokens = [*ids, *([self.eos_id] if self.eos_id is not None else [])][: len(rows.begin) + 1 - shift]
         for index, token in enumerate(tokens):
             begins = index == 0 or self._borders.begins[token]
             if begins and index + shift > 0:

@@ -56,7 +56,9 @@ def _probe(forward: Forward, share: bool) -> None:
         packed = _attempt(forward, sequences, True) if share else None
         if _same(forward, packed, plain) and _keeps_apart(forward, sequences):
             forward.tree, used = True, packed
-    forward.noise = round_up(max(_distance(one, other) for one, other in zip(used or plain, plain, strict=True)))
+    forward.numerical_error = round_up(
+        max(_distance(one, other) for one, other in zip(used or plain, plain, strict=True))
+    )
 
 
 def _refuse_looking_ahead(

@@ -17,7 +17,7 @@ class Encoded:
 
     ids: list[int]
     starts: NDArray[np.int32]
-    known: NDArray[np.bool_]
+    in_vocabulary: NDArray[np.bool_]
 
 
 def start_symbol(policy: str, tokenizer: Any, config: Any) -> int | None:
@@ -211,7 +211,7 @@ def word_borders(tokenizer: Any, size: int, end: int | None) -> Borders:
     return Borders(begins, first)
 
 
-# Blank, line feed, carriage return and tab: as byte-level tokenizers spell them, and as others do.
+# Gap, line feed, carriage return and tab: as byte-level tokenizers spell them, and as others do.
 # Added tokens are spelled as they are in either.
 _BYTE_MARKS = frozenset("ĠĊčĉ \n\r\t")
 _MARKS = frozenset("▁ \n\r\t")

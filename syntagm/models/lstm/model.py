@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.io.json import record
 from syntagm.models.batching import in_portions, once
@@ -53,10 +53,10 @@ class Lstm(LanguageModel):
         self.network, self.vocabulary, self.name = network.eval(), vocabulary, FAMILY.canonical(label, options)
         self._tokens = tokens if chosen["tokens"] == "saved" else chosen["tokens"]
         self._share, self._batch = chosen["sharing"] == "yes", int(chosen["batch"])
-        self.start, self.end = END if chosen["bos"] == "yes" else None, END if chosen["eos"] == "yes" else None
-        self.policies = FAMILY.policies(chosen, tokens=self._tokens)
+        self.bos, self.eos = END if chosen["bos"] == "yes" else None, END if chosen["eos"] == "yes" else None
+        self.settings = FAMILY.scoring_settings(chosen, tokens=self._tokens)
         weights = _digest(network)
-        rests = [SCORER, weights, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.policies]
+        rests = [SCORER, weights, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.settings]
         self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
         self.record = {
             "architecture": "lstm",
@@ -91,7 +91,7 @@ class Lstm(LanguageModel):
         for text in texts:
             yield answers[text]
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """The surprisal of each candidate, given what stands before the blank; see `LanguageModel.fill`."""
         divided = [divide(blank, self._tokens, self.name) for blank in blanks]
         lists = {id(one.candidates): one.candidates for one in divided}
@@ -100,7 +100,7 @@ class Lstm(LanguageModel):
         keys = [(one.before, id(one.candidates)) for one in divided]
 
         def answer(portion: list[tuple[tuple[str, ...], int]]) -> list[Fill]:
-            before = [[0] * (self.start is not None) + self.vocabulary.ids(words) for words, _ in portion]
+            before = [[0] * (self.bos is not None) + self.vocabulary.ids(words) for words, _ in portion]
             found = self._foretold(before)
             return [
                 self._filled(context, row, candidates[number], np.array(known[number], bool))
@@ -139,13 +139,13 @@ class Lstm(LanguageModel):
 
     def _sequence(self, words: Sequence[str]) -> list[int]:
         """What is read: end symbol, words, end symbol."""
-        return [0] * (self.start is not None) + self.vocabulary.ids(words) + [0] * (self.end is not None)
+        return [0] * (self.bos is not None) + self.vocabulary.ids(words) + [0] * (self.eos is not None)
 
     def _answer(
         self, text: str, words: Sequence[str], starts: NDArray[np.int32], nats: NDArray[np.float64] | None
     ) -> Surprisals:
         known = np.array([self.vocabulary.known(word) for word in words], bool)
-        if self.end is not None:
+        if self.eos is not None:
             starts, known = np.append(starts, np.int32(len(text))), np.append(known, True)
         bits = np.full(len(starts), np.nan)
         if nats is not None and len(starts):

@@ -47,7 +47,7 @@ class MaskedForward:
         self.limit = limit(model)
         self.vocabulary = self.symbols = int(model.get_input_embeddings().weight.shape[0])
         self.first, self.last = first_layer(model), last_layer(model)
-        self.direct_head, self.noise, self.widest, self.evaluated = True, 0.0, 0, 0
+        self.direct_head, self.numerical_error, self.widest, self.evaluated = True, 0.0, 0, 0
         # Batches share the hook while they run.
         self._alone = threading.RLock()
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill
+from syntagm.answers import Fill, Gap
 from syntagm.models.batching import once
 from syntagm.models.masked.forward import MaskedForward
 from syntagm.models.masked.in_place import Candidates, Places
@@ -29,18 +29,18 @@ class Filler:
         self._forward, self._tokenizer, self._several, self._name = forward, tokenizer, several, model
         self.places = Places(tokenizer, model)
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:
         """Return the surprisal of each candidate; see `Masked.fill`."""
         return once(blanks, self._some, done)
 
-    def _some(self, waiting: Iterator[Blank]) -> tuple[list[Blank], list[Fill]]:
+    def _some(self, waiting: Iterator[Gap]) -> tuple[list[Gap], list[Fill]]:
         """As many of the blanks as memory allows."""
         first = next(waiting)
         most = max(1, _CANDIDATES // max(1, len(first.words))) if self._several else _GAPS
         portion = [first, *islice(waiting, most - 1)]
         return portion, self._filled(portion)
 
-    def _filled(self, blanks: Sequence[Blank]) -> list[Fill]:
+    def _filled(self, blanks: Sequence[Gap]) -> list[Fill]:
         candidates = [self.places.candidates(blank) for blank in blanks]
         self._forward.refuse_beyond(max(one.highest for one in candidates), self._tokenizer, self._name)
         made = Plan(self._forward.mask)
@@ -73,9 +73,9 @@ class Filler:
     def _mark_unknown(self, candidates: Sequence[Candidates], fills: Sequence[Fill]) -> None:
         unknown = self._tokenizer.unk_token_id
         for one, fill in zip(candidates, fills, strict=True):
-            fill.known[one.single == unknown] = False
+            fill.in_vocabulary[one.single == unknown] = False
             for index, pieces in [*one.several.items(), *((index, odd.pieces) for index, odd in one.odd.items())]:
-                fill.known[index] = unknown not in pieces
+                fill.in_vocabulary[index] = unknown not in pieces
 
 
 def _nothing(words: int) -> Fill:

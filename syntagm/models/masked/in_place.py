@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank
+from syntagm.answers import Gap
 from syntagm.models.hugging_face.tokens import Framed, frame
 
 # Kinds of contexts remembered: all candidates of each.
@@ -69,7 +69,7 @@ class Places:
         self._tokenizer, self._model = tokenizer, model
         self._known: dict[tuple[object, ...], Candidates] = {}
 
-    def candidates(self, blank: Blank) -> Candidates:
+    def candidates(self, blank: Gap) -> Candidates:
         """The tokens of each candidate; one that is not made of whole tokens is in neither list.
 
         Raises:
@@ -88,7 +88,7 @@ class Places:
         self._known[key] = made
         return made
 
-    def _again(self, blank: Blank, known: Candidates) -> Candidates | None:
+    def _again(self, blank: Gap, known: Candidates) -> Candidates | None:
         """The same tokens in another sentence, if the first and the last word say so; None if all must be asked."""
         whole = np.flatnonzero(known.single >= 0)
         if not len(whole) or known.odd:
@@ -99,7 +99,7 @@ class Places:
             return None
         return Candidates(*first.around, known.single, known.several, {})
 
-    def place(self, blank: Blank, words: Sequence[str]) -> list[Placed | None]:
+    def place(self, blank: Gap, words: Sequence[str]) -> list[Placed | None]:
         """Return each word in its sentence; None for one that is not made of whole tokens."""
         texts = [blank.left + word + blank.right for word in words]
         framed = frame(self._tokenizer, texts, self._model)

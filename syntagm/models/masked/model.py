@@ -19,7 +19,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
@@ -56,14 +56,14 @@ class Masked(LanguageModel):
         if tokenizer.mask_token_id is None:
             raise ModelError(self.name, "a tokenizer without a mask", "that of a masked model")
         self.tokenizer = tokenizer
-        self.start = _before(tokenizer, self.name)
+        self.bos = _before(tokenizer, self.name)
         self.forward = probed(model, int(tokenizer.mask_token_id), batch_tokens(chosen, model.device, BATCH))
         self.filler = Filler(self.forward, tokenizer, chosen["masks"] == "several", self.name)
-        self.noise = self.forward.noise
-        self.policies = FAMILY.policies(chosen, dtype=spelled(model.dtype))
+        self.numerical_error = self.forward.numerical_error
+        self.settings = FAMILY.scoring_settings(chosen, dtype=spelled(model.dtype))
         self._sample = sample(model)
         code = hash_code(model)
-        rests = [SCORER, weights, code, self.forward.mask, tokenizer.unk_token_id, self.policies]
+        rests = [SCORER, weights, code, self.forward.mask, tokenizer.unk_token_id, self.settings]
         self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
         self.record = {
             "architecture": model.config.model_type,
@@ -99,7 +99,7 @@ class Masked(LanguageModel):
                 if done and finished:
                     done(sum(repeats[distinct[index]] for index in finished))
         answers = {
-            text: Surprisals(text, one.tokens.starts, number, one.tokens.known)
+            text: Surprisals(text, one.tokens.starts, number, one.tokens.in_vocabulary)
             for text, one, number in zip(distinct, framed, bits, strict=True)
         }
         for text in texts:
@@ -120,7 +120,7 @@ class Masked(LanguageModel):
                 left[owner] -= 1
             yield [owner for owner in dict.fromkeys(owners) if not left[owner]]
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """The surprisal of each candidate under one mask in its place; see `LanguageModel.fill`.
 
         The softmax runs over the whole vocabulary, so that a candidate competes with every other piece. A candidate of several

@@ -45,7 +45,7 @@ def _probe(forward: MaskedForward) -> None:
     for first, last, direct in _ways(forward):
         forward.first, forward.last, forward.direct_head = first, last, direct
         if (batched := _batched(forward, rows, targets)) is not None and _same(forward, batched, single):
-            forward.noise = round_up(_furthest(batched - single, [len(text) for text in texts]))
+            forward.numerical_error = round_up(_furthest(batched - single, [len(text) for text in texts]))
             return
     raise ModelError(
         str(forward.model.config.model_type), "batched scoring differs from scoring one row at a time",

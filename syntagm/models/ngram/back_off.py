@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.ngrams import END, START, Ngrams
 from syntagm.models.ngram.scorer import Asked, WordScorer
@@ -33,14 +33,14 @@ class BackOff(LanguageModel):
     worth_caching: ClassVar[bool] = False
 
     def __init__(self, ngrams: Ngrams, vocabulary: Vocabulary, name: str, digest: str, asked: Asked) -> None:
-        self._asked, self.name, self.start = asked, name, START
-        self.end = self._scorer.end
+        self._asked, self.name, self.bos = asked, name, START
+        self.eos = self._scorer.end
         self.ngrams, self.vocabulary = ngrams, vocabulary
         self._numbers = self._known()
         self._room = len(self._numbers) + _ROOM
         self._distributions: dict[tuple[int, ...], tuple[NDArray[np.float64], ...]] = {}
-        self.policies = self._scorer.policies(vocabulary.classes)
-        self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.policies]).encode()).hexdigest()
+        self.settings = self._scorer.scoring_settings(vocabulary.classes)
+        self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.settings]).encode()).hexdigest()
         self.record = {
             "order": ngrams.order,
             "ngrams": [len(values) for values in ngrams.probabilities],
@@ -59,7 +59,7 @@ class BackOff(LanguageModel):
         """The surprisals of each text; see `LanguageModel.score`."""
         return self._scorer.score(texts, done)
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """The surprisal of each candidate, given what stands before the blank; see `WordScorer.fill`."""
         return self._scorer.fill(blanks, done)
 

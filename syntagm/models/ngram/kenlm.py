@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.ngrams import START, UNKNOWN
@@ -41,12 +41,12 @@ class KenLM(LanguageModel):
     worth_caching: ClassVar[bool] = False
 
     def __init__(self, path: Path, name: str, digest: str, asked: Asked) -> None:
-        self._asked, self.name, self.start = asked, name, START
-        self.end = self._scorer.end
+        self._asked, self.name, self.bos = asked, name, START
+        self.eos = self._scorer.end
         self._model = _opened(path)
         self._impossible = self._model.score(UNKNOWN, bos=False, eos=False) == _MADE_UP
-        self.policies = self._scorer.policies("none")
-        self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.policies]).encode()).hexdigest()
+        self.settings = self._scorer.scoring_settings("none")
+        self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.settings]).encode()).hexdigest()
         self.record = {"order": self._model.order, "hash": digest, "kenlm": metadata.version("kenlm")}
 
     @property
@@ -58,7 +58,7 @@ class KenLM(LanguageModel):
         """The surprisals of each text; see `LanguageModel.score`."""
         return self._scorer.score(texts, done)
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """The surprisal of each candidate, given what stands before the blank; see `WordScorer.fill`."""
         return self._scorer.fill(blanks, done)
 

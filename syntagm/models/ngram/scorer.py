@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.batching import in_portions, once
 from syntagm.models.ngram.family import FAMILY
@@ -68,14 +68,14 @@ class WordScorer:
         """The end symbol, if it is listed."""
         return END if self._asked.eos else None
 
-    def policies(self, unknown: str) -> dict[str, str]:
+    def scoring_settings(self, unknown: str) -> dict[str, str]:
         """Return the scoring settings.
 
         Arguments:
             unknown: how unknown words are classed.
         """
         eos, case = "yes" if self._asked.eos else "no", "lower" if self._asked.lower else "keep"
-        return FAMILY.policies({}, eos=eos, tokens=self._asked.tokens, case=case, unknown=unknown)
+        return FAMILY.scoring_settings({}, eos=eos, tokens=self._asked.tokens, case=case, unknown=unknown)
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The surprisals of each text; see `LanguageModel.score`."""
@@ -145,7 +145,7 @@ class WordScorer:
                     "Start and end symbols are set by the model and eos=, never by the text.",
                 )  # fmt: skip
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """The surprisal of each candidate of any number of words, given what stands before it; see `LanguageModel.fill`.
 
         `above` is nan for candidates of more than one word, and for KenLM's binary files. A word that has probability 0, for want

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError, UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.random.family import FAMILY
@@ -53,9 +53,9 @@ class Random(LanguageModel):
         self._beginning = hashlib.blake2b(f"random 1|{kind}|{seed}|".encode(), digest_size=_HASH_BYTES)
         chosen = {"seed": str(seed), "unigram": "yes" if unigram else "no"}
         self.name = FAMILY.canonical(LABEL, chosen if unigram else {"seed": str(seed)})
-        self.start = "the beginning of the text"
+        self.bos = "the beginning of the text"
         self.fingerprint = hashlib.sha256(f"random 1|{LABEL}|{kind}|{seed}".encode()).hexdigest()
-        self.policies = FAMILY.policies(chosen)
+        self.settings = FAMILY.scoring_settings(chosen)
         self.record = {"bits": f"{LABEL} a word", "vocabulary": round(VOCABULARY)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -65,7 +65,7 @@ class Random(LanguageModel):
             if done:
                 done(1)
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Bits of each candidate; there is no vocabulary, so nothing is known of its rank."""
         for blank in blanks:
             # What stands before the blank is hashed once; a word that goes on behind it is refused.

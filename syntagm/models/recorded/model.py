@@ -34,9 +34,9 @@ class Recorded(LanguageModel):
         self, answers: dict[str, Surprisals], name: str, fingerprint: str, bos: bool, seen: Mapping[str, str]
     ) -> None:
         self._answers, self.name, self.fingerprint = answers, name, fingerprint
-        self.start = "as recorded" if bos else None
+        self.bos = "as recorded" if bos else None
         sides, regions = seen.get("sides"), seen.get("regions")
-        self.policies = FAMILY.policies({"bos": "yes" if bos else "no"}, sides=sides, regions=regions)
+        self.settings = FAMILY.scoring_settings({"bos": "yes" if bos else "no"}, sides=sides, regions=regions)
         self.sees = "both" if seen else "left"
         self.record = {"sentences": len(answers)}
 

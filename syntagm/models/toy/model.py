@@ -24,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.toy.family import FAMILY
@@ -62,7 +62,7 @@ class Toy(LanguageModel):
         self._bits: dict[tuple[str, str], float] = {}
         self._pairs, self._first = pairs, first
         eos = policies["eos"] == "yes"
-        self.name, self.start, self.end, self.policies = name, START, END if eos else None, policies
+        self.name, self.bos, self.eos, self.settings = name, START, END if eos else None, policies
         self.fingerprint = hashlib.sha256(f"toy 1|{eos}|{text}".encode()).hexdigest()
         self.record = {"vocabulary": len(self.vocabulary)}
 
@@ -82,13 +82,13 @@ class Toy(LanguageModel):
             starts.append(at)
             bits.append(self._surprisal(previous, word))
             previous, at = word, found.end()
-        if self.end:
+        if self.eos:
             starts.append(len(text))
             bits.append(self._surprisal(previous, END))
             known.append(True)
         return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(known, bool))
 
-    def fill(self, blanks: Sequence[Blank], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Bits of each candidate given the words before it; `above` and `below` over the vocabulary, for single words."""
         for blank in blanks:
             found = [self._candidate(blank.left, word) for word in blank.words]
@@ -137,7 +137,7 @@ def load(path: str, **options: str) -> Toy:
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"toy:{path}", f"can't be read ({error})", "a UTF-8 text, one sentence a line") from error
     label = f"{Path(path).name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}" if path else "12-sentences"
-    return Toy(text, FAMILY.canonical(label, options), FAMILY.policies(chosen))
+    return Toy(text, FAMILY.canonical(label, options), FAMILY.scoring_settings(chosen))
 
 
 def _words(line: str) -> list[str]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank
+from syntagm.answers import Gap
 from syntagm.errors import ModelError
 from syntagm.models.words.words import is_split, split
 
@@ -31,7 +31,7 @@ class Divided:
     candidates: tuple[tuple[str, ...], ...]
 
 
-def divide(blank: Blank, tokens: str, model: str) -> Divided:
+def divide(blank: Gap, tokens: str, model: str) -> Divided:
     """The words before a blank, and of its candidates.
 
     Arguments:
@@ -41,7 +41,7 @@ def divide(blank: Blank, tokens: str, model: str) -> Divided:
     Raises:
         ModelError: a candidate that is no whole word, or several, where it stands; or with white space around it.
 
-    >>> divide(Blank("She can't ", ".", ("swim", "cannot swim")), "treebank", "any")
+    >>> divide(Gap("She can't ", ".", ("swim", "cannot swim")), "treebank", "any")
     Divided(before=('She', 'ca', "n't"), candidates=(('swim',), ('can', 'not', 'swim')))
     """
     if tokens == "auto":
@@ -83,5 +83,5 @@ def _refuse(model: str, left: str, word: str) -> None:
 
 def single(words: Sequence[str], tokens: str, model: str) -> NDArray[np.bool_]:
     """Which of some candidates are one word after a blank; see `LanguageModel.single`."""
-    divided = divide(Blank("a ", "", tuple(words)), tokens, model)
+    divided = divide(Gap("a ", "", tuple(words)), tokens, model)
     return np.array([len(candidate) == 1 for candidate in divided.candidates], bool)

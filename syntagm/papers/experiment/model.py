@@ -71,7 +71,7 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     made |= {
         "model": model.name,
         "fingerprint": model.fingerprint,
-        "policies": dict(model.policies),
+        "policies": dict(model.settings),
         "weights": weights,
     }
     made |= {name: getattr(found, name) for name in (*numbers, "bits_per_character")}

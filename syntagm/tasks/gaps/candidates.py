@@ -57,7 +57,7 @@ def spread(fill: Fill, places: NDArray[np.intp], size: int) -> Fill:
     """The answer for some words as one for all of them: nan, and not known, for those that were not asked."""
     bits, above, below = np.full((3, size), np.nan)
     known = np.zeros(size, bool)
-    bits[places], above[places], below[places], known[places] = fill.bits, fill.above, fill.below, fill.known
+    bits[places], above[places], below[places], known[places] = fill.bits, fill.above, fill.below, fill.in_vocabulary
     return Fill(bits, above, below, known)
 
 
@@ -78,7 +78,7 @@ def candidates(words: WordList, others: Sequence[str] = (), capital: bool = Fals
 
 def usable(fill: Fill, which: Eligible) -> NDArray[np.bool_]:
     """Which words the model can be asked for. Shape (words,)."""
-    asked = fill.known & ~np.isnan(fill.bits)
+    asked = fill.in_vocabulary & ~np.isnan(fill.bits)
     found: NDArray[np.bool_] = asked & single(fill) if which == "single-token" else asked
     return found
 

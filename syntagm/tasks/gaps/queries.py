@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Blank, Fill
+from syntagm.answers import Fill, Gap
 from syntagm.models.contract import LanguageModel
 from syntagm.tasks.gaps.candidates import Candidates, candidates, spread
 from syntagm.tasks.gaps.distinct_contexts import Asked
@@ -28,9 +28,9 @@ class Question:
     asked: tuple[str, ...]
     places: NDArray[np.intp]
 
-    def blank(self, context: Asked) -> Blank:
+    def blank(self, context: Asked) -> Gap:
         """The blank to ask the model."""
-        return Blank(context.left, context.right, self.asked if self._narrowed(context) else self.words.words)
+        return Gap(context.left, context.right, self.asked if self._narrowed(context) else self.words.words)
 
     def answer(self, context: Asked, fill: Fill) -> Fill:
         """As if all words had been asked."""

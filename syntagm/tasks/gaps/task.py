@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from syntagm.answers import Blank, Fill, Surprisals
+from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind, Result
@@ -123,7 +123,7 @@ class Gaps(Task[Contexts]):
             asked = {digest: own[digest] for digest in digests[unit.first : unit.last]}
             yield unit, Contexts(model.name, self.words, asked, within, initial, _cuts(options), tse)
 
-    def ask(self, content: Contexts) -> list[Blank]:
+    def ask(self, content: Contexts) -> list[Gap]:
         """Return the gap of each context."""
         return [content.question(context).blank(context) for context in content.asked.values()]
 

@@ -62,7 +62,7 @@ class Predictions(Task[Slice]):
         """Give each unit its items and the predictions that are computed."""
         skipped = left_out(suite, model)
         measures = [Prediction(one, options["tolerance"]) for one in suite.predictions if one.name not in skipped]
-        reading = Reading(suite.aggregate, options["align"], model.start is not None)
+        reading = Reading(suite.aggregate, options["align"], model.bos is not None)
         return items.slices_of(suite, units, model.name, measures, reading)
 
     def ask(self, content: Slice) -> list[str]:
@@ -96,7 +96,7 @@ def left_out(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
     on both sides of it are no surprisal of a reader who has come so far. The model's option `regions=yes` computes them all
     the same, and then stands in every signature.
     """
-    if model.sees != "both" or model.policies.get("regions") == "yes":
+    if model.sees != "both" or model.settings.get("regions") == "yes":
         return ()
     parts = [one for one in suite.predictions if any(found.region != "*" for found in one.formula.references())]
     return tuple(one.name for one in parts)

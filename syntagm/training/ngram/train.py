@@ -180,7 +180,7 @@ def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], token
     bits = bits_unknown = 0.0
     for answer in model.score(list(corpora.texts(files))):
         home, borders = _words.between_blanks(answer.text, answer.starts)
-        strange = np.unique(home[~answer.known])
+        strange = np.unique(home[~answer.in_vocabulary])
         words += len(borders) + 1
         unknown += len(strange)
         bits += float(answer.bits.sum())
