@@ -17,9 +17,8 @@ from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 class MemoryLedger:
     """The record and the tables of a run in memory; the methods are those of `runs.ledger.Ledger`."""
 
-    options: Options = {}
-
     def __init__(self) -> None:
+        self.options: Options = {}
         self._record: dict[str, Any] = {}
         self._files: Mapping[str, bytes] = {}
         self._entries: dict[str, dict[str, Any]] = {}
