@@ -4,12 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm.errors import UsageError
 from syntagm.io import atomic, csv
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Product(ABC):
@@ -23,7 +24,7 @@ class Product(ABC):
     FORMATS: ClassVar[Mapping[str, str]]
 
     @abstractmethod
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self) -> "pl.DataFrame":
         """Return the numbers as a polars frame."""
 
     @abstractmethod

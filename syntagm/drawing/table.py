@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import ClassVar
-
-import polars as pl
+from typing import TYPE_CHECKING, ClassVar
 
 from syntagm.drawing.save import Product
 from syntagm.drawing.text import or_none
 from syntagm.io import csv as table
 from syntagm.result import Estimate
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Cell = str | int | float | None
 FORMATS = {"csv": "csv", "md": "md", "latex": "tex"}
@@ -54,8 +55,10 @@ class Table(Product):
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self) -> "pl.DataFrame":
         """Return the rows as a polars frame, with all digits; an empty cell is null."""
+        import polars as pl
+
         columns = [[row[place] for row in self.rows] for place in range(len(self.columns))]
         return pl.DataFrame(
             [pl.Series(name, cells, strict=False) for name, cells in zip(self.columns, columns, strict=True)]
