@@ -28,8 +28,6 @@ html_title = "Syntagm"
 html_show_sourcelink = False
 html_copy_source = False
 
-# Docstrings of the package mark names by single backticks.
-default_role = "code"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 add_module_names = False
@@ -54,6 +52,14 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = re.sub(r"^% public (\w+)$", lambda place: public_names(place[1]), source[0], flags=re.MULTILINE)
 
 
+def code(app: Sphinx, what: str, name: str, public: object, options: object, lines: list[str]) -> None:
+    """Turn single backticks, which mark code in the docstrings of the package, into those of reStructuredText."""
+    # An escaped space ends the code where a letter follows it.
+    text = re.sub(r"(?<!`)`([^`]+)`(?!`)", lambda span: f"``{span[1].strip()}``\\ ", "\n".join(lines))
+    lines[:] = text.split("\n")
+
+
 def setup(app: Sphinx) -> None:
     """Connect what is done while pages are read."""
     app.connect("source-read", fill_in)
+    app.connect("autodoc-process-docstring", code)
