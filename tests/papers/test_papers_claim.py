@@ -147,7 +147,9 @@ def test_a_perplexity_of_other_weights_is_refused(place: Path) -> None:
     model.measure(asked, cell, 40, Progress())
     weights = out / "models" / "ngram-xs" / "model.safetensors"
     weights.write_bytes(weights.read_bytes() + b"\0")
-    with pytest.raises(RunError, match="the perplexity of another training; expected that of the weights in models/ngram-xs"):
+    with pytest.raises(
+        RunError, match="the perplexity of another training; expected that of the weights in models/ngram-xs"
+    ):
         model.measure(asked, cell, 40, Progress())
     found = json.loads((out / "perplexity" / "ngram-xs.json").read_text())
     (out / "perplexity" / "ngram-xs.json").write_text(json.dumps(found | {"size": "xl"}))
