@@ -88,7 +88,7 @@ class Measures(Task[Slice]):
         return items.TABLES
 
     @classmethod
-    def asked(cls, options: Options) -> tuple[str, ...]:
+    def signature_parts(cls, options: Options) -> tuple[str, ...]:
         """Return the alignment rule."""
         return (f"align:{options['align']}",)
 

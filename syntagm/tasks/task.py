@@ -53,7 +53,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:
-    """A suite as a run records it: everything but the items.
+    """A suite as a run records it: everything but the items. The names of the fields are keys of run.json.
 
     Arguments:
         hash: the hash of the suite's content.
@@ -81,7 +81,7 @@ class SuiteRecord:
     first_left_out: bool = False
     asked: bool = True
 
-    def taken(self, rule: str) -> tuple[str, ...]:
+    def predictions_for(self, rule: str) -> tuple[str, ...]:
         """Return the predictions that a scoring rule uses.
 
         The result is empty if any required prediction was skipped, or if there was no question to ask.
@@ -221,7 +221,7 @@ class Task(ABC, Generic[Content]):
 
     @classmethod
     @abstractmethod
-    def asked(cls, options: Options) -> tuple[str, ...]:
+    def signature_parts(cls, options: Options) -> tuple[str, ...]:
         """Return the entries of the options in a signature, e.g. ("align:strict",)."""
 
     @classmethod

@@ -146,7 +146,7 @@ class Gaps(Task[Contexts]):
         return tables.schemas(_cuts(options))
 
     @classmethod
-    def asked(cls, options: Options) -> tuple[str, ...]:
+    def signature_parts(cls, options: Options) -> tuple[str, ...]:
         """Return the word list, the kind of gap and the rows that count."""
         words = options["words"]
         return (

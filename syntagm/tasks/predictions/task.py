@@ -49,7 +49,7 @@ class Predictions(Task[Slice]):
         units: list[Unit] = []
         for suite in suites:
             digest, suite_units = slices(suite, identity)
-            skipped = left_out(suite, model)
+            skipped = skipped_predictions(suite, model)
             formulas = {
                 prediction.name: prediction.formula.text
                 for prediction in suite.predictions
@@ -64,7 +64,7 @@ class Predictions(Task[Slice]):
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Slice]]:
         """Yield each unit with its items and the predictions to compute."""
-        skipped = left_out(suite, model)
+        skipped = skipped_predictions(suite, model)
         measures = [
             Prediction(prediction, options["tolerance"])
             for prediction in suite.predictions
@@ -87,7 +87,7 @@ class Predictions(Task[Slice]):
         return items.TABLES
 
     @classmethod
-    def asked(cls, options: Options) -> tuple[str, ...]:
+    def signature_parts(cls, options: Options) -> tuple[str, ...]:
         """Return the alignment rule."""
         return (f"align:{options.get('align', 'strict')}",)
 
@@ -97,7 +97,7 @@ class Predictions(Task[Slice]):
         return Kind.VERDICT
 
 
-def left_out(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
+def skipped_predictions(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
     """Return the names of the predictions that are skipped for a model.
 
     For a bidirectional model, predictions about parts of a sentence are skipped. The bits of a part, given the context on
