@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
@@ -89,6 +90,20 @@ class Run:
         except OSError as error:
             cure = "The command that made the run writes it again."
             raise RunError(str(self.folder / name), error.strerror or "no file", "a file of the run", cure) from error
+
+    def __repr__(self) -> str:
+        state = "" if self.done else ", not finished"
+        return f"<Run of {self.model} on {len(self.suites)} suites, {self.task.name}{state}: {self.place}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("suite", "items", "predictions"))
+        rows = "".join(
+            f"<tr><td>{escape(suite.name)}</td><td>{suite.items}</td><td>{escape(', '.join(suite.predictions))}</td></tr>"
+            for suite in self.suites
+        )
+        return (
+            f"<table><caption>{escape(repr(self))}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        )
 
     @cached_property
     def suites(self) -> tuple[SuiteRecord, ...]:

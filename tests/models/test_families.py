@@ -143,7 +143,7 @@ def test_a_kind_of_masking_hides_the_token_and_is_known_by_its_record_alone(kind
         row = framed.inputs.copy()
         row[hidden] = tokenizer.mask_token_id
         with torch.no_grad():
-            logits = model.live(input_ids=torch.from_numpy(row)[None]).logits[0, place].double()
+            logits = model.module(input_ids=torch.from_numpy(row)[None]).logits[0, place].double()
         nats = -float(torch.log_softmax(logits, -1)[framed.inputs[place]])
         assert answer.bits[index] == pytest.approx(nats / np.log(2), abs=2e-5)
 

@@ -17,7 +17,7 @@ from syntagm.errors import UsageError
 from syntagm.models.names import load
 from syntagm.report.drawings import save
 from syntagm.report.page import CEILING, report
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import paired
 from syntagm.suite import Suite

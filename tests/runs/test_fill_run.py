@@ -21,7 +21,7 @@ from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs.evaluate import fill
-from syntagm.runs.evaluate import run as score
+from syntagm.runs.evaluate import run_suites as score
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Sentence, Suite
 from syntagm.tasks.gaps import nucleus

@@ -12,7 +12,7 @@ import syntagm as sg
 from syntagm.errors import UsageError
 from syntagm.progress import Progress
 from syntagm.report.page import report
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.views.comparison import compare
 from syntagm.views.scores.numbers import accuracies, scores
 

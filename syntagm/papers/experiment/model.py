@@ -41,7 +41,7 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
     """Score a model on the suites, into its run directory; nothing if the run is finished."""
     from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
-    from syntagm.runs.evaluate import run
+    from syntagm.runs.evaluate import run_suites as run
 
     place = design.run(cell)
     if (read_record(place) is None) or not open_run(place).done:

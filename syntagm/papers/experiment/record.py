@@ -58,7 +58,7 @@ def refuse_changed(design: Design, cell: Cell) -> None:
 
 
 def _record(design: Design) -> dict[str, Any]:
-    from syntagm.materials.suite_files import read_all
+    from syntagm.materials.suite_files import read_suites
     from syntagm.tasks.slices import suite_hash
     from syntagm.training.corpora import corpus
 
@@ -69,7 +69,7 @@ def _record(design: Design) -> dict[str, Any]:
             hyperparameters.settings(family, options, words)
     texts = {name: corpus.record(getattr(design, name)) for name in ("corpus", "valid", "test")}
     made = {"format": FORMAT, **texts, "draw": design.draw, "suites": list(design.suites)}
-    made["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_all(*design.suites)}
+    made["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_suites(*design.suites)}
     made |= {"sizes": dict(design.sizes), "families": {name: dict(one) for name, one in design.options.items()}}
     record: dict[str, Any] = json.loads(json.dumps(made))
     return record
