@@ -255,7 +255,7 @@ class Run:
             *([f"weights:{weights[:8]}"] if weights else []),
             *(f"{key}:{value}" for key, value in model["policies"].items()),
         )
-        asked = (*self.task.asked(self.record["options"]), f"tie:{self.tolerance:g}")
+        asked = (*self.task.signature_parts(self.record["options"]), f"tie:{self.tolerance:g}")
         version = self.record["versions"]["syntagm"]
         return Signature(about, asked, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 

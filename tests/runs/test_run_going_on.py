@@ -86,7 +86,7 @@ def test_tokens_over_borders_are_one_reason_with_an_example(tmp_path: Path) -> N
     found = toy_run(tmp_path, Suite("s", items, agreement().predictions[:1]))
     [(reason, count)] = found.undefined.items()
     assert count == 5
-    assert "'The' reaches over the region border" in reason
+    assert "'The' crosses the region border" in reason
     two = [Suite(name, items, agreement().predictions[:1]) for name in ("s", "t")]
     assert list(toy_run(tmp_path / "two", *two).undefined.values()) == [10]
 
