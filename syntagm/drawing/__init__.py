@@ -1,1 +1,1 @@
-"""Tables and charts: their types, their common style, and saving them in all formats."""
+"""Tables and figures: their types, their common style, and their file formats."""

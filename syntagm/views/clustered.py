@@ -68,7 +68,7 @@ def labelled(run: Run, suite: str, results: pl.DataFrame, by: str) -> pl.DataFra
     if not any(values):
         return None
     if len(values) != len(results):
-        place = f"{run.folder}, suite {suite}"
+        place = f"{run.place}, suite {suite}"
         raise RunError(place, f"{len(results)} results of {len(values)} items", "one for each item and measure")
     return results.with_columns(label=pl.Series(values, dtype=pl.String)).filter(pl.col("label").is_not_null())
 

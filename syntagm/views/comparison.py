@@ -129,7 +129,7 @@ def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame
             skipped.append(f"suite {suite}: it has no measure {rule}")
     pairs = paired.pair(*(verdicts(run.results(), shared_predictions, rule) for run in (first, second)))
     if pairs.is_empty():
-        raise RunError(str(first.folder), f"no results on the suites it shares with {second.folder}", "at least one")
+        raise RunError(first.place, f"no results on the suites it shares with {second.place}", "at least one")
     return pairs, skipped
 
 
@@ -142,20 +142,20 @@ def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:
         if here == there:
             shared.append(name)
         elif here is None or there is None:
-            skipped.append(f"suite {name}: only in {first.folder if here else second.folder}")
+            skipped.append(f"suite {name}: only in {first.place if here else second.place}")
         else:
             skipped.append(
-                f"suite {name}: DIFFERENT CONTENT under one name, {here[:8]} in {first.folder}, {there[:8]} in {second.folder}"
+                f"suite {name}: DIFFERENT CONTENT under one name, {here[:8]} in {first.place}, {there[:8]} in {second.place}"
             )
     if not shared:
         raise RunError(
-            f"{first.folder} and {second.folder}", "no suite with the same content in both", "at least one",
+            f"{first.place} and {second.place}", "no suite with the same content in both", "at least one",
             "; ".join(skipped) + ". To see them side by side anyway: syntagm report.",
         )  # fmt: skip
-    unfinished = [run.folder for run in (first, second) if not run.done]
+    unfinished = [run.place for run in (first, second) if not run.done]
     return shared, [
         *skipped,
-        *(f"run {folder} is not finished: items without results are skipped" for folder in unfinished),
+        *(f"run {place} is not finished: items without results are skipped" for place in unfinished),
     ]
 
 

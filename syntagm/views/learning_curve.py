@@ -163,6 +163,8 @@ def _in_digits(text: str) -> str:
 
 def _of_experiment(run: Run) -> int | None:
     """Return the number of training words from the record of a controlled experiment; None if there is none."""
+    if run.folder is None:
+        return None
     path = run.folder.resolve().parent.parent / "perplexity" / f"{run.folder.resolve().name}.json"
     try:
         found = json.loads(path.read_bytes())["training_words"]

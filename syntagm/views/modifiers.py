@@ -72,7 +72,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     """
     rows = [(run.model, "", *row) for run in runs for row in _of_run(run)]
     if not rows:
-        raise RunError(str(runs[0].folder) if runs else "", "no suite with its modified version", "those of hu2020")
+        raise RunError(runs[0].place if runs else "", "no suite with its modified version", "those of hu2020")
     subtitle = [
         "mean accuracy over suites; 95% interval: bootstrap over items within suites",
         "on the right: with minus without modifiers; n: items with modifiers",

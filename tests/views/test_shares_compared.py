@@ -231,7 +231,7 @@ def test_contexts_of_a_model_that_sees_the_left_side_are_others(
     assert compare(both, left, "equal_weight").warnings == [OF_CONTEXTS.format("B sees", "A", 5, 3)]
     assert compare(left, both, "tse").warnings == []
     rows, contexts = compare(left, fewer, "equal_weight").warnings
-    assert "different rows of the word list in longer (A: 4, B: 3 of them)" in rows
+    assert "different rows of the word list are eligible in longer (A: 4, B: 3 rows)" in rows
     assert contexts == OF_CONTEXTS.format("A sees", "B", 3, 5)
     for words in (["compare"], ["table", "comparison"]):
         measure = ["--measure", "equal_weight"] if words == ["compare"] else ["measure=equal_weight"]

@@ -10,7 +10,7 @@ from syntagm.runs.store import Run
 from syntagm.tasks.gaps import nucleus
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.tasks.gaps.task import Gaps
-from syntagm.word_list import WordList, read
+from syntagm.word_list import WordList, kept
 
 
 def over_gaps(run: Run) -> bool:
@@ -31,11 +31,11 @@ def words(run: Run) -> WordList:
     Raises:
         RunError: words.csv is not the list that the run used.
     """
-    path, recorded = run.folder / "words.csv", run.record["options"]["words"]
-    words_of_run = read(path, repeats=True)
+    place, recorded = f"{run.place}/words.csv", run.record["options"]["words"]
+    words_of_run = kept(run.file("words.csv"), place)
     if words_of_run.hash != recorded["hash"]:
         raise RunError(
-            str(path), f"a list with the hash {words_of_run.hash[:8]}",
+            place, f"a list with the hash {words_of_run.hash[:8]}",
             f"the list that the run used, with the hash {recorded['hash'][:8]}",
             "The command that made the run writes it again.",
         )  # fmt: skip

@@ -89,7 +89,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
         [
             chance_of_suite(suite, group.rule)
             for suite in run.suites
-            if suite.taken(group.rule) and all(suite.tags.get(tag) == value for tag, value in group.labels)
+            if suite.predictions_for(group.rule) and all(suite.tags.get(tag) == value for tag, value in group.labels)
         ]
     )
 
@@ -100,7 +100,7 @@ def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
     Arguments:
         rule: "first", "all", or the name of a prediction.
     """
-    if not (selected := suite.taken(rule)):
+    if not (selected := suite.predictions_for(rule)):
         return chance.unknown(f"no chance level: {suite.name} has no prediction {rule}")
     formulas = [suite.predictions[name] for name in selected]
     if not all(formulas):
@@ -117,8 +117,8 @@ def _chance(formulas: tuple[str, ...]) -> Chance:
 
 
 def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
-    """Map each suite to the names of its predictions in order, or of those selected by a rule (`SuiteRecord.taken`)."""
-    return {suite.name: suite.taken(rule) for suite in run.suites}
+    """Map each suite to the names of its predictions in order, or of those selected by a rule (`SuiteRecord.predictions_for`)."""
+    return {suite.name: suite.predictions_for(rule) for suite in run.suites}
 
 
 def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:

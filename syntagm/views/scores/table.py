@@ -62,7 +62,7 @@ def _rows(runs: Sequence[Run], measure: str) -> Iterator[tuple[Cell, ...]]:
                 or_none(chance),
             )
         if measure != "each" and len(run.suites) > 1:
-            suites = counted(sum(bool(suite.taken(measure)) for suite in run.suites), "suite")
+            suites = counted(sum(bool(suite.predictions_for(measure)) for suite in run.suites), "suite")
             for estimate in scores(run, measure):
                 chance = chance_of(run, estimate).value
                 yield (f"mean of {suites}", measure, model, *cells(estimate), or_none(chance))

@@ -167,7 +167,7 @@ def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
     names = list(dict.fromkeys(name for suites in hashes for name in suites))
     shared = [name for name in names if len({suites.get(name) for suites in hashes}) == 1]
     if not shared:
-        raise RunError(str(points[0].run.folder), "no suite that all runs have with the same content", "at least one")
+        raise RunError(points[0].run.place, "no suite that all runs have with the same content", "at least one")
     return shared, [name for name in names if name not in shared]
 
 
@@ -175,7 +175,7 @@ def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str,
     groups: dict[str, list[str]] = {}
     for suite in run.suites:
         label = {"": "all suites", "suite": suite.name}.get(by) or suite.tags.get(by, "")
-        if suite.name in shared and suite.taken(measure) and label:
+        if suite.name in shared and suite.predictions_for(measure) and label:
             groups.setdefault(label, []).append(suite.name)
     return groups
 

@@ -103,7 +103,7 @@ def _from_option(runs: Sequence[Run], x: str) -> _Positions:
     parts = [one.strip() for one in listed.split(",")]
     pairs = dict(one.rsplit("=", 1) for one in parts if "=" in one)
     if pairs:
-        parts = [pairs.get(run.folder.name, pairs.get(run.model, "")) for run in runs]
+        parts = [pairs.get(run.label, pairs.get(run.model, "")) for run in runs]
     try:
         numbers = [float(one.replace("_", "")) for one in parts]
     except ValueError:
@@ -123,7 +123,7 @@ def _from_runs(runs: Sequence[Run], x: str) -> _Positions:
             recorded = all(_recorded(run, unit) is not None for run in runs)
             source = "from the records of the experiment" if recorded else "read off the names"
             return _Positions(known, TITLES[unit], source)
-        lacking = lacking or next(run.folder.name for run, one in zip(runs, places, strict=True) if one is None)
+        lacking = lacking or next(run.label for run, one in zip(runs, places, strict=True) if one is None)
     asked = f"x={x}" if x else "x="
     raise UsageError(asked, f"unknown for {lacking}", "x=NUMBER,NUMBER,... in the order of the runs")
 
@@ -150,7 +150,7 @@ _READERS: dict[str, Callable[[Run], tuple[float, str] | None]] = {
 
 
 def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]], float]) -> tuple[float, str] | None:
-    for name in (run.model, run.folder.name):
+    for name in (run.model, run.label):
         if match := pattern.search(name):
             rest = _HASH.sub("", name[: match.start()] + name[match.end() :])
             return number(match), rest.strip("-_@/:= ") or "series"
@@ -159,6 +159,8 @@ def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]
 
 def _recorded(run: Run, unit: str) -> tuple[float, str] | None:
     """Return position and model family from the records of a controlled experiment; None if there are none."""
+    if run.folder is None:
+        return None
     here = run.folder.resolve()
     beside = {
         "words": ("training_words", here.parent.parent / "perplexity" / f"{here.name}.json"),
