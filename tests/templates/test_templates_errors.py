@@ -144,7 +144,12 @@ CASES = [
         ["[items] rows, column 2: 'a b'; expected a name such as noun or noun.pl. Use"],
     ),
     (TABLE, '| {rest}."\nbad', '| ."\nbad', []),
-    (TABLE, "{rest}", "", ["here.toml, [items] rows, column rest: a column that no pattern uses", "Correct its spelling"]),
+    (
+        TABLE,
+        "{rest}",
+        "",
+        ["here.toml, [items] rows, column rest: a column that no pattern uses", "Correct its spelling"],
+    ),
     (TABLE, 'rows = """', 'rows = "a"\nx = """', ["[items]: 'x', which means nothing"]),
     (
         TABLE,
