@@ -24,7 +24,7 @@ GREY = "#808080"
 FORMATS = {extension: extension for extension in ("png", "svg", "pdf", "vl.json")}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Figure(Product):
     """A Vega-Lite specification with its data, and the same numbers as a polars frame.
 
@@ -63,6 +63,9 @@ class Figure(Product):
                 return bytes(vl_convert.svg_to_png(_laid_out(spec), ppi=216))
             case _:
                 return bytes(vl_convert.svg_to_pdf(_laid_out(spec)))
+
+    def __repr__(self) -> str:
+        return f"<Figure of {self.table.height} rows: {', '.join(self.table.columns)}>"
 
     def _repr_html_(self) -> str:
         return f'<div style="background: white; color: black">{self.svg()}</div>'

@@ -23,7 +23,7 @@ _ESCAPED = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Table(Product):
     """A table with its notes; None is an empty cell.
 
@@ -95,6 +95,9 @@ class Table(Product):
             *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}",
         ]  # fmt: skip
         return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        return f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
