@@ -8,7 +8,7 @@ from syntagm.errors import InputError
 from syntagm.io import csv, json, utf8
 from syntagm.papers.warstadt2020.paradigms import published
 from syntagm.stats import suite_means
-from syntagm.stats.suite_means import Key, Redrawn
+from syntagm.stats.suite_means import Key, Resampled
 
 MODELS = {"ngram": "5-gram", "lstm": "LSTM", "txl": "TXL", "gpt2": "GPT-2"}
 PEOPLE = "people"
@@ -20,13 +20,13 @@ _NO_PARADIGM = ("attnchk", "subject_island")
 Judgements = dict[str, dict[str, list[bool]]]
 
 
-def models(path: Path) -> dict[Key, Redrawn]:
+def models(path: Path) -> dict[Key, Resampled]:
     """(model, paradigm) -> how many of its 1,000 pairs a model got right; the means over categories are left out.
 
     Raises:
         InputError: the file is not what was published.
     """
-    found: dict[Key, Redrawn] = {}
+    found: dict[Key, Resampled] = {}
     for number, row in json.objects(_text(path), path):
         try:
             counts = {name: row[key] * PAIRS for key, name in MODELS.items()}
@@ -80,7 +80,7 @@ def judgements(path: Path) -> Judgements:
     return found
 
 
-def people(found: Judgements) -> dict[Key, Redrawn]:
+def people(found: Judgements) -> dict[Key, Resampled]:
     """(people, paradigm) -> the share of people who chose the good sentence, a number a pair, of the paper's paradigms.
 
     Raises:

@@ -54,7 +54,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Made:
     >>> of_runs([])
     {}
     """
-    drawn: dict[suite_means.Key, suite_means.Redrawn] = {}
+    drawn: dict[suite_means.Key, suite_means.Resampled] = {}
     known: dict[str, Paradigm] = {}
     for name, run in named(runs):
         suites = [one for one in run.suites if MEASURE in one.predictions]

@@ -15,13 +15,13 @@ from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_pape
 from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
-from syntagm.stats.suite_means import Key, Redrawn
+from syntagm.stats.suite_means import Key, Resampled
 from syntagm.views.learning_curve import Line
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
 # Over how many suites stands in the table.
 _OVER = re.compile(r"^(mean of|difference,) [^;]*; ")
-Drawn = Mapping[Key, Redrawn]
+Drawn = Mapping[Key, Resampled]
 Known = Mapping[str, Paradigm]
 PRINTED = ("5-gram", "LSTM", "TXL", "GPT-2")
 
