@@ -1,13 +1,14 @@
-"""Write a suite in another format.
+"""Convert a suite to another format.
 
     syntagm convert suite.json suite.csv
     syntagm convert blimp.jsonl pairs.tsv
     syntagm convert "pairs.csv?good=right&bad=wrong" pairs.jsonl --as blimp
 
-The format follows from the ending of OUT (.json SyntaxGym, .jsonl BLiMP, .tsv pairs, .csv SyntaxGym or pairs, whichever
-can hold the suite), or is said with --as. SyntaxGym numbers regions and predictions: a template, which names them, is written
-so by `syntagm make`, with the names as labels. What is written is read again and compared: if anything would be lost, it is
-listed and nothing is written, unless --lossy is given.
+The format follows from the ending of OUT (.json SyntaxGym; .jsonl BLiMP; .tsv pairs; .csv
+SyntaxGym or pairs, whichever can hold the suite), or is given with --as. SyntaxGym numbers
+regions and predictions; to convert a template, which names them, use `syntagm make`, which
+keeps the names as labels. The file is read again and compared with the suite: if anything
+would be lost, the losses are listed and nothing is written, unless --lossy is given.
 """
 
 import argparse
@@ -22,19 +23,17 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
-    parser.add_argument("source", metavar="IN", help="a file that some format can read, or a bundled suite")
+    """Add the arguments of the command to the parser."""
+    parser.add_argument("source", metavar="IN", help="a suite: a file in any format, or a bundled suite")
     parser.add_argument("target", metavar="OUT", type=Path, help="the file to write")
-    parser.add_argument(
-        "--as", dest="format", metavar="FORMAT", help="the format to write, if the ending does not say it"
-    )
-    parser.add_argument("--allow-pickle", action="store_true", help="read a suite that is a pickle, without running it")
+    parser.add_argument("--as", dest="format", metavar="FORMAT", help="the format of OUT, if its ending does not tell")
+    parser.add_argument("--allow-pickle", action="store_true", help="read a pickled suite, without running code in it")
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
-    parser.add_argument("--lossy", action="store_true", help="write even if something is lost")
+    parser.add_argument("--lossy", action="store_true", help="write OUT even if something is lost")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read IN, write OUT whole or not at all."""
+    """Read IN, and write OUT completely or not at all."""
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import read
 
@@ -45,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(target), "no such folder", "a folder that exists", f"Create {target.parent} first.")
     files = expand([args.source], allow_pickle=args.allow_pickle)
     if len(files) != 1:
-        raise UsageError(args.source, f"{len(files)} files", "one", "Convert each by itself.")
+        raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each by itself.")
     suites = read(files[0])
     losses = _convert(suites, target, _formats(target, args.format), args.lossy)
     for loss in losses:
@@ -58,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _formats(target: Path, name: str | None) -> Sequence[str]:
-    """The formats to try, in order."""
+    """Return the names of the formats to try, in order."""
     from syntagm.materials.writing import of_ending, writable
 
     known = writable()
@@ -66,15 +65,18 @@ def _formats(target: Path, name: str | None) -> Sequence[str]:
         if name not in known:
             raise UsageError("--as", repr(name), "one of " + ", ".join(known))
         return (name,)
-    if found := of_ending(target.suffix):
-        return found
-    endings = sorted({ending for several in known.values() for ending in several})
-    cure = f"Say --as with one of {', '.join(known)}."
+    if formats := of_ending(target.suffix):
+        return formats
+    endings = sorted({ending for of_format in known.values() for ending in of_format})
+    cure = f"Add --as with one of {', '.join(known)}."
     raise UsageError(str(target), f"the ending {target.suffix!r}", "one of " + ", ".join(endings), cure)
 
 
 def _convert(suites: "list[Suite]", target: Path, formats: Sequence[str], lossy: bool) -> list[str]:
-    """Write with the first format that can hold the suites, and read it again before it is put in place; what is lost."""
+    """Write the suites in the first format that can hold them, and return what is lost.
+
+    The file is read again and compared before it is put in place.
+    """
     from syntagm.io import atomic
     from syntagm.materials.writing import write
 
@@ -90,7 +92,10 @@ def _convert(suites: "list[Suite]", target: Path, formats: Sequence[str], lossy:
 
 
 def _losses(suites: "list[Suite]", written: Path, name: str) -> list[str]:
-    """What differs when the file is read again; tags that only serve the exact round trip of the old format do not count."""
+    """Return what differs when the file is read again.
+
+    Tags that only serve the exact round trip of the old format don't count.
+    """
     from syntagm import registry
 
     again = list(registry.find("formats", name).read(written))
@@ -98,26 +103,26 @@ def _losses(suites: "list[Suite]", written: Path, name: str) -> list[str]:
         return [f"{len(suites)} suites become {len(again)}"]
     losses: dict[str, None] = {}
     for old, new in zip(suites, again, strict=True):
-        for what in _differences(old, new):
-            losses[what if len(suites) == 1 else f"suite {old.name}: {what}"] = None
+        for difference in _differences(old, new):
+            losses[difference if len(suites) == 1 else f"suite {old.name}: {difference}"] = None
     return list(losses)
 
 
 def _differences(old: "Suite", new: "Suite") -> list[str]:
-    found = [] if old.name == new.name else [f"the name {old.name!r} becomes {new.name!r}"]
+    differences = [] if old.name == new.name else [f"the name {old.name!r} becomes {new.name!r}"]
     if old.predictions != new.predictions:
         missing = [prediction.name for prediction in old.predictions if prediction not in new.predictions]
-        found.append("predictions " + ", ".join(missing))
+        differences.append("predictions " + ", ".join(missing))
     if old.aggregate != new.aggregate:
-        found.append(f"the metric {old.aggregate} becomes {new.aggregate}")
+        differences.append(f"the metric {old.aggregate} becomes {new.aggregate}")
     if [item.id for item in old.items] != [item.id for item in new.items]:
-        return [*found, "the ids or the order of items"]
-    for one, other in zip(old.items, new.items, strict=True):
-        if list(one.sentences.items()) != list(other.sentences.items()):
-            texts = [[sentence.text for sentence in item.sentences.values()] for item in (one, other)]
-            found.append("sentences" if texts[0] != texts[1] else "the conditions, or regions and their names")
-        before, after = {**old.tags, **one.tags}, {**new.tags, **other.tags}
-        found += [
+        return [*differences, "the ids or the order of items"]
+    for old_item, new_item in zip(old.items, new.items, strict=True):
+        if list(old_item.sentences.items()) != list(new_item.sentences.items()):
+            texts = [[sentence.text for sentence in item.sentences.values()] for item in (old_item, new_item)]
+            differences.append("sentences" if texts[0] != texts[1] else "the conditions, or regions and their names")
+        before, after = {**old.tags, **old_item.tags}, {**new.tags, **new_item.tags}
+        differences += [
             f"tag {key}" for key, value in before.items() if not key.startswith("json:") and after.get(key) != value
         ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(differences))
