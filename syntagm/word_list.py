@@ -154,12 +154,11 @@ def bundled() -> list[str]:
     return sorted(path.stem for path in _LEXICON.glob("*.csv"))
 
 
-def read(name: str | Path, repeats: bool = False) -> WordList:
+def read(name: str | Path) -> WordList:
     """Read a bundled list (`verbs`), or a file; `?faults=keep` after it keeps a published list as it is.
 
     Arguments:
         name: a `Path`, and text that is the whole name of a file, has no options: folders may be called `gpt2?bos=no`.
-        repeats: may a form stand twice, as in a list that was kept as published and written again?
 
     Raises:
         UsageError: there is no such list or option.
@@ -185,7 +184,17 @@ def read(name: str | Path, repeats: bool = False) -> WordList:
         return _published(Path(path).stem, rows[1:] if first == _PUBLISHED else rows, faults == "keep")
     if faults:
         raise other
-    return _own(Path(path).stem, rows, path, repeats)
+    return _own(Path(path).stem, rows, path)
+
+
+def kept(content: bytes, place: str) -> WordList:
+    """Read the content of a list that a run kept (`words.csv`), in which a form may stand twice.
+
+    Raises:
+        InputError: it is not a word list.
+    """
+    rows = csv.rows(utf8.decoded(content, Path(place)), Path(place))
+    return _own(Path(place).stem, [(line, row) for line, row in rows if any(map(str.strip, row))], place, repeats=True)
 
 
 def _parted(name: str | Path) -> tuple[str, str]:

@@ -27,12 +27,12 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
         UsageError: a format does not exist, or a file that Syntagm did not write has one of the names.
         RunError: the folder can't be written.
     """
-    from syntagm.drawing import save as drawing
+    from syntagm.drawing.save import endings
 
-    endings = drawing.endings(drawing.formats_of(view), formats)
-    spare_set(stem, list(endings.values()), drawing.columns_of(view), force)
+    chosen = endings(view.FORMATS, formats)
+    spare_set(stem, list(chosen.values()), view.to_frame().columns, force)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    return drawing.save(view, stem, formats)
+    return view.save(stem, list(chosen))
 
 
 def write(views: "Made", folder: Path, force: bool = False) -> None:

@@ -85,5 +85,5 @@ def exit_code(runs: "Sequence[Run]") -> int:
 
     for run in runs:
         if not run.done:
-            print(f"syntagm: run {run.folder} is not finished: only its finished shards count", file=sys.stderr)
+            print(f"syntagm: run {run.place} is not finished: only its finished shards count", file=sys.stderr)
     return 0 if all(run.done for run in runs) else 1

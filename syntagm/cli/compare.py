@@ -209,8 +209,8 @@ def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
 
     first, second = _signatures(pairing, runs, rule)
     content = {
-        "a": {"model": runs[0].model, "run": str(runs[0].folder), "signature": first},
-        "b": {"model": runs[1].model, "run": str(runs[1].folder), "signature": second},
+        "a": {"model": runs[0].model, "run": runs[0].place, "signature": first},
+        "b": {"model": runs[1].model, "run": runs[1].place, "signature": second},
         "overall": _compared(pairing.overall),
         "suites": [
             _compared(comparison) | {"p_holm": comparison.holm, "p_bh": comparison.benjamini_hochberg}

@@ -121,7 +121,7 @@ def show(run: "Run", page: Path | None = None) -> None:
     for remark in _remarks(run):
         errors.print(Text(remark))
     console.print(Text(f"signature of the first line: {run.signature(run.suites[0].name, 'equal_weight')}"))
-    console.print(Text(f"run: {run.folder}"))
+    console.print(Text(f"run: {run.place}"))
     if page:
         console.print(Text(f"report: {page}"))
 

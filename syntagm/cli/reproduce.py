@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     assert analysis, "_way refuses an option that the paper does not offer"
     write(analysis(runs or options.from_raw, **_choices(analysis, options.set)), options.output, options.force)
     for run in runs:
-        print(f"run: {run.folder}" + ("" if run.done else ", not finished: items without results are skipped"))
+        print(f"run: {run.place}" + ("" if run.done else ", not finished: items without results are skipped"))
     return 0 if all(run.done for run in runs) else 1
 
 

@@ -1,4 +1,4 @@
-"""Measures whose values are proportions, and fill runs that were asked different things, wherever two runs are compared."""
+"""Measures whose values are shares, and fill runs that were asked different things, wherever two runs are compared."""
 
 import csv
 import io
@@ -95,7 +95,7 @@ def test_shares_have_a_difference_and_nothing_that_holds() -> None:
     assert (found.margin, found.verdicts, found.tested) == (None, None, False)
     assert np.isnan(found.p)
     assert paired.over_suites(pairs_of_shares, (1e-4, 1e-4)).verdicts is None
-    with pytest.raises(UsageError, match="w, whose values are proportions"):
+    with pytest.raises(UsageError, match="w, whose values are shares"):
         paired.refuse_others_than_verdicts(pairs_of_shares, "discordant")
 
 
@@ -145,7 +145,7 @@ def test_tables_of_shares(folders: list[str], capsys: pytest.CaptureFixture[str]
     assert "only A, only B, p empty: of equal_weight values are shares" in capsys.readouterr().out
     for name in ("discordant", "significance"):
         assert main(["table", name, *folders, "measure=equal_weight"]) == 2
-        assert "whose values are proportions" in capsys.readouterr().err
+        assert "whose values are shares" in capsys.readouterr().err
         assert main(["table", name, *folders, "measure=tse"]) == 0
         capsys.readouterr()
 
@@ -163,7 +163,7 @@ def test_figures_of_shares(folders: list[str], tmp_path: Path, capsys: pytest.Ca
     with pytest.raises(UsageError, match=r"without margins; expected one of tse\."):
         margins.draw_figure(runs, measure="equal_weight")
     assert main(["figure", "margins", folders[0], "measure=equal_weight", "-o", str(tmp_path / "m")]) == 2
-    assert "whose values are proportions" in capsys.readouterr().err
+    assert "whose values are shares" in capsys.readouterr().err
     assert margins.draw_figure(runs, measure="tse").table["items"].sum() == 6  # three items under two models
     drawn, plain = (json.dumps(scores.draw_figure(runs, measure).spec) for measure in ("model_weight", "tse"))
     assert "mean model_weight over contexts, 95% interval" in drawn
