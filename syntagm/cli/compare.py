@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     pairing = compare(*runs, options.measure)
     if options.output:
         _refuse_proportions(pairing, options)
-    for sentence in (*pairing.warnings, *pairing.left_out):
+    for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.json:
         _print_json(pairing, runs, options.measure)
@@ -218,7 +218,7 @@ def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
         ],
         "flips": pairing.discordant.to_dicts(),
         "warnings": pairing.warnings,
-        "left_out": pairing.left_out,
+        "left_out": pairing.skipped,
     }
     print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False))
 

@@ -78,9 +78,12 @@ def load(text: str, **options: str) -> LanguageModel:
     """Load the language model called `text`; `options` add to those in the name.
 
     Raises:
-        UsageError: no such family, or an option the family doesn't have.
+        UsageError: no such family, or an option the family doesn't have; or `text` is a model, not a name.
         ModelError: the model can't be loaded.
     """
+    if not isinstance(text, str):
+        cure = "For a model in memory: syntagm.from_transformers(model, tokenizer, name=...)."
+        raise UsageError("load_model", f"a {type(text).__name__}", "the name of a model", cure)
     name = parse(text)
     if doubled := sorted(name.options.keys() & options.keys()):
         raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")

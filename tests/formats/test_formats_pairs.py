@@ -123,7 +123,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ("?good=x", "good: alone; expected both"),
+            ("?good=x", "good: without the other; expected both"),
             ("?good=x&bad=y", "no column 'x'; expected one of 'good', 'bad'"),
             ("?id=x", "no column 'x'"),
             ("?quote=maybe", "yes or none"),
@@ -277,7 +277,7 @@ class TestSmallFormats:
             (
                 "a.jsonl?format=comps",
                 '{"prefix_acceptable": "a", "prefix_unacceptable": "b", "property_phrase": ""}',
-                "not blank",
+                "not empty",
             ),
             ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\na,b,c,\n", "line 2, Target2: nothing"),
             ("a.csv?format=ewok", "Context1,Context2,Target1\na,b,c\n", "line 2, Target2: nothing"),
