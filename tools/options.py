@@ -1,4 +1,4 @@
-"""Write the tables of options in docs/reference/models.md from the declarations of the model families.
+"""Generator of the tables of options in docs/reference/models.md from the declarations of the model families.
 
 python -m tools.options
 """
@@ -28,19 +28,19 @@ def _line(option: Option) -> str:
 
 
 def page(text: str) -> str:
-    """Return the page with the tables as the families declare them now.
+    """Return the page with the tables replaced by the current declarations.
 
     Raises:
-        ValueError: a family has no table in the page.
+        ValueError: the page does not have exactly one table of a family.
     """
     for name in families.names():
         begin = BEGIN.format(name)
         block = re.compile(re.escape(begin) + r"\n.*?" + re.escape(END), re.DOTALL)
-        made = f"{begin}\n\n{table(families.find(name))}\n{END}"
-        text, found = block.subn(lambda _, made=made: made, text)
-        if found != 1:
+        replacement = f"{begin}\n\n{table(families.find(name))}\n{END}"
+        text, count = block.subn(lambda _, replacement=replacement: replacement, text)
+        if count != 1:
             raise ValueError(
-                f"{PAGE.name}: {found} tables of {name}; write {begin} and {END} once, on lines of their own"
+                f"{PAGE.name}: {count} tables of {name}; write {begin} and {END} once, on lines of their own"
             )
     return text
 
