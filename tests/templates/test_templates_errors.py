@@ -124,7 +124,7 @@ CASES = [
         TABLE,
         "| barks ",
         "",
-        ["here.toml, [items] rows, row 2: 3 cells: ", "expected 4: head | verb.sg", "Write | between"],
+        ["here.toml, [items] rows, row 2: 3 cells: ", "expected 4: head | verb.sg", "| stands between"],
     ),
     (TABLE, "barks", "", ['here.toml, [items] rows, row 2, verb.sg: an empty cell; expected a text. Write "" for']),
     (
@@ -144,7 +144,12 @@ CASES = [
         ["[items] rows, column 2: 'a b'; expected a name such as noun or noun.pl. Use"],
     ),
     (TABLE, '| {rest}."\nbad', '| ."\nbad', []),
-    (TABLE, "{rest}", "", ["here.toml, [items] rows, column rest: a column that no pattern uses", "Correct its spelling"]),
+    (
+        TABLE,
+        "{rest}",
+        "",
+        ["here.toml, [items] rows, column rest: a column that no pattern uses", "Correct its spelling"],
+    ),
     (TABLE, 'rows = """', 'rows = "a"\nx = """', ["[items]: 'x', which means nothing"]),
     (
         TABLE,
