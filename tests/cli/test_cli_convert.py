@@ -94,7 +94,7 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.C
         (["DATA/blimp", "OUT/out.jsonl"], "files; expected one"),
         (["--force", "IN", "OUT"], "the ending ''"),
         (["--force", "--as", "syntaxgym", "IN", "OUT"], "can't be written"),
-        (["nothing_here", "OUT/out.json"], "no such thing"),
+        (["nothing_here", "OUT/out.json"], "no such file, folder or collection"),
     ],
 )
 def test_refusals(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
