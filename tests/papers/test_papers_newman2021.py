@@ -151,7 +151,7 @@ def test_lists_without_tags_are_looked_up_among_the_verbs_and_that_is_said(tmp_p
     found = made(tmp_path, words=BARE)["confound"]
     assert isinstance(found, Table)
     # be, bark, cut and sing are all in the bundled list.
-    assert any("list bare says nothing of its lemmas; 4 of 4" in note for note in found.notes)
+    assert any("list bare has no tags; those of 4 of 4" in note for note in found.notes)
     pronouns = WordList("own", ("he", "they"), (WordRow("self", ("is", "are")),))
     assert not {"confound", "figure_frequency"} & set(made(tmp_path / "own", words=pronouns))
 
