@@ -227,7 +227,7 @@ def test_suites_without_a_context_are_in_no_mean_and_named(tmp_path: Path) -> No
     found = scores.make_table([run])
     # TSE: "barks" loses after "The dog" and "bark" wins after "The dogs", 1/2; "sings" wins: (1/2 + 1) / 2.
     assert found.rows[-1][:4] == ("mean of 2 suites", "first", run.model, pytest.approx(3 / 4))
-    assert found.notes[-1] == f"{run.model}: no context for the word list in none, so in no mean."
+    assert found.notes[-1] == f"{run.model}: no context for the word list in none, so no mean includes them."
     by = groups.make_table([run], "construction")
     assert [row[1] for row in by.rows] == ["Short VP coordination", "Long VP coordination"]
     assert by.notes[-1] == found.notes[-1]
