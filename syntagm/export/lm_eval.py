@@ -1,7 +1,7 @@
 """Minimal pairs as files of lm-evaluation-harness: a results JSON, and the samples of each task as JSON lines.
 
 A task is a suite of minimal pairs with the prediction `full_sentence`; a BLiMP paradigm is called `blimp_<UID>`, any other
-suite by its name. Deliberate differences from the harness (0.4.13), also said in the `config` of the file:
+suite by its name. Deliberate differences from the harness (0.4.13), also stated in the `config` of the file:
 
 1.  `acc` is the verdict of this package: a tie is not correct (in the harness the first choice, the good sentence, wins), and
     an undefined item is excluded from `acc` and from the effective `n-samples` (its `acc` is null).
