@@ -359,5 +359,5 @@ def test_nothing_there(tmp_path: Path) -> None:
             ngram.load(path)
     with pytest.raises(ModelError, match=r"model\.json"):
         ngram.load(str(tmp_path))
-    with pytest.raises(ModelError, match="no plain file"):
+    with pytest.raises(ModelError, match="not a regular file"):
         ngram.load("/dev/null")

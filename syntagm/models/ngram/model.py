@@ -34,7 +34,9 @@ def load(path: str, **options: str) -> BackOff | KenLM:
     if place.is_dir():
         return _of_folder(place, chosen, options)
     if not place.is_file():
-        raise ModelError(f"ngram:{path}", "no plain file", "a file", "What comes through a pipe can't be read twice.")
+        raise ModelError(
+            f"ngram:{path}", "not a regular file", "a file", "What comes through a pipe can't be read twice."
+        )
     asked = _asked(chosen, chosen.get("tokens", "blanks"))
     digest = _hash(place)
     name = FAMILY.canonical(f"{place.name}@{digest[:8]}", options)
