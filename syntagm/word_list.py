@@ -162,14 +162,13 @@ def bundled() -> list[str]:
     return sorted(path.stem for path in _LEXICON.glob("*.csv"))
 
 
-def read(name: str | Path, repeats: bool = False) -> WordList:
+def read(name: str | Path) -> WordList:
     """Read a bundled list or a file.
 
     Arguments:
         name: name of a bundled list, such as `verbs`, or path of a file. Text may end with `?faults=keep`, which reads a
             published list unchanged. A `Path` has no options, and neither has a text that is itself the path of a file:
             folders may be called `gpt2?bos=no`.
-        repeats: whether a form may stand in the list twice, as in a list kept as published and written again.
 
     Raises:
         UsageError: there is no such list or option.
@@ -195,7 +194,17 @@ def read(name: str | Path, repeats: bool = False) -> WordList:
         return _published(Path(path).stem, rows[1:] if first == _PUBLISHED else rows, faults == "keep")
     if faults:
         raise no_options
-    return _own(Path(path).stem, rows, path, repeats)
+    return _own(Path(path).stem, rows, path)
+
+
+def kept(content: bytes, place: str) -> WordList:
+    """Read the content of a list that a run kept (`words.csv`), in which a form may stand twice.
+
+    Raises:
+        InputError: it is not a word list.
+    """
+    rows = csv.rows(utf8.decoded(content, Path(place)), Path(place))
+    return _own(Path(place).stem, [(line, row) for line, row in rows if any(map(str.strip, row))], place, repeats=True)
 
 
 def _split_options(name: str | Path) -> tuple[str, str]:

@@ -26,12 +26,12 @@ def save(made: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
         UsageError: a format that there is not, or a file that is not ours stands in the way.
         RunError: the folder can't be written.
     """
-    from syntagm.drawing import save as drawing
+    from syntagm.drawing.save import endings
 
-    endings = drawing.endings(drawing.formats_of(made), formats)
-    spare_set(stem, list(endings.values()), drawing.columns_of(made), force)
+    chosen = endings(made.FORMATS, formats)
+    spare_set(stem, list(chosen.values()), made.to_frame().columns, force)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    return drawing.save(made, stem, formats)
+    return made.save(stem, list(chosen))
 
 
 def write(made: "Made", place: Path, force: bool = False) -> None:

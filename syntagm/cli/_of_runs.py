@@ -81,5 +81,5 @@ def exit_code(runs: "Sequence[Run]") -> int:
 
     for one in runs:
         if not one.done:
-            print(f"syntagm: run {one.folder} is not finished: only its finished shards count", file=sys.stderr)
+            print(f"syntagm: run {one.place} is not finished: only its finished shards count", file=sys.stderr)
     return 0 if all(one.done for one in runs) else 1

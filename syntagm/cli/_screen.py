@@ -141,7 +141,7 @@ def show_run(run: Run, page: Path | None) -> None:
     first = run.suites[0]
     if first.predictions:
         console.print(Text(f"signature of the first line: {run.signature(first.name, next(iter(first.predictions)))}"))
-    console.print(Text(f"run: {run.folder}"))
+    console.print(Text(f"run: {run.place}"))
     if page:
         console.print(Text(f"report: {page}"))
 

@@ -195,8 +195,8 @@ def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
 
     first, second = _signatures(found, runs, rule)
     content = {
-        "a": {"model": runs[0].model, "run": str(runs[0].folder), "signature": first},
-        "b": {"model": runs[1].model, "run": str(runs[1].folder), "signature": second},
+        "a": {"model": runs[0].model, "run": runs[0].place, "signature": first},
+        "b": {"model": runs[1].model, "run": runs[1].place, "signature": second},
         "overall": _compared(found.overall),
         "suites": [_compared(one) | {"p_holm": one.holm, "p_bh": one.benjamini_hochberg} for one in found.suites],
         "flips": found.discordant.to_dicts(),

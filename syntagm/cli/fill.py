@@ -105,7 +105,7 @@ def show(done: "Run", page: Path | None = None) -> None:
     for remark in _remarks(done):
         errors.print(Text(remark))
     console.print(Text(f"signature of the first line: {done.signature(done.suites[0].name, 'equal_weight')}"))
-    console.print(Text(f"run: {done.folder}"))
+    console.print(Text(f"run: {done.place}"))
     if page:
         console.print(Text(f"report: {page}"))
 

@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     made = offered(runs or options.from_raw, **_choices(offered, options.set))
     write(made, options.output, options.force)
     for one in runs:
-        print(f"run: {one.folder}" + ("" if one.done else ", not finished: items without results are left out"))
+        print(f"run: {one.place}" + ("" if one.done else ", not finished: items without results are left out"))
     return 0 if all(one.done for one in runs) else 1
 
 

@@ -39,7 +39,5 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         print(*_made.save(table, Path(options.output), formats, options.force), sep="\n")
     else:
-        from syntagm.drawing.save import content
-
-        print(content(table, options.format or "md").decode(), end="")
+        print(table.content(options.format or "md").decode(), end="")
     return _of_runs.exit_code(runs)

@@ -4,28 +4,73 @@ Names from materials and models are untrusted text. They enter a specification o
 titles, never as field names or expressions, so a name can't become code.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import polars as pl
 
+from syntagm.drawing.save import Product
+from syntagm.drawing.svg import checked
 from syntagm.drawing.text import shown
 
 Spec = dict[str, Any]
 
 INK = "currentColor"
 GREY = "#808080"
-# What users call a format -> how its files end.
-FORMATS = {one: one for one in ("png", "svg", "pdf", "vl.json")}
+FORMATS = {ending: ending for ending in ("png", "svg", "pdf", "vl.json")}
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A Vega-Lite specification with its values inside, and the same numbers as a table."""
+class Figure(Product):
+    """A Vega-Lite specification with its values inside, and the same numbers as a frame.
 
+    It is drawn without a browser or the network.
+    """
+
+    FORMATS: ClassVar[Mapping[str, str]] = FORMATS
     spec: Mapping[str, Any]
     table: pl.DataFrame
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the numbers as a polars frame."""
+        return self.table
+
+    def svg(self) -> str:
+        """Draw the figure as SVG on no background, without active content, in the colour of the text around it."""
+        import vl_convert
+
+        return checked(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
+
+    def content(self, format: str) -> bytes:
+        """Return the content of a file in one of `FORMATS`; drawings stand on white."""
+        import vl_convert
+
+        spec = json.dumps({**self.spec, "background": "white"})
+        match format:
+            case "vl.json":
+                return (json.dumps(self.spec, indent=1, ensure_ascii=False) + "\n").encode()
+            case "svg":
+                return checked(_laid_out(spec)).encode()
+            case "png":
+                return bytes(vl_convert.svg_to_png(_laid_out(spec), ppi=216))
+            case _:
+                return bytes(vl_convert.svg_to_pdf(_laid_out(spec)))
+
+    def _repr_html_(self) -> str:
+        return f'<div style="background: white; color: black">{self.svg()}</div>'
+
+
+# PNG and PDF are made of the same SVG, which takes longer than either.
+@lru_cache(maxsize=1)
+def _laid_out(spec: str) -> str:
+    import vl_convert
+
+    svg: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    assert "<image" not in svg, "a chart without pictures, which could be loaded from anywhere"
+    return svg
 
 
 def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offset: int | None = None) -> Spec:

@@ -1,14 +1,19 @@
 """A table for a paper: columns, rows and notes, as CSV, Markdown and LaTeX."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, ClassVar
 
+from syntagm.drawing.save import Product
 from syntagm.drawing.text import or_none
 from syntagm.io import csv as table
 from syntagm.result import Estimate
 
+if TYPE_CHECKING:
+    import polars as pl
+
 Cell = str | int | float | None
-# What users call a format -> how its files end.
 FORMATS = {"csv": "csv", "md": "md", "latex": "tex"}
 _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -18,7 +23,7 @@ _ESCAPED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Product):
     """Columns, rows and what a reader must know to read them; None is an empty cell.
 
     Arguments:
@@ -42,12 +47,26 @@ class Table:
     toy\\_1 & 0.500 & 0.94 \\\\
     """
 
+    FORMATS: ClassVar[Mapping[str, str]] = FORMATS
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     published: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Return the rows as a polars frame, with all digits; an empty cell is null."""
+        import polars as pl
+
+        columns = [[row[place] for row in self.rows] for place in range(len(self.columns))]
+        return pl.DataFrame(
+            [pl.Series(name, cells, strict=False) for name, cells in zip(self.columns, columns, strict=True)]
+        )
+
+    def content(self, format: str) -> bytes:
+        """Return the content of a file in one of `FORMATS`."""
+        return {"csv": self.csv, "md": self.markdown, "latex": self.latex}[format]().encode()
 
     def csv(self) -> str:
         """The table by the contract of `syntagm.io.csv`, all digits."""
@@ -72,6 +91,15 @@ class Table:
             *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}",
         ]  # fmt: skip
         return "\n".join(lines) + "\n"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._shown())
+        notes = "".join(f"<li>{escape(note)}</li>" for note in (*self.warnings, *self.notes))
+        table = (
+            f"<table><caption>{escape(self.title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+        return f"{table}<ul>{notes}</ul>" if notes else table
 
     def _shown(self) -> list[list[str]]:
         return [[self._cell(column, cell) for column, cell in zip(self.columns, row, strict=True)] for row in self.rows]

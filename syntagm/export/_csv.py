@@ -41,7 +41,7 @@ class Csv(Kind):
 def unfinished(run: Run) -> Iterator[str]:
     """The sentence that a run is not finished, if it isn't."""
     if not run.done:
-        yield f"run {run.folder} is not finished: only its finished shards are exported"
+        yield f"run {run.place} is not finished: only its finished shards are exported"
 
 
 def _blocks(made: Iterator[str]) -> Iterator[bytes]:

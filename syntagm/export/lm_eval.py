@@ -78,7 +78,7 @@ def write(run: Run, path: Path) -> list[str]:
     tasks, left_out = _tasks(run)
     if not tasks:
         raise InputError(
-            str(run.folder), "no suite that lm-eval can express", "minimal pairs with a full_sentence prediction",
+            run.place, "no suite that lm-eval can express", "minimal pairs with a full_sentence prediction",
             "; ".join(left_out),
         )  # fmt: skip
     stamp = f"{_when(run):%Y-%m-%dT%H-%M-%S}-{run.record['model']['fingerprint'][:8]}"

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from syntagm.drawing import save as saving
 from syntagm.drawing.chart import FORMATS
+from syntagm.drawing.save import endings
 from syntagm.io import atomic
 from syntagm.report.page import chapter_of
 from syntagm.runs.store import Run
@@ -26,7 +26,7 @@ def save(
         UsageError: a format that can't be written, or runs of several tasks.
         RunError: a run is damaged, or the folder can't be written.
     """
-    saving.endings(FORMATS, formats)  # refused before anything is drawn
+    endings(FORMATS, formats)  # refused before anything is drawn
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -34,4 +34,4 @@ def save(
     drawn = [(folder / name, figure) for name, figure in chapter_of(runs).figures()]
     for stem, figure in drawn:
         spare(stem, figure.table.columns)
-    return [path for stem, figure in drawn for path in saving.save(figure, stem, formats)]
+    return [path for stem, figure in drawn for path in figure.save(stem, formats or list(FORMATS))]

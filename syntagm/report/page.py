@@ -61,7 +61,7 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
         first, second = sorted(by_task, key=list(_MADE_BY).index, reverse=True)[:2]
         raise UsageError(
             "report",
-            f"{_MADE_BY[first]} ({by_task[first].folder}) beside {_MADE_BY[second]} ({by_task[second].folder})",
+            f"{_MADE_BY[first]} ({by_task[first].place}) beside {_MADE_BY[second]} ({by_task[second].place})",
             "runs of one kind", "They answer different questions: make a page of each kind.",
         )  # fmt: skip
     over_gaps = [run for run in runs if kept.over_gaps(run)]

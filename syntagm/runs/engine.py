@@ -5,6 +5,7 @@
 A unit is computed by a pure function of its content and the model (`compute`); only the engine writes.
 """
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +16,8 @@ from syntagm.errors import InputError, ModelError, UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.ledger import Ledger, locked
-from syntagm.runs.store import Run, open_run
+from syntagm.runs.memory import MemoryLedger
+from syntagm.runs.store import Run
 from syntagm.suite import Suite
 from syntagm.tasks.slices import suite_hash
 from syntagm.tasks.task import Judged, Plan, Task, Unit
@@ -35,7 +37,7 @@ def execute(
     task: Task[Any],
     model: LanguageModel,
     suites: Iterable[Suite],
-    folder: str | Path,
+    folder: str | Path | None,
     *,
     cache: Cache | None = None,
     progress: Progress | None = None,
@@ -44,6 +46,7 @@ def execute(
     """Run a task into the run directory `folder`, or continue the run that stands there.
 
     Arguments:
+        folder: None keeps the run in memory.
         suites: gone through twice, so that files can be read one at a time; an iterator is made a list.
         command: the command line, for the record.
 
@@ -56,10 +59,9 @@ def execute(
     """
     if task.needs not in model.can:
         raise ModelError(model.name, "this model fills no blanks", "one that does")
-    folder, progress = Path(folder), progress or Progress()
+    progress = progress or Progress()
     suites = list(suites) if isinstance(suites, Iterator) else suites
-    with locked(folder):
-        ledger = Ledger(folder)
+    with _ledger(folder) as ledger:
         options = task.options(model, ledger.tolerance(model), ledger.options)
         plan = task.plan(well_formed(suites), model, options)
         for warning in plan.warnings:
@@ -70,7 +72,16 @@ def execute(
                 for unit, content in task.contents(suite, units, plan, model, options):
                     judged, cached = compute(task, model, unit, content, cache, progress)
                     ledger.commit(unit, judged, cached)
-    return open_run(folder)
+    return ledger.run()
+
+
+@contextlib.contextmanager
+def _ledger(folder: str | Path | None) -> Iterator[Ledger | MemoryLedger]:
+    if folder is None:
+        yield MemoryLedger()
+    else:
+        with locked(Path(folder)):
+            yield Ledger(Path(folder))
 
 
 def compute(

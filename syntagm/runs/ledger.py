@@ -24,7 +24,7 @@ from syntagm.errors import Interrupted, RunError
 from syntagm.io import atomic, csv, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
-from syntagm.runs.store import FORMAT, Run, read_ledger, read_record, read_shard
+from syntagm.runs.store import FORMAT, Run, open_run, read_ledger, read_record, read_shard
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
@@ -85,7 +85,7 @@ class Ledger:
         Raises:
             RunError: another run stands there.
         """
-        fresh = json.loads(json.dumps(_record(task, model, options, plan, command), default=str))
+        fresh = new_record(task, model, options, plan, command)
         if self._standing is not None:
             _refuse_another(self._folder, self._standing, fresh)
             # Tags that are not refused change no number, so the latest hold, and what is counted by them.
@@ -113,6 +113,10 @@ class Ledger:
         line |= {"undefined": dict(judged.undefined), "cached": cached}
         atomic.append(self._folder / "ledger.jsonl", json.dumps(line))
 
+    def run(self) -> Run:
+        """Return the run as it stands in the folder."""
+        return open_run(self._folder)
+
     @contextlib.contextmanager
     def finishing(self) -> Iterator[None]:
         """Write all results when the work inside is done; enter into the record that it was interrupted, if it was."""
@@ -131,8 +135,8 @@ class Ledger:
         _write_record(self._folder, {**self._record, "status": "done", "finished": finished})
 
 
-def _record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
-    """Return the record of a run that begins now."""
+def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
+    """Return the record of a run that begins now, as it is read back from JSON."""
     about = {
         "name": model.name,
         "fingerprint": model.fingerprint,
@@ -142,7 +146,7 @@ def _record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan,
         "sees": model.sees,
         "exact": model.exact,
     }
-    return {
+    record: dict[str, Any] = {
         "format": FORMAT,
         "task": task.name,
         "status": "running",
@@ -159,6 +163,8 @@ def _record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan,
         "suites": [asdict(suite) for suite in plan.suites],
         **plan.record,
     }
+    as_read: dict[str, Any] = json.loads(json.dumps(record, default=str))
+    return as_read
 
 
 def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any]) -> None:

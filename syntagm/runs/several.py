@@ -10,7 +10,7 @@ def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     """The runs, each with its model's name; with that of its folder where two have the same, and a number if need be."""
     names = [run.model for run in runs]
     if len(set(names)) < len(names):
-        names = [f"{run.model} ({run.folder.name})" for run in runs]
+        names = [f"{run.model} ({run.label})" for run in runs]
     if len(set(names)) < len(names):
         names = [f"{name} #{index + 1}" for index, name in enumerate(names)]
     return list(zip(names, runs, strict=True))

@@ -40,10 +40,23 @@ TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token
 
 
 class Run:
-    """A run directory, finished or not; see `open_run`."""
+    """A run, finished or not: of a run directory (`open_run`), or in memory.
 
-    def __init__(self, folder: Path, record: dict[str, Any], ledger: dict[str, dict[str, Any]]) -> None:
+    Attributes:
+        folder: the run directory; None for a run in memory.
+        record: what was run, as it stands in run.json.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        record: dict[str, Any],
+        ledger: dict[str, dict[str, Any]],
+        tables: Mapping[tuple[str, str], pl.DataFrame] | None = None,
+        files: Mapping[str, bytes] | None = None,
+    ) -> None:
         self.folder, self.record, self._ledger = folder, record, ledger
+        self._in_memory, self._files = tables or {}, files or {}
         self.model: str = record["model"]["name"]
         self.task: type[Task[Any]] = TASKS[record["task"]]
         self.tolerance: float = record["options"]["tolerance"]
@@ -52,6 +65,30 @@ class Run:
         recorded = {name for suite in record["suites"] for name in suite["shards"]}
         self.done: bool = record["status"] == "done" and recorded <= ledger.keys()
         self._read: dict[tuple[str, str], pl.DataFrame] = {}
+
+    @property
+    def place(self) -> str:
+        """Where the run is, for messages."""
+        return str(self.folder) if self.folder else f"the run of {self.model} in memory"
+
+    @property
+    def label(self) -> str:
+        """The name of the folder; of a run in memory, that of the model."""
+        return self.folder.name if self.folder else self.model
+
+    def file(self, name: str) -> bytes:
+        """Return the content of a file that the task keeps beside the tables, such as `words.csv`.
+
+        Raises:
+            RunError: it is not there.
+        """
+        if self.folder is None:
+            return self._files[name]
+        try:
+            return (self.folder / name).read_bytes()
+        except OSError as error:
+            cure = "The command that made the run writes it again."
+            raise RunError(str(self.folder / name), error.strerror or "no file", "a file of the run", cure) from error
 
     @cached_property
     def suites(self) -> tuple[SuiteRecord, ...]:
@@ -74,9 +111,7 @@ class Run:
         for suite in self.suites:
             if suite.name == name:
                 return suite
-        raise RunError(
-            str(self.folder), f"no suite {name!r}", "one of " + ", ".join(suite.name for suite in self.suites)
-        )
+        raise RunError(self.place, f"no suite {name!r}", "one of " + ", ".join(suite.name for suite in self.suites))
 
     def kind(self, measure: str) -> Kind:
         """Return what the values of a measure are."""
@@ -212,11 +247,13 @@ class Run:
     def refuse(self, what: str) -> NoReturn:
         """Say that a run of this task has not got something, as a RunError."""
         raise RunError(
-            str(self.folder), f"a run of the task {self.task.name} has no {what}", "a run of `syntagm run`",
+            self.place, f"a run of the task {self.task.name} has no {what}", "a run of `syntagm run`",
             "Of it there are results: `syntagm export --as results`, `syntagm compare`, `syntagm report`.",
         )  # fmt: skip
 
     def _table(self, name: str, kind: str) -> pl.DataFrame:
+        if self.folder is None:
+            return self._in_memory[name, kind]
         content = read_shard(self.folder, name, kind, self._ledger)
         if content is None:
             path = self.folder / "shards" / f"{name}.{kind}"

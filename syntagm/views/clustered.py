@@ -65,7 +65,7 @@ def labelled(run: Run, suite: str, results: pl.DataFrame, by: str) -> pl.DataFra
     if not any(found):
         return None
     if len(found) != len(results):
-        place = f"{run.folder}, suite {suite}"
+        place = f"{run.place}, suite {suite}"
         raise RunError(place, f"{len(results)} results of {len(found)} items", "one an item and measure")
     return results.with_columns(label=pl.Series(found, dtype=pl.String)).filter(pl.col("label").is_not_null())
 

@@ -118,7 +118,7 @@ def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame
             left_out.append(f"suite {suite}: it has no measure {rule}")
     pairs = paired.pair(*(verdicts(run.results(), taken, rule) for run in (first, second)))
     if pairs.is_empty():
-        raise RunError(str(first.folder), f"no results on the suites it shares with {second.folder}", "at least one")
+        raise RunError(first.place, f"no results on the suites it shares with {second.place}", "at least one")
     return pairs, left_out
 
 
@@ -131,17 +131,17 @@ def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:
         if here == there:
             shared.append(name)
         elif here is None or there is None:
-            left_out.append(f"suite {name}: only in {first.folder if here else second.folder}")
+            left_out.append(f"suite {name}: only in {first.place if here else second.place}")
         else:
             left_out.append(
-                f"suite {name}: DIFFERENT CONTENT under one name, {here[:8]} in {first.folder}, {there[:8]} in {second.folder}"
+                f"suite {name}: DIFFERENT CONTENT under one name, {here[:8]} in {first.place}, {there[:8]} in {second.place}"
             )
     if not shared:
         raise RunError(
-            f"{first.folder} and {second.folder}", "no suite with the same content in both", "at least one",
+            f"{first.place} and {second.place}", "no suite with the same content in both", "at least one",
             "; ".join(left_out) + ". To read them side by side all the same: syntagm report.",
         )  # fmt: skip
-    unfinished = [run.folder for run in (first, second) if not run.done]
+    unfinished = [run.place for run in (first, second) if not run.done]
     return shared, [
         *left_out,
         *(f"run {one} is not finished: items without results are left out" for one in unfinished),

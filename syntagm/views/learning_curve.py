@@ -142,6 +142,8 @@ def _in_digits(text: str) -> str:
 
 def _of_experiment(run: Run) -> int | None:
     """What stands in the folder of a controlled experiment, beside its runs."""
+    if run.folder is None:
+        return None
     path = run.folder.resolve().parent.parent / "perplexity" / f"{run.folder.resolve().name}.json"
     try:
         found = json.loads(path.read_bytes())["training_words"]

@@ -64,7 +64,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     """
     rows = [(run.model, "", *row) for run in runs for row in _of_run(run)]
     if not rows:
-        raise RunError(str(runs[0].folder) if runs else "", "no suite with its modified version", "those of hu2020")
+        raise RunError(runs[0].place if runs else "", "no suite with its modified version", "those of hu2020")
     subtitle = [
         "mean of the suites' accuracies; 95% interval: items redrawn within suites",
         "at the right: with minus without; n: items with modifiers",

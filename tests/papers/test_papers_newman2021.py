@@ -12,7 +12,6 @@ from toy_runs import pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save import svg
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError, UsageError
 from syntagm.papers.newman2021 import confound
@@ -172,7 +171,7 @@ def test_figures_at_cut_offs(tmp_path: Path) -> None:
     for one in found.values():
         if isinstance(one, Figure):
             altair.Chart.from_dict(dict(one.spec), validate=True)
-    drawn = svg(figure)
+    drawn = figure.svg()
     assert drawn.count(", n=") == figure.table.filter(pl.col("value").is_not_nan()).height
     assert "Share of invalid contexts at cut-offs" in drawn
     equal = found["figure2_equal_weight"]
@@ -180,7 +179,7 @@ def test_figures_at_cut_offs(tmp_path: Path) -> None:
     # What is undefined has a row and no dot.
     lacking = equal.table.filter(pl.col("value").is_nan())
     assert lacking.height
-    assert svg(equal).count(", n=") == equal.table.height - lacking.height
+    assert equal.svg().count(", n=") == equal.table.height - lacking.height
 
 
 def test_no_cut_offs_no_figures(tmp_path: Path) -> None:
@@ -199,7 +198,7 @@ def test_frequency_bands_by_pencil(tmp_path: Path) -> None:
     assert values["plural", 1] == (pytest.approx(2 / 3), 3)
     assert values[frequency_bands.ALL, 1] == (pytest.approx(1 / 2), 3)
     assert values[frequency_bands.ALL, 3] == (pytest.approx(1), 1)
-    assert svg(figure).count(", n=") == figure.table.height
+    assert figure.svg().count(", n=") == figure.table.height
     with pytest.raises(UsageError, match="no column band"):
         frequency_bands.draw_figure([filled(tmp_path / "bare", SHORT, words=BARE)])
 

@@ -13,7 +13,6 @@ from toy_runs import toy_run
 
 from syntagm.cli import main
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save import svg
 from syntagm.drawing.table import Cell, Table
 from syntagm.errors import InputError, RunError, UsageError
 from syntagm.formats import _pair
@@ -127,7 +126,7 @@ def test_figures_are_valid_and_drawn(made: dict[str, Table | Figure]) -> None:
     assert len(drawn(made)) == 5
     for one in drawn(made):
         altair.Chart.from_dict(dict(one.spec), validate=True)
-        assert "<svg" in svg(one)
+        assert "<svg" in one.svg()
 
 
 @pytest.mark.slow
@@ -149,7 +148,7 @@ def test_several_models_and_sizes_have_learning_curves(run: Run, tmp_path: Path)
     } == {0}
     for one in drawn(made):
         altair.Chart.from_dict(dict(one.spec), validate=True)
-        assert "<svg" in svg(one)
+        assert "<svg" in one.svg()
     with pytest.raises(UsageError, match="2 whole numbers"):
         warstadt2020.of_runs([run, other], words="1000")
     assert "table_slopes" not in warstadt2020.of_runs([run, other], words="1000,-")
@@ -182,7 +181,7 @@ def test_one_item_undefined_items_and_ties_are_said(tmp_path: Path) -> None:
     assert all(math.isnan(float(str(row["difference_of_accuracies"]))) for row in rows(made["table_contrasts"]))
     assert "no interval: fewer than two items" in str(made["table_paradigms"])
     for one in drawn(made):
-        assert "<svg" in svg(one)
+        assert "<svg" in one.svg()
 
 
 def test_runs_without_pairs_are_refused_and_no_runs_make_nothing(tmp_path: Path) -> None:
@@ -199,7 +198,7 @@ def test_figures_of_runs_can_be_drawn_by_their_names(module: ModuleType, run: Ru
     options = {"words": "1000,2000"} if module is learning_curve else {}
     figure = module.draw_figure([run, run], **options)
     altair.Chart.from_dict(dict(figure.spec), validate=True)
-    assert "<svg" in svg(figure)
+    assert "<svg" in figure.svg()
     assert {"n", "method"} <= set(figure.table.columns)
 
 

@@ -12,7 +12,6 @@ from toy_runs import FULL, toy_run
 
 from syntagm.drawing import axes, dots
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save import svg
 from syntagm.errors import RunError
 from syntagm.runs.store import Run
 from syntagm.suite import Item, Sentence, Suite
@@ -76,7 +75,7 @@ def test_figures_are_valid_and_names_are_text(name: str) -> None:
     figure = ALL[name]()
     altair.Chart.from_dict(dict(figure.spec), validate=True)
     # svg() refuses whatever is active.
-    assert "document.title='pwned'" in svg(figure)
+    assert "document.title='pwned'" in figure.svg()
 
 
 def test_the_numbers_behind_a_figure() -> None:

@@ -10,7 +10,6 @@ import pytest
 from report_examples import ATTACKS
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save import save, svg
 from syntagm.drawing.svg import ATTRIBUTES, ELEMENTS
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
@@ -30,7 +29,7 @@ def hostile_regions() -> Figure:
 
 @pytest.mark.parametrize("figure", [hostile_scores(), hostile_regions()], ids=["scores", "regions"])
 def test_hostile_names_are_text(figure: Figure) -> None:
-    root = ElementTree.fromstring(svg(figure))
+    root = ElementTree.fromstring(figure.svg())
     for element in root.iter():
         assert element.tag.removeprefix("{http://www.w3.org/2000/svg}") in ELEMENTS
         assert set(element.attrib) <= ATTRIBUTES
@@ -61,7 +60,7 @@ def test_specifications_are_valid_vega_lite() -> None:
 
 
 def test_all_formats_and_the_numbers(tmp_path: Path) -> None:
-    paths = save(hostile_scores(), tmp_path / "figure")
+    paths = hostile_scores().save(tmp_path / "figure")
     assert [path.name for path in paths] == ["figure.png", "figure.svg", "figure.pdf", "figure.vl.json", "figure.csv"]
     heads = {path.suffix: path.read_bytes()[:4] for path in paths}
     assert (heads[".png"], heads[".pdf"]) == (b"\x89PNG", b"%PDF")
@@ -74,5 +73,5 @@ def test_all_formats_and_the_numbers(tmp_path: Path) -> None:
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"some of png,svg,pdf,vl\.json"):
-        save(hostile_scores(), tmp_path / "figure", ["gif"])
+        hostile_scores().save(tmp_path / "figure", ["gif"])
     assert list(tmp_path.iterdir()) == []

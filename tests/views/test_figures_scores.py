@@ -1,6 +1,5 @@
 from math import nan
 
-from syntagm.drawing.save import svg
 from syntagm.result import Estimate, Group
 from syntagm.views.scores import chart as scores
 
@@ -22,12 +21,12 @@ def test_a_dot_a_model_and_suite() -> None:
     assert [value["chance"] for value in values] == [0.25, 0.25, None]
     assert values[0]["said"] == "m, s: 0.750 [0.500, 1.000], n=24"
     assert figure.table.row(0) == ("m", "s", "0", 0.75, 0.5, 1.0, 24, 1, 2, 0.25, "made up")
-    assert svg(figure).count("aria-label") == 3
+    assert figure.svg().count("aria-label") == 3
 
 
 def test_undefined_scores_have_a_row_and_no_dot() -> None:
     figure = scores.draw([estimate("m", "s", nan, nan, nan), estimate("m", "one item", 1.0, nan, nan)])
-    drawn = svg(figure)
+    drawn = figure.svg()
     assert ">s<" in drawn
     assert drawn.count("aria-label") == 1
     assert "m, one item: 1.000, n=24" in drawn
@@ -39,4 +38,4 @@ def test_names_that_look_the_same_stay_apart() -> None:
 
 
 def test_no_estimates_make_an_empty_figure() -> None:
-    assert "<svg" in svg(scores.draw([]))
+    assert "<svg" in scores.draw([]).svg()

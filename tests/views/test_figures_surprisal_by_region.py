@@ -5,7 +5,6 @@ import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.drawing.save import svg
 from syntagm.stats import bootstrap
 from syntagm.views import regions
 
@@ -56,7 +55,7 @@ def test_the_figure_holds_the_numbers_of_the_table(tmp_path: Path) -> None:
     assert drawn["full", "2\nverb"] == rows(table)["full", "2"]["bits"]
     assert len(drawn) == len(table) == 6
     assert figure.table.equals(table)
-    assert svg(figure).count("aria-label") == 6
+    assert figure.svg().count("aria-label") == 6
 
 
 def test_undefined_items_are_counted_and_not_drawn(tmp_path: Path) -> None:
@@ -78,7 +77,7 @@ def test_one_item_has_no_interval(tmp_path: Path) -> None:
 def test_sentences_without_regions_make_no_rows(tmp_path: Path) -> None:
     run = toy_run(tmp_path, pairs("plain", ("the dog barks", "the dog bark")))
     assert len(regions.table(run, "plain")) == 0
-    assert "<svg" in svg(regions.draw([]))
+    assert "<svg" in regions.draw([]).svg()
 
 
 def test_a_panel_a_model(tmp_path: Path) -> None:
@@ -86,7 +85,7 @@ def test_a_panel_a_model(tmp_path: Path) -> None:
     tables = [regions.table(run, "gaps", name) for name in ("b", "a")]
     figure = regions.draw(tables, "Gaps")
     assert [value["model"] for value in figure.spec["data"]["values"]] == ["b"] * 6 + ["a"] * 6
-    drawn = svg(figure)
+    drawn = figure.svg()
     assert drawn.index(">b<") < drawn.index(">a<")
     assert ">Gaps<" in drawn
 
@@ -100,4 +99,4 @@ def test_a_mean_that_is_infinite_is_in_the_table_and_not_drawn(tmp_path: Path) -
     assert rows(table)["bad", "2"]["bits"] == float("inf")
     drawn = regions.draw([table])
     assert [value["bits"] for value in drawn.spec["data"]["values"]] == [1.0, 2.0, 1.0]
-    assert "<svg" in svg(drawn)
+    assert "<svg" in drawn.svg()

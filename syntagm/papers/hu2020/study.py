@@ -85,7 +85,7 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
     parts = []
     for run in runs:
         if not run.task.conjoins:
-            raise RunError(str(run.folder), f"a run of the task {run.task.name}", "one of predictions")
+            raise RunError(run.place, f"a run of the task {run.task.name}", "one of predictions")
     for number, run in enumerate(runs, 1):
         several = sum(one.model == run.model for one in runs) > 1
         model = f"{number}: {run.model}"
@@ -151,7 +151,7 @@ def _study(
 ) -> Study:  # fmt: skip
     items = pl.concat([pl.DataFrame(schema=classes.ITEM), *parts]).filter(~pl.col("suite").is_in(list(aside)))
     if not len(items):
-        place = str(runs[0].folder) if runs else "runs"
+        place = runs[0].place if runs else "runs"
         raise RunError(place, "no results that count", "results of suites with predictions", "Run hu2020.")
     there = set(items["suite"])
     counted = {suite.name: suite for run in runs for suite in run.suites if suite.name in there}

@@ -149,7 +149,7 @@ def _suites(run: Run) -> dict[str, list[str]]:
             found.setdefault(name, []).append(suite.name)
     if not found:
         cure = "Run the collection marvin2018 or the published pickles."
-        raise RunError(str(run.folder), "no suite with a construction of the paper", "at least one", cure)
+        raise RunError(run.place, "no suite with a construction of the paper", "at least one", cure)
     return found
 
 
@@ -181,7 +181,7 @@ def _tags(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
     for item, text in run.sentences(suite).select("item", "tags").unique(maintain_order=True).iter_rows():
         tags = json.loads(text)
         if not {"number", "attractor"} <= tags.keys():
-            place = f"{run.folder}, suite {suite}, item {item}"
+            place = f"{run.place}, suite {suite}, item {item}"
             raise RunError(place, "no tags number and attractor", "both", "Run the suite of marvin2018, or the pickle.")
         yield item, tags
 

@@ -28,9 +28,9 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     for name, run in named(runs):
         cure = "Make one with `syntagm fill MODEL --suite ... --words verbs -o DIR`."
         if not kept.over_gaps(run):
-            raise RunError(str(run.folder), "a run of `syntagm run`", "a fill run", cure)
+            raise RunError(run.place, "a run of `syntagm run`", "a fill run", cure)
         if not rows(run):
-            raise RunError(str(run.folder), "no contexts", "at least one", cure)
+            raise RunError(run.place, "no contexts", "at least one", cure)
         found.append((name, run))
     return found
 

@@ -60,7 +60,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Made:
         suites = [one for one in run.suites if MEASURE in one.predictions]
         if not suites:
             cure = "Run suites of minimal pairs, for instance the collection blimp_like."
-            raise RunError(str(run.folder), f"no suite with the prediction {MEASURE}", "at least one", cure)
+            raise RunError(run.place, f"no suite with the prediction {MEASURE}", "at least one", cure)
         known |= paradigms(suites)
         results = run.results().with_columns(model=pl.lit(name))
         found = suite_means.of_results(results, MEASURE, run.tolerance)

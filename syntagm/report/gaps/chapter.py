@@ -7,7 +7,6 @@ from typing import Any, ClassVar, final
 from markupsafe import Markup
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save import svg
 from syntagm.report import downloads, numbers, shell
 from syntagm.report.chapter import Chapter, Render
 from syntagm.report.gaps import downloads as of_gaps
@@ -122,7 +121,7 @@ def _sections(subjects: Sequence[Subject[Run]]) -> list[Section]:
 
 def _pictures(drawn: Sequence[Drawing], room: int) -> Iterator[Picture]:
     for one in drawn:
-        picture = svg(one.figure)
+        picture = one.figure.svg()
         room -= len(picture.encode())
         yield Picture(one, Markup(picture if room > 0 else ""), downloads.figure(one.figure.table, one.stem))
 

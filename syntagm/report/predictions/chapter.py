@@ -8,7 +8,6 @@ from typing import Any, ClassVar, final
 from markupsafe import Markup
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.save import svg
 from syntagm.report import downloads, numbers, shell
 from syntagm.report.chapter import Chapter, Render
 from syntagm.report.numbers import Subject
@@ -111,7 +110,7 @@ class Predictions(Chapter):
                 "scores": of_predictions.scores(columns, lines),
                 "compared": of_predictions.compared(pairs) if pairs else "",
             },
-            "picture": Markup(svg(figures.accuracies(subjects))) if judged and len(sections) > 1 else "",
+            "picture": Markup(figures.accuracies(subjects).svg()) if judged and len(sections) > 1 else "",
             "figure_method": regions.METHOD,
             "seed": items.SEED,
             "spelled": example.spelled,
@@ -149,7 +148,7 @@ def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
     for subject in subjects:
         sentences = [column.run.sentences(subject.name) for column in subject.columns]
         kind, drawn = figures.suite(subject, "", sentences)
-        picture = svg(drawn) if len(drawn.table) else ""
+        picture = drawn.svg() if len(drawn.table) else ""
         room -= len(picture.encode())
         stem = downloads.file_name(subject.number, subject.name)
         verdicts = sum(column.judged[subject.name] for column in subject.columns) * len(subject.record.predictions)

@@ -17,6 +17,6 @@ def filled(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     found = []
     for name, run in named(runs):
         if not kept.over_gaps(run):
-            raise RunError(str(run.folder), "a run of `syntagm run`", "a fill run", "Make one with `syntagm fill`.")
+            raise RunError(run.place, "a run of `syntagm run`", "a fill run", "Make one with `syntagm fill`.")
         found.append((name, run))
     return found

@@ -10,7 +10,7 @@ from syntagm.runs.store import Run
 from syntagm.tasks.gaps import nucleus
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.tasks.gaps.task import Gaps
-from syntagm.word_list import WordList, read
+from syntagm.word_list import WordList, kept
 
 
 def over_gaps(run: Run) -> bool:
@@ -31,11 +31,11 @@ def words(run: Run) -> WordList:
     Raises:
         RunError: words.csv is not the list that was asked.
     """
-    path, asked = run.folder / "words.csv", run.record["options"]["words"]
-    found = read(path, repeats=True)
+    place, asked = f"{run.place}/words.csv", run.record["options"]["words"]
+    found = kept(run.file("words.csv"), place)
     if found.hash != asked["hash"]:
         raise RunError(
-            str(path), f"a list with the hash {found.hash[:8]}", f"the one that was asked, {asked['hash'][:8]}",
+            place, f"a list with the hash {found.hash[:8]}", f"the one that was asked, {asked['hash'][:8]}",
             "The command that made the run writes it again.",
         )  # fmt: skip
     return replace(found, name=asked["name"])

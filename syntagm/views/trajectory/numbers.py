@@ -164,7 +164,7 @@ def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
     names = list(dict.fromkeys(name for one in hashes for name in one))
     shared = [name for name in names if len({one.get(name) for one in hashes}) == 1]
     if not shared:
-        raise RunError(str(points[0].run.folder), "no suite that all runs have with the same content", "at least one")
+        raise RunError(points[0].run.place, "no suite that all runs have with the same content", "at least one")
     return shared, [name for name in names if name not in shared]
 
 

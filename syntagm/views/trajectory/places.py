@@ -93,7 +93,7 @@ def _given(runs: Sequence[Run], x: str) -> _Found:
     parts = [one.strip() for one in listed.split(",")]
     pairs = dict(one.rsplit("=", 1) for one in parts if "=" in one)
     if pairs:
-        parts = [pairs.get(run.folder.name, pairs.get(run.model, "")) for run in runs]
+        parts = [pairs.get(run.label, pairs.get(run.model, "")) for run in runs]
     try:
         numbers = [float(one.replace("_", "")) for one in parts]
     except ValueError:
@@ -113,7 +113,7 @@ def _found(runs: Sequence[Run], x: str) -> _Found:
             recorded = all(_recorded(run, unit) is not None for run in runs)
             source = "from the records of the experiment" if recorded else "read off the names"
             return _Found(known, TITLES[unit], source)
-        lacking = lacking or next(run.folder.name for run, one in zip(runs, places, strict=True) if one is None)
+        lacking = lacking or next(run.label for run, one in zip(runs, places, strict=True) if one is None)
     asked = f"x={x}" if x else "x="
     raise UsageError(asked, f"not known of {lacking}", "x=NUMBER,NUMBER,... in the order of the runs")
 
@@ -140,7 +140,7 @@ _READERS: dict[str, Callable[[Run], tuple[float, str] | None]] = {
 
 
 def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]], float]) -> tuple[float, str] | None:
-    for name in (run.model, run.folder.name):
+    for name in (run.model, run.label):
         if match := pattern.search(name):
             rest = _HASH.sub("", name[: match.start()] + name[match.end() :])
             return number(match), rest.strip("-_@/:= ") or "series"
@@ -149,6 +149,8 @@ def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]
 
 def _recorded(run: Run, unit: str) -> tuple[float, str] | None:
     """What a controlled experiment wrote beside its runs: the place, and the family."""
+    if run.folder is None:
+        return None
     here = run.folder.resolve()
     beside = {
         "words": ("training_words", here.parent.parent / "perplexity" / f"{here.name}.json"),

@@ -1,0 +1,53 @@
+"""A run that is kept in memory: what the engine asks of a run directory, with nothing on disk."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+
+from syntagm.models.contract import LanguageModel
+from syntagm.progress import Progress
+from syntagm.runs.ledger import new_record, tolerance
+from syntagm.runs.store import Run
+from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
+
+
+class MemoryLedger:
+    """The record and the tables of a run in memory; the methods are those of `runs.ledger.Ledger`."""
+
+    def __init__(self) -> None:
+        self.options: Options = {}
+        self._record: dict[str, Any] = {}
+        self._files: Mapping[str, bytes] = {}
+        self._entries: dict[str, dict[str, Any]] = {}
+        self._tables: dict[tuple[str, str], pl.DataFrame] = {}
+
+    def tolerance(self, model: LanguageModel) -> float:
+        """Return the margin in bits within which there is a tie."""
+        return tolerance(model)
+
+    def open(
+        self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress
+    ) -> list[Unit]:
+        """Enter the plan; return its units, all of which are missing."""
+        self._record, self._files = new_record(task, model, options, plan, command), plan.files
+        progress.planned(sum(unit.size for unit in plan.units), 0, len(plan.suites))
+        return list(plan.units)
+
+    def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
+        """Keep the tables of a unit."""
+        entry: dict[str, Any] = {"suites": judged.suites} if judged.suites else {}
+        self._entries[unit.name] = entry | {"undefined": dict(judged.undefined), "cached": cached}
+        self._tables |= {(unit.name, ending): table for ending, table in judged.tables.items()}
+
+    @contextlib.contextmanager
+    def finishing(self) -> Iterator[None]:
+        """Enter into the record that the run is done when the work inside is."""
+        yield
+        self._record |= {"status": "done", "finished": datetime.now(UTC).isoformat(timespec="seconds")}
+
+    def run(self) -> Run:
+        """Return the run."""
+        return Run(None, self._record, self._entries, self._tables, self._files)
