@@ -22,7 +22,7 @@ from safetensors.torch import load_file
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.io.json import record
-from syntagm.models.batching import in_portions, once
+from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.lstm.family import FAMILY
@@ -107,7 +107,7 @@ class Lstm(LanguageModel):
                 for context, row, (_, number) in zip(before, found, portion, strict=True)
             ]
 
-        return once(keys, in_portions(_CONTEXTS, answer), done)
+        return once(keys, in_batches(_CONTEXTS, answer), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which of the candidates are one word; see `LanguageModel.single`."""

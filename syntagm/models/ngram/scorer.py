@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
-from syntagm.models.batching import in_portions, once
+from syntagm.models.batching import in_batches, once
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START
 from syntagm.models.words.gaps import divide, single
@@ -154,7 +154,7 @@ class WordScorer:
         divided = [divide(blank, self._asked.tokens, self._name) for blank in blanks]
         lists = {id(one.candidates): one.candidates for one in divided}
         keys = [(tuple(self._spelled(one.before[-self._source.memory :])), id(one.candidates)) for one in divided]
-        return once(keys, in_portions(1, lambda some: [self._filled(key[0], lists[key[1]]) for key in some]), done)
+        return once(keys, in_batches(1, lambda some: [self._filled(key[0], lists[key[1]]) for key in some]), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which of the candidates are one word; see `LanguageModel.single`."""
