@@ -1,4 +1,4 @@
-# The five commands: run, test, test-slow, lint, bench. The first four set up the virtual environment by themselves.
+# The six commands: run, test, test-slow, lint, docs, bench. They set up the virtual environment by themselves.
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -7,7 +7,7 @@ export TOKENIZERS_PARALLELISM ?= false
 # Tests start many programs, which would compile the package anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow lint bench clean
+.PHONY: run test test-slow lint docs bench clean
 
 run: $(READY)
 	$(BIN)/syntagm train ngram --corpus excerpt --discount-fallback -o runs/models/5gram
@@ -26,12 +26,16 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+docs: $(READY)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
+	@echo docs/_build/index.html
+
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 $(READY): pyproject.toml constraints.txt
 	python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0 -e '.[dev]'
+	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0 -e '.[dev,docs]'
 	touch $(READY)
 
 clean:

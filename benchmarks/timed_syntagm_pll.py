@@ -15,7 +15,7 @@ def main() -> None:
     def score(texts: Sequence[str]) -> list[float]:
         return [-float(answer.bits.sum()) * math.log(2) for answer in model.score(texts)]
 
-    stopwatch.measure(sentences, score, model.live)
+    stopwatch.measure(sentences, score, model.module)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,21 @@
 """Syntagm: targeted syntactic evaluation of language models.
 
-    read_suites   the suites of files, folders, patterns and bundled collections
-    check_suites  what is wrong with them
-    load_model    a language model by its name
-    run_suites    suites through a model into a run directory, or on with the run that stands there
-    open_run      a run directory, to look at
-    estimate      its accuracies and scores, with intervals
-    write_report  one or more runs as one HTML page
+    read_suites        read suites from files, folders, patterns and bundled collections
+    make               make suites of templates
+    check_suites       find what is wrong with suites
+    write_suites       write suites to a file
+    load_model         load a language model by its name
+    from_transformers  take a transformers model in memory
+    evaluate           evaluate a model on suites in memory
+    run_suites         evaluate a model on suites into a run directory, or continue the run there
+    fill               fill the gaps of suites with a word list
+    open_run           open a run directory
+    estimate           the accuracies and scores of a run, with intervals
+    compare            compare two runs item by item
+    table, figure      a table or a figure of runs
+    write_report       one or more runs as one HTML page
 
-The other names are types: what a suite is made of, what a model answers, what comes out, and what can go wrong.
+The other names are types: what a suite is made of, what a model answers, what comes out, and the errors that are raised.
 """
 
 from importlib import import_module
@@ -17,31 +24,50 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from syntagm.answers import Surprisals
     from syntagm.check import check as check_suites
-    from syntagm.errors import AlignmentError, FormulaError, InputError, ModelError, RunError, SyntagmError, UsageError
+    from syntagm.drawing.chart import Figure
+    from syntagm.drawing.table import Table
+    from syntagm.errors import (
+        AlignmentError,
+        FormulaError,
+        InputError,
+        Interrupted,
+        ModelError,
+        RunError,
+        SyntagmError,
+        UsageError,
+    )
     from syntagm.formula import Formula
     from syntagm.formula import parse as parse_formula
-    from syntagm.materials.suite_files import read_all as read_suites
+    from syntagm.materials.conversion import write_suites
+    from syntagm.materials.suite_files import make, read_suites
     from syntagm.models.contract import LanguageModel
+    from syntagm.models.in_memory import from_transformers
     from syntagm.models.names import load as load_model
+    from syntagm.progress import Progress
     from syntagm.report.page import report as write_report
     from syntagm.result import Estimate, Group, Result
-    from syntagm.runs.evaluate import run as run_suites
+    from syntagm.runs.evaluate import evaluate, fill, run_suites
     from syntagm.runs.store import Run, open_run
     from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+    from syntagm.views import figure, table
+    from syntagm.views.comparison import compare
     from syntagm.views.scores.numbers import estimates as estimate
 
-# Where each public name is at home. It is imported on first use, so that the command line starts at once.
+# The module that defines each public name. It is imported on first use, so that the command line starts at once.
 _HOMES = {
     "AlignmentError": "errors:AlignmentError",
     "Estimate": "result:Estimate",
+    "Figure": "drawing.chart:Figure",
     "Formula": "formula:Formula",
     "FormulaError": "errors:FormulaError",
     "Group": "result:Group",
     "InputError": "errors:InputError",
+    "Interrupted": "errors:Interrupted",
     "Item": "suite:Item",
     "LanguageModel": "models.contract:LanguageModel",
     "ModelError": "errors:ModelError",
     "Prediction": "suite:Prediction",
+    "Progress": "progress:Progress",
     "Region": "suite:Region",
     "Result": "result:Result",
     "Run": "runs.store:Run",
@@ -50,27 +76,39 @@ _HOMES = {
     "Suite": "suite:Suite",
     "Surprisals": "answers:Surprisals",
     "SyntagmError": "errors:SyntagmError",
+    "Table": "drawing.table:Table",
     "UsageError": "errors:UsageError",
     "check_suites": "check:check",
+    "compare": "views.comparison:compare",
     "estimate": "views.scores.numbers:estimates",
+    "evaluate": "runs.evaluate:evaluate",
+    "figure": "views:figure",
+    "fill": "runs.evaluate:fill",
+    "from_transformers": "models.in_memory:from_transformers",
     "load_model": "models.names:load",
+    "make": "materials.suite_files:make",
     "open_run": "runs.store:open_run",
     "parse_formula": "formula:parse",
-    "read_suites": "materials.suite_files:read_all",
-    "run_suites": "runs.evaluate:run",
+    "read_suites": "materials.suite_files:read_suites",
+    "run_suites": "runs.evaluate:run_suites",
+    "table": "views:table",
     "write_report": "report.page:report",
+    "write_suites": "materials.conversion:write_suites",
 }
 __all__ = [
     "AlignmentError",
     "Estimate",
+    "Figure",
     "Formula",
     "FormulaError",
     "Group",
     "InputError",
+    "Interrupted",
     "Item",
     "LanguageModel",
     "ModelError",
     "Prediction",
+    "Progress",
     "Region",
     "Result",
     "Run",
@@ -79,15 +117,24 @@ __all__ = [
     "Suite",
     "Surprisals",
     "SyntagmError",
+    "Table",
     "UsageError",
     "check_suites",
+    "compare",
     "estimate",
+    "evaluate",
+    "figure",
+    "fill",
+    "from_transformers",
     "load_model",
+    "make",
     "open_run",
     "parse_formula",
     "read_suites",
     "run_suites",
+    "table",
     "write_report",
+    "write_suites",
 ]
 
 
@@ -96,3 +143,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _HOMES[name].partition(":")
     return getattr(import_module(f"{__name__}.{module}"), attribute)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import Enum
+from html import escape
 from typing import Self
 
 
@@ -129,3 +130,7 @@ class Estimate:
     method: str
     ties: int = 0
     undefined: int = 0
+
+    def _repr_html_(self) -> str:
+        number = f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n={self.n}"
+        return f"<p>{escape(repr(self.group))}: <b>{number}</b> <small>{escape(self.method)}</small></p>"

@@ -5,10 +5,12 @@ and tokens are aligned with regions by comparing positions.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from html import escape
+from random import Random
 from typing import Literal, get_args
 
-from syntagm.errors import InputError
+from syntagm.errors import InputError, UsageError
 from syntagm.formula import Formula
 
 Aggregate = Literal["sum", "mean", "median", "range", "max", "min"]
@@ -101,6 +103,37 @@ class Suite:
     def __post_init__(self) -> None:
         if self.aggregate not in AGGREGATES:
             raise InputError(f"suite {self.name}", f"aggregate {self.aggregate!r}", "one of " + ", ".join(AGGREGATES))
+
+    def _repr_html_(self) -> str:
+        sentences = [
+            (item.id, condition, sentence.text)
+            for item in self.items[:3]
+            for condition, sentence in item.sentences.items()
+        ]
+        rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in sentences)
+        predictions = "".join(
+            f"<li>{escape(prediction.name)}: {escape(prediction.formula.text)}</li>" for prediction in self.predictions
+        )
+        caption = f"<caption>{escape(self.name)}: the first of {len(self.items)} items</caption>"
+        head = "<thead><tr><th>item</th><th>condition</th><th>sentence</th></tr></thead>"
+        return f"<table>{caption}{head}<tbody>{rows}</tbody></table><ul>{predictions}</ul>"
+
+
+def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
+    """Return a suite with at most `limit` of its items, drawn by the seed and the suite's name, in their order.
+
+    What was drawn stands in the tag `sample`. None and a limit that leaves all items return the suite itself.
+
+    Raises:
+        UsageError: a limit below 1.
+    """
+    if limit is not None and limit < 1:
+        raise UsageError("limit", str(limit), "at least 1")
+    if limit is None or limit >= len(suite.items):
+        return suite
+    places = sorted(Random(f"{seed} {suite.name}").sample(range(len(suite.items)), limit))
+    tags = {**suite.tags, "sample": f"{limit} of {len(suite.items)} items, seed {seed}"}
+    return replace(suite, items=tuple(suite.items[place] for place in places), tags=tags)
 
 
 def public_tags(tags: Mapping[str, str]) -> dict[str, str]:

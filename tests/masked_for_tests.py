@@ -10,7 +10,7 @@ from models_for_tests import TEXT
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from syntagm.models.contract import LanguageModel
-from syntagm.models.masked.model import Masked, wrap
+from syntagm.models.masked.model import Masked, from_transformers
 
 SYMBOLS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _WIDE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
@@ -110,7 +110,7 @@ def transformer(kind: str, tokenizer: Any, sharpen: float = 8.0, seed: int = 1, 
 def masked(kind: str, tokenizer: Any = None, **options: str) -> Masked:
     """A random masked model around word pieces, unless told otherwise."""
     tokenizer = tokenizer or word_pieces()
-    return wrap(transformer(kind, tokenizer), tokenizer, f"tiny-{kind}", **options)
+    return from_transformers(transformer(kind, tokenizer), tokenizer, f"tiny-{kind}", **options)
 
 
 MASKED: dict[str, Callable[[], LanguageModel]] = {

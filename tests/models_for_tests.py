@@ -11,7 +11,7 @@ import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from syntagm.models.causal.model import Causal, wrap
+from syntagm.models.causal.model import Causal, from_transformers
 from syntagm.models.contract import LanguageModel
 from syntagm.models.lstm.model import Lstm
 from syntagm.models.lstm.network import Network
@@ -148,7 +148,7 @@ def transformer(kind: str, tokenizer: Any, sharpen: float | None = None, seed: i
 def causal(kind: str, tokenizer: Any = None, **options: str) -> Causal:
     """A random causal model around a byte-level tokenizer, unless told otherwise."""
     tokenizer = tokenizer or byte_level()
-    return wrap(transformer(kind, tokenizer), tokenizer, f"tiny-{kind}", **options)
+    return from_transformers(transformer(kind, tokenizer), tokenizer, f"tiny-{kind}", **options)
 
 
 def lstm(**options: str) -> Lstm:

@@ -13,7 +13,8 @@ from toy_runs import pairs
 from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.report.page import report
-from syntagm.runs.evaluate import fill, run
+from syntagm.runs.evaluate import fill
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.word_list import WordList, WordRow

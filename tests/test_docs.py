@@ -11,10 +11,19 @@ import pytest
 import syntagm
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in path.parts),
+]
 MODULES = sorted(
     found.name for found in pkgutil.walk_packages(syntagm.__path__, "syntagm.") if not found.name.endswith("__main__")
 )
+# Pages that `syntagm describe` writes.
+COLLECTIONS = {
+    ROOT / "docs" / "reference" / "collections" / f"{name}.md" for name in ("blimp_like", "hu2020", "marvin2018")
+}
+# What commands print is shown as it is printed.
+PRINTED = re.compile(r"^```(console|text)\n.*?^```", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TUTORIALS = {"first_suite.md", "cross_a_lexicon.md"}  # run with their commands by test_tutorials.py
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8")) and page.name not in TUTORIALS]
@@ -53,5 +62,28 @@ def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
+        linked = page.parent / target if target else page
+        assert linked.exists(), f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(linked), f"{page.name} links to {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in COLLECTIONS], ids=name)
+def test_lines_are_short(page: Path) -> None:
+    text = PRINTED.sub("", page.read_text(encoding="utf-8"))
+    # A row of a table can't be broken.
+    assert [line for line in text.splitlines() if len(line) > 120 and not line.startswith("|")] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_page_says_whom_it_is_for(page: Path) -> None:
+    if page.name == "README.md" or page in COLLECTIONS:
+        return
+    first = page.read_text(encoding="utf-8").split("\n\n")[1]
+    assert re.match(r"For \w+", first), first

@@ -10,7 +10,7 @@ import pytest
 
 from syntagm.cli import main
 
-DOCS = Path(__file__).resolve().parents[1] / "docs" / "guide"
+ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"-?\d+\.\d+")
 # Sums of float32 differ a little between processors.
@@ -51,21 +51,26 @@ def with_lines(text: str, lines: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["first_suite", "cross_a_lexicon"])
+@pytest.mark.parametrize("name", ["README", "docs/guide/first_suite", "docs/guide/cross_a_lexicon"])
 def test_tutorial(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    page = (ROOT / f"{name}.md").read_text(encoding="utf-8")
     space: dict[str, object] = {}
     file, right = Path(), ""
-    for kind, block in BLOCK.findall(page):
+    for place in BLOCK.finditer(page):
+        kind, block = place.groups()
         if kind == "toml" and (named := re.match(r"# (\w+\.toml)\n", block)):
             file, right = Path(named[1]), block
             file.write_text(block)
         elif kind == "toml":
             # A mistake: it stands until the next command is done.
             file.write_text(with_lines(right, block))
+        elif kind == "tsv":
+            name = re.findall(r"Save this as `([^`]+)`", page[: place.start()])[-1]
+            file, right = Path(name), block
+            file.write_text(block)
         elif kind == "python":
             exec(block, space)
         elif kind == "text":
@@ -77,7 +82,8 @@ def test_tutorial(
                 main(arguments)
                 printed = capsys.readouterr().out.splitlines()
                 assert holds(expected, printed), f"{arguments}\n" + "\n".join(printed)
-            file.write_text(right)
+            if right:
+                file.write_text(right)
 
 
 def test_a_page_that_is_wrong_is_found() -> None:

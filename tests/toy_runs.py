@@ -4,7 +4,7 @@ from pathlib import Path
 
 from syntagm.formula import parse
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 

@@ -5,6 +5,7 @@ python -m tools.map
 
 import ast
 from pathlib import Path
+from textwrap import wrap
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "syntagm"
@@ -25,12 +26,18 @@ def summary(path: Path) -> str:
 def entries(folder: Path, depth: int = 0) -> list[str]:
     """List a folder and what lies in it, as nested items of a Markdown list."""
     indent = "  " * depth
-    lines = [f"{indent}- **{folder.name}/** {summary(folder / '__init__.py')}"]
-    modules = sorted(path for path in folder.glob("*.py") if path.name != "__init__.py")
-    lines += [f"{indent}  - `{path.name}` {summary(path)}" for path in modules]
+    lines = item(f"{indent}- **{folder.name}/** {summary(folder / '__init__.py')}")
+    for path in sorted(path for path in folder.glob("*.py") if path.name != "__init__.py"):
+        lines += item(f"{indent}  - `{path.name}` {summary(path)}")
     for inner in sorted(path.parent for path in folder.glob("*/__init__.py")):
         lines += entries(inner, depth + 1)
     return lines
+
+
+def item(text: str) -> list[str]:
+    """Break an item of a list into lines."""
+    indent = " " * (text.index("-") + 2)
+    return wrap(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def page() -> str:

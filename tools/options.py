@@ -1,49 +1,148 @@
-"""Write the tables of options in docs/reference/models.md from the declarations of the model families.
+"""Write the generated parts of the reference: options of models, columns of files, columns and options of views.
 
 python -m tools.options
+
+A generated part stands between two comments on lines of their own. The text around it is written by hand.
 """
 
 import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from textwrap import wrap
+from types import ModuleType
 
+from syntagm import registry, views
+from syntagm.drawing import contrasts
 from syntagm.models import families
 from syntagm.models.family import Family
 from syntagm.models.option import Option
+from syntagm.stats import binned, correlation
+from syntagm.tasks.gaps.tables import schemas
+from syntagm.tasks.items import TABLES
+from syntagm.views.options import options as options_of
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "models.md"
-BEGIN, END = "<!-- options of {}: written by python -m tools.options -->", "<!-- end of options -->"
-_HEAD = "| option | values | default | changes | meaning |\n|---|---|---|---|---|\n"
-_EFFECTS = {"scoring": "numbers", "source": "what is read", "speed": "speed", "permission": "what may run"}
+REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
+BEGIN, END = "<!-- {}: written by python -m tools.options -->", "<!-- end of {} -->"
+WIDTH = 120
+_EFFECTS = {
+    "scoring": "changes numbers",
+    "source": "changes what is read",
+    "speed": "changes speed only",
+    "permission": "permits code to run",
+}
+# Figures whose columns are declared where their numbers are computed.
+_ELSEWHERE: Mapping[str, ModuleType] = {
+    "correlation": correlation,
+    "methods": contrasts,
+    "surface": binned,
+}
 
 
-def table(family: Family) -> str:
-    """Return the options of a family as a Markdown table."""
-    return _HEAD + "".join(map(_line, family.options.values()))
+def model_options(family: Family) -> str:
+    """Return the options of a model family, a list item each."""
+    return "".join(_item(_model_option(option)) for option in family.options.values())
 
 
-def _line(option: Option) -> str:
-    default = f"`{option.default}`" if option.default else option.depends
-    cells = (f"`{option.name}`", ", ".join(option.values.shown()), default, _EFFECTS[option.effect], option.meaning())
-    return f"| {' | '.join(cells)} |\n"
+def _model_option(option: Option) -> str:
+    default = f"default `{option.default}`" if option.default else f"default: {option.depends}"
+    values = ", ".join(option.values.shown())
+    return f"`{option.name}`: {values}; {default}; {_EFFECTS[option.effect]}. {_sentence(option.meaning())}"
 
 
-def page(text: str) -> str:
-    """Return the page with the tables as the families declare them now.
+def run_files() -> str:
+    """Return the columns of the tables that a run directory keeps, a list item each."""
+    tables = {f"shards/NAME.{ending}": schema for ending, schema in (*TABLES.items(), *schemas(()).items())}
+    return "".join(_item(f"`{name}`: {_names(schema)}") for name, schema in sorted(tables.items()))
+
+
+def exports() -> str:
+    """Return the columns of each kind of export that has columns, a list item each."""
+    kinds = {name: registry.find("export", name).KIND for name in registry.names("export")}
+    return "".join(_item(f"`--as {name}`: {_names(kind.columns)}") for name, kind in kinds.items() if kind.columns)
+
+
+def views_of(kind: views.Kind) -> str:
+    """Return a section for each table, or each figure: what it shows, its columns, its options."""
+    return "\n".join(_view(kind, name) for name in views.offering(kind))
+
+
+def _view(kind: views.Kind, name: str) -> str:
+    lines = [f"### `{kind} {name}`\n", "\n", *_paragraph(_sentence(views.summary(name))), "\n"]
+    columns = _columns(kind, name)
+    lines += _paragraph(f"Columns: {_names(columns)}." if columns else "The columns depend on the runs.")
+    declared = options_of(views.find(kind, name))
+    lines += ["\n"] if declared else []
+    for option in declared:
+        values = f" ({' or '.join(f'`{value}`' for value in option.values)})" if option.values else ""
+        default = f"; default `{option.default}`" if option.default else ""
+        lines.append(_item(f"`{option.name}=`: {option.help}{values}{default}"))
+    return "".join(lines)
+
+
+def _columns(kind: views.Kind, name: str) -> tuple[str, ...]:
+    module = sys.modules[views.find(kind, name).__module__]
+    if kind == "table":
+        return tuple(getattr(module, "COLUMNS", ()))
+    return tuple(getattr(module, "SCHEMA", None) or getattr(_ELSEWHERE[name], "SCHEMA"))  # noqa: B009
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _sentence(text: str) -> str:
+    """Return a text that begins with a capital, unless with code, and ends with a full stop."""
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def _item(text: str) -> str:
+    return "\n".join(_wrapped(f"- {text}", "  ")) + "\n"
+
+
+def _paragraph(text: str) -> Iterator[str]:
+    yield from (f"{line}\n" for line in _wrapped(text, ""))
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def parts(page: str) -> dict[str, str]:
+    """Return the generated parts of a page of the reference, by the names in its comments."""
+    if page == "models.md":
+        return {f"options of {name}": model_options(families.find(name)) for name in families.names()}
+    return {
+        "columns of run directories": run_files(),
+        "columns of exports": exports(),
+        "tables": views_of("table"),
+        "figures": views_of("figure"),
+    }
+
+
+PAGES = [REFERENCE / "models.md", REFERENCE / "columns.md"]
+
+
+def renewed(page: Path, text: str) -> str:
+    """Return the text of a page with its generated parts as the declarations are now.
 
     Raises:
-        ValueError: a family has no table in the page.
+        ValueError: a part has no place in the page, or several.
     """
-    for name in families.names():
-        begin = BEGIN.format(name)
-        block = re.compile(re.escape(begin) + r"\n.*?" + re.escape(END), re.DOTALL)
-        made = f"{begin}\n\n{table(families.find(name))}\n{END}"
-        text, found = block.subn(lambda _, made=made: made, text)
-        if found != 1:
+    for name, content in parts(page.name).items():
+        begin, end = BEGIN.format(name), END.format(name)
+        block = re.compile(re.escape(begin) + r"\n.*?" + re.escape(end), re.DOTALL)
+        part = f"{begin}\n\n{content}\n{end}"
+        text, places = block.subn(lambda _, part=part: part, text)
+        if places != 1:
             raise ValueError(
-                f"{PAGE.name}: {found} tables of {name}; write {begin} and {END} once, on lines of their own"
+                f"{page.name}: {places} places for {name}; expected one; write {begin} and {end} once, "
+                "on lines of their own"
             )
     return text
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in PAGES:
+        path.write_text(renewed(path, path.read_text(encoding="utf-8")), encoding="utf-8")

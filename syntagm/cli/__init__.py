@@ -23,7 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     command line continues.
     """
     try:
-        arguments = _parser().parse_args(argv)
+        parser = _parser()
+        if "_ARGCOMPLETE" in os.environ:
+            _complete(parser)
+        arguments = parser.parse_args(argv)
         code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
@@ -41,6 +44,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"syntagm: {error.filename or 'output'}: {error.strerror}; expected to read or write it", file=sys.stderr)
         _drop_output()
         return FAILED
+
+
+def _complete(parser: argparse.ArgumentParser) -> None:
+    """Answer the shell, which asks how a line could go on, and end."""
+    import argcomplete
+
+    from syntagm.cli import _completion
+
+    _completion.attach(parser)
+    argcomplete.autocomplete(parser)
 
 
 def _drop_output() -> None:

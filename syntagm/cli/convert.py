@@ -11,14 +11,9 @@ listed and nothing is written, unless --lossy is given.
 """
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from syntagm.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from syntagm.suite import Suite
+from syntagm.errors import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read IN, write OUT whole or not at all."""
+    from syntagm.materials.conversion import convert, formats_for
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import read
 
@@ -47,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if len(files) != 1:
         raise UsageError(args.source, f"{len(files)} files", "one", "Convert each by itself.")
     suites = read(files[0])
-    losses = _convert(suites, target, _formats(target, args.format), args.lossy)
+    losses = convert(suites, target, formats_for(target, args.format or ""), args.lossy)
     for loss in losses:
         print(f"lost: {loss}")
     items = sum(len(suite.items) for suite in suites)
@@ -55,69 +51,3 @@ def run(args: argparse.Namespace) -> int:
         f"{target}: {len(suites):,} suite{'s' if len(suites) != 1 else ''}, {items:,} item{'s' if items != 1 else ''}"
     )
     return 0
-
-
-def _formats(target: Path, name: str | None) -> Sequence[str]:
-    """The formats to try, in order."""
-    from syntagm.materials.writing import of_ending, writable
-
-    known = writable()
-    if name is not None:
-        if name not in known:
-            raise UsageError("--as", repr(name), "one of " + ", ".join(known))
-        return (name,)
-    if found := of_ending(target.suffix):
-        return found
-    endings = sorted({ending for several in known.values() for ending in several})
-    cure = f"Say --as with one of {', '.join(known)}."
-    raise UsageError(str(target), f"the ending {target.suffix!r}", "one of " + ", ".join(endings), cure)
-
-
-def _convert(suites: "list[Suite]", target: Path, formats: Sequence[str], lossy: bool) -> list[str]:
-    """Write with the first format that can hold the suites, and read it again before it is put in place; what is lost."""
-    from syntagm.io import atomic
-    from syntagm.materials.writing import write
-
-    with atomic.replacing(target) as written:
-        name = write(suites, written, formats)
-        losses = _losses(suites, written, name)
-        if losses and not lossy:
-            raise InputError(
-                str(target), f"{name} can't hold everything", "a format that can",
-                "Nothing was written. Add --lossy to lose this:\n  " + "\n  ".join(losses),
-            )  # fmt: skip
-    return losses
-
-
-def _losses(suites: "list[Suite]", written: Path, name: str) -> list[str]:
-    """What differs when the file is read again; tags that only serve the exact round trip of the old format do not count."""
-    from syntagm import registry
-
-    again = list(registry.find("formats", name).read(written))
-    if len(again) != len(suites):
-        return [f"{len(suites)} suites become {len(again)}"]
-    losses: dict[str, None] = {}
-    for old, new in zip(suites, again, strict=True):
-        for what in _differences(old, new):
-            losses[what if len(suites) == 1 else f"suite {old.name}: {what}"] = None
-    return list(losses)
-
-
-def _differences(old: "Suite", new: "Suite") -> list[str]:
-    found = [] if old.name == new.name else [f"the name {old.name!r} becomes {new.name!r}"]
-    if old.predictions != new.predictions:
-        missing = [prediction.name for prediction in old.predictions if prediction not in new.predictions]
-        found.append("predictions " + ", ".join(missing))
-    if old.aggregate != new.aggregate:
-        found.append(f"the metric {old.aggregate} becomes {new.aggregate}")
-    if [item.id for item in old.items] != [item.id for item in new.items]:
-        return [*found, "the ids or the order of items"]
-    for one, other in zip(old.items, new.items, strict=True):
-        if list(one.sentences.items()) != list(other.sentences.items()):
-            texts = [[sentence.text for sentence in item.sentences.values()] for item in (one, other)]
-            found.append("sentences" if texts[0] != texts[1] else "the conditions, or regions and their names")
-        before, after = {**old.tags, **one.tags}, {**new.tags, **other.tags}
-        found += [
-            f"tag {key}" for key, value in before.items() if not key.startswith("json:") and after.get(key) != value
-        ]
-    return list(dict.fromkeys(found))

@@ -63,6 +63,15 @@ def collections() -> list[str]:
     return sorted(place.name for place in _MATERIALS.iterdir() if place.is_dir() and _sift(_files(place), {}, None))
 
 
+def bundled_suites(collection: str) -> list[str]:
+    """The names of the suites of a bundled collection; none if there is no such collection.
+
+    >>> "mvrr" in bundled_suites("hu2020")
+    True
+    """
+    return sorted(suite for file, _ in _bundled(collection) for suite in _suites(file))
+
+
 def _bundled(name: str) -> list[tuple[Path, str]]:
     """The files of a bundled collection, or the file of one suite, each with the name of the suite if it holds others."""
     collection, _, suite = name.rstrip("/").partition("/")

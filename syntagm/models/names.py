@@ -84,9 +84,12 @@ def load(text: str, **options: str) -> LanguageModel:
         options: further options, besides those in the name.
 
     Raises:
-        UsageError: there is no such family, or the family has no such option.
+        UsageError: there is no such family, the family has no such option, or `text` is a model instead of a name.
         ModelError: the model can't be loaded.
     """
+    if not isinstance(text, str):
+        cure = "For a model in memory: syntagm.from_transformers(model, tokenizer, name=...)."
+        raise UsageError("load_model", f"a {type(text).__name__}", "the name of a model", cure)
     name = parse(text)
     if doubled := sorted(name.options.keys() & options.keys()):
         raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")

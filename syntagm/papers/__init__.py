@@ -1,1 +1,1 @@
-"""Papers, reproduced: one file a paper, which reads like its method section."""
+"""Reproductions of papers: one folder per paper, written to read like its method section."""

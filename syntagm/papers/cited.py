@@ -1,4 +1,4 @@
-"""Figures transcribed from a publication, to stand beside our own."""
+"""Numbers transcribed from a publication, for comparison with computed ones."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +13,7 @@ _FOLDER = Path(__file__).resolve().parent.parent / "materials" / "cited"
 
 @cache
 def cited(name: str) -> Mapping[str, Any]:
-    """The figures of a paper, as `materials/cited/NAME.toml` has them, with their source.
+    """Return the transcribed numbers of a paper and their source, from `materials/cited/NAME.toml`.
 
     >>> cited("marvin2018")["transcribed"]
     True

@@ -1,4 +1,4 @@
-"""What a paper offers to `syntagm reproduce`: each folder here declares it as `PAPER` in its `reproduce.py`."""
+"""The declaration of a paper for `syntagm reproduce`: each folder here has one as `PAPER` in its `reproduce.py`."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """What a model is asked for in the gaps of the paper's suites.
+    """The words that a model predicts in the gaps of the paper's suites.
 
     Arguments:
-        words: the word list.
-        top, bottom: the nucleus cut-offs.
+        words: the name of the word list.
+        top, bottom: the nucleus (top-p) cut-offs.
     """
 
     words: str
@@ -33,12 +33,13 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A controlled experiment: models trained on parts of a corpus, and what is made of them.
+    """A controlled experiment: models trained on nested subsets of a corpus, and their results.
 
     Arguments:
-        sizes, seeds: of an experiment that names none: parts of the corpus by name and words, and seeds of each model.
-        carry_out: trains and measures what is missing; writes `results.csv` and `results.md`.
-        made: the tables and figures of an experiment's folder.
+        sizes: the default subsets of the corpus: name -> words.
+        seeds: the default seeds of each model.
+        carry_out: a function that trains and evaluates the missing models and writes `results.csv` and `results.md`.
+        made: a function that makes the tables and figures of an experiment's folder.
     """
 
     sizes: Mapping[str, int]
@@ -49,14 +50,16 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper that can be reproduced. What it does not offer is None.
+    """A paper that can be reproduced. Parts that it does not offer are None.
 
     Arguments:
         suites: the names of its suites.
-        of_runs: makes its tables and figures of runs; keyword-only arguments are choices of the user, as text.
-        from_raw: makes them of the folder with the raw data that its authors published; likewise.
-        gaps: what its suites are filled with, if it asks for words in gaps.
-        experiment: how it trains models.
+        of_runs: a function that makes its tables and figures from runs. Its keyword-only arguments are options of the user,
+            as text.
+        from_raw: a function that makes them from a folder with the raw data that the authors published, with options
+            likewise.
+        gaps: the words that models predict in the gaps of its suites.
+        experiment: its controlled experiment.
     """
 
     suites: tuple[str, ...]
@@ -67,10 +70,10 @@ class Paper:
 
 
 def find(name: str) -> Paper:
-    """The paper of a name.
+    """Find a paper by its name.
 
     Raises:
-        UsageError: there is none; the message lists those that exist.
+        UsageError: there is no such paper; the message lists all papers.
 
     >>> find("hu2020").suites
     ('hu2020',)
@@ -81,9 +84,10 @@ def find(name: str) -> Paper:
 
 
 def choices(make: "Callable[..., Made]") -> list[str]:
-    """The choices that an analysis leaves to the user.
+    """List the options of an analysis: its keyword-only arguments.
 
     >>> choices(find("hu2020").from_raw)
     ['suites', 'ngram']
     """
-    return [name for name, one in inspect.signature(make).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    parameters = inspect.signature(make).parameters
+    return [name for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]

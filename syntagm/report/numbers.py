@@ -87,7 +87,7 @@ class Subject(Generic[R]):
     @property
     def first(self) -> str:
         """The first prediction, "" without any."""
-        return next(iter(self.record.taken("first")), "")
+        return next(iter(self.record.predictions_for("first")), "")
 
     def chance(self, measure: str) -> Chance:
         """What chance gives by one of the measures."""
@@ -105,7 +105,7 @@ def subjects(columns: Sequence[Column[R]]) -> list[Subject[R]]:
     for number, ((name, _), having) in enumerate(found.items(), 1):
         # Of the model for which the most was computed: others may have no number for some of its predictions.
         record = max((column.run.suite(name) for column in having), key=lambda suite: len(suite.predictions))
-        conjoined = all(estimates.conjoins(column.run) for column in having) and len(record.taken("all")) > 1
+        conjoined = all(estimates.conjoins(column.run) for column in having) and len(record.predictions_for("all")) > 1
         measures = (*record.predictions, *(("all",) if conjoined else ()))
         result.append(Subject(number, record, tuple(having), names.count(name) - 1, measures))
     return result

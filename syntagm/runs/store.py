@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
@@ -89,6 +90,20 @@ class Run:
         except OSError as error:
             cure = "The command that made the run writes it again."
             raise RunError(str(self.folder / name), error.strerror or "no file", "a file of the run", cure) from error
+
+    def __repr__(self) -> str:
+        state = "" if self.done else ", not finished"
+        return f"<Run of {self.model} on {len(self.suites)} suites, {self.task.name}{state}: {self.place}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("suite", "items", "predictions"))
+        rows = "".join(
+            f"<tr><td>{escape(suite.name)}</td><td>{suite.items}</td><td>{escape(', '.join(suite.predictions))}</td></tr>"
+            for suite in self.suites
+        )
+        return (
+            f"<table><caption>{escape(repr(self))}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        )
 
     @cached_property
     def suites(self) -> tuple[SuiteRecord, ...]:
@@ -240,7 +255,7 @@ class Run:
             *([f"weights:{weights[:8]}"] if weights else []),
             *(f"{key}:{value}" for key, value in model["policies"].items()),
         )
-        asked = (*self.task.asked(self.record["options"]), f"tie:{self.tolerance:g}")
+        asked = (*self.task.signature_parts(self.record["options"]), f"tie:{self.tolerance:g}")
         version = self.record["versions"]["syntagm"]
         return Signature(about, asked, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 

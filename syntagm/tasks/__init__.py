@@ -1,1 +1,1 @@
-"""What can be asked of suites."""
+"""Tasks: the ways to evaluate suites with a model."""

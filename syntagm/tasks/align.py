@@ -1,14 +1,14 @@
-"""Which token belongs to which region: one rule, one function, for one sentence or for thousands.
+"""Alignment of tokens with regions, for one sentence or for many at once.
 
-A token belongs to the region that holds its first character that is not white space. It may not reach beyond that
-region: its bits would be another region's as well. `strict` refuses such a token and names it; `start` leaves it where it
-begins, as SyntaxGym's offset alignment does.
+A token belongs to the region that holds its first character that is not white space. A token that extends beyond that
+region crosses a border, and its bits can't be divided between two regions. The rule `strict` refuses such a token and
+names it; `start` assigns it to the region where it begins, as SyntaxGym's offset alignment does.
 
 Deliberate differences from SyntaxGym 0.8a1 (docs/reference/differences.md gives the reasons):
 
-1.  A token over a border is refused unless `start` is chosen.
-2.  An end symbol belongs to no region, so it never adds to the last one; it counts in the whole sentence.
-3.  A blank first region moves nothing; there it shifts every later border by one character.
+1.  A token that crosses a border is refused unless `start` is chosen.
+2.  The end-of-text symbol belongs to no region, so it is not added to the last one. It counts in the whole sentence.
+3.  An empty first region has no effect. In SyntaxGym it shifts every later border by one character.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ from syntagm.suite import Sentence
 Rule = Literal["strict", "start"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 Ints = NDArray[np.int64]
-# Whether each character up to U+3000, and the one after it for all beyond, is white space; there is none beyond.
-_BLANK = np.array([chr(code).isspace() for code in range(0x3002)], bool)
+# Whether each character is white space. The last entry, U+3001, stands for all later characters: none is white space.
+_WHITE_SPACE = np.array([chr(code).isspace() for code in range(0x3002)], bool)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,9 +34,9 @@ class Batch:
     """Sentences in flat arrays, one after the other: their regions and the tokens of their answers.
 
     Arguments:
-        regions, tokens: how many each text has. Shapes (texts,).
-        low, high: where each region begins and ends in its text. Shapes (all regions,).
-        starts: where each token begins in its text. Shape (all tokens,).
+        regions, tokens: the numbers of regions and tokens of each text. Shapes (texts,).
+        low, high: the first character of each region in its text, and the one after its last. Shapes (all regions,).
+        starts: the first character of each token in its text. Shape (all tokens,).
     """
 
     texts: Sequence[str]
@@ -49,11 +49,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alignment:
-    """The regions of tokens, counted through all sentences.
+    """The regions of tokens, numbered through all sentences of a batch.
 
     Arguments:
         home: the region of each token, -1 for none. Shape (all tokens,).
-        crossing: which tokens reach over a border. Shape (all tokens,).
+        crossing: whether each token crosses a region border. Shape (all tokens,).
     """
 
     home: Ints
@@ -61,10 +61,10 @@ class Alignment:
 
 
 def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDArray[np.int32]:
-    """The index in `sentence.regions` of each token's region, -1 for none. Shape (tokens,).
+    """Return the index in `sentence.regions` of each token's region, -1 for none. Shape (tokens,).
 
     Raises:
-        AlignmentError: under `strict`, a token reaches over a border.
+        AlignmentError: under `strict`, a token crosses a region border.
 
     >>> from syntagm.suite import Region
     >>> sentence = Sentence("the dogs bark", (Region("subject", 0, 8), Region("verb", 9, 13)))
@@ -75,16 +75,17 @@ def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDAr
     low = np.array([region.start for region in sentence.regions], np.int64)
     high = np.array([region.end for region in sentence.regions], np.int64)
     counts = np.array([len(low)]), np.array([len(answer.starts)])
-    found = align_all(Batch([sentence.text], counts[0], low, high, counts[1], answer.starts.astype(np.int64)))
-    if rule == "strict" and found.crossing.any():
-        raise _crossing(sentence, answer.starts, int(np.argmax(found.crossing)))
-    return found.home.astype(np.int32)
+    alignment = align_all(Batch([sentence.text], counts[0], low, high, counts[1], answer.starts.astype(np.int64)))
+    if rule == "strict" and alignment.crossing.any():
+        raise _crossing(sentence, answer.starts, int(np.argmax(alignment.crossing)))
+    return alignment.home.astype(np.int32)
 
 
 def align_all(batch: Batch) -> Alignment:
     """Find the regions of all tokens of a batch.
 
-    One array holds the characters of all texts, with a place for the end after each; regions and tokens are spans of it.
+    One array holds the characters of all texts, each text followed by a position for its end. Regions and tokens are
+    spans of this array.
     """
     begins = np.cumsum([0, *(len(text) + 1 for text in batch.texts)])
     ends = begins[1:] - 1
@@ -93,33 +94,33 @@ def align_all(batch: Batch) -> Alignment:
     owner = np.full(begins[-1], -1, np.int64)
     owner[_within(batch.low + begins[:-1].repeat(batch.regions), sizes)] = np.arange(len(sizes)).repeat(sizes)
     starts = batch.starts + begins[:-1].repeat(batch.tokens)
-    # Characters with one number belong together: tokens that share a start share the characters up to the next start.
-    together = np.zeros(begins[-1], np.int64)
-    together[starts] = 1
-    together[ends] = 1
-    together[begins[:-1]] = 1
-    together = together.cumsum()
-    owners, tokens = owner[shown], together[shown]
-    over = (owners[1:] != owners[:-1]) & (tokens[1:] == tokens[:-1])
+    # Characters of the same token get the same number. Tokens with the same start share the characters up to the next.
+    token_numbers = np.zeros(begins[-1], np.int64)
+    token_numbers[starts] = 1
+    token_numbers[ends] = 1
+    token_numbers[begins[:-1]] = 1
+    token_numbers = token_numbers.cumsum()
+    visible_owners, visible_tokens = owner[shown], token_numbers[shown]
+    over = (visible_owners[1:] != visible_owners[:-1]) & (visible_tokens[1:] == visible_tokens[:-1])
     crossing = np.zeros(len(starts), bool)
     if over.any():
-        crossing = np.isin(together[starts], tokens[1:][over])
+        crossing = np.isin(token_numbers[starts], visible_tokens[1:][over])
     return Alignment(owner[first[starts]], crossing)
 
 
 def _visible(texts: Sequence[str], begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Which characters are visible, and where a token that begins at each character belongs.
+    """Return the visible characters, and for each character the visible one that a token starting there belongs to.
 
-    The place for the end of a text counts as visible. Shapes (visible characters,), (characters,).
+    The position for the end of a text counts as visible. Shapes (visible characters,), (characters,).
     """
     codes = np.frombuffer("\0".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32)
-    visible = ~_BLANK[np.minimum(codes, len(_BLANK) - 1)]
+    visible = ~_WHITE_SPACE[np.minimum(codes, len(_WHITE_SPACE) - 1)]
     visible[ends] = True
     shown = visible.nonzero()[0]
     before = np.empty_like(shown)
     before[0], before[1:] = -1, shown[:-1]
     first = shown.repeat(shown - before)
-    # White space at the end of a text follows the last visible character, if there is one.
+    # White space at the end of a text belongs with the last visible character, if there is one.
     for number in (~visible[ends - 1]).nonzero()[0]:
         end = ends[number]
         last = before[shown.searchsorted(end)]
@@ -129,21 +130,23 @@ def _visible(texts: Sequence[str], begins: Ints, ends: Ints) -> tuple[Ints, Ints
 
 
 def _within(low: Ints, sizes: Ints) -> Ints:
-    """All places in the spans, one span after the other."""
+    """Return all positions in the spans, one span after the other."""
     places: Ints = (low - sizes.cumsum() + sizes).repeat(sizes) + np.arange(sizes.sum())
     return places
 
 
 def _crossing(sentence: Sentence, starts: NDArray[np.int32], token: int) -> AlignmentError:
-    """The refusal of a token that reaches over a border."""
+    """Return the error for a token that crosses a region border."""
     text, start = sentence.text, int(starts[token])
-    end = int(min((at for at in starts if at > start), default=len(text)))
-    owners = {at: index for index, region in enumerate(sentence.regions) for at in range(region.start, region.end)}
-    visible = [at for at in range(start, end) if not text[at].isspace()]
-    border = next(at for at in visible if owners.get(at, -1) != owners.get(visible[0], -1))
+    end = int(min((index for index in starts if index > start), default=len(text)))
+    owners = {
+        index: number for number, region in enumerate(sentence.regions) for index in range(region.start, region.end)
+    }
+    visible = [index for index in range(start, end) if not text[index].isspace()]
+    border = next(index for index in visible if owners.get(index, -1) != owners.get(visible[0], -1))
     return AlignmentError(
         f"sentence {text!r}",
-        f"token {text[start:end].strip()!r} reaches over the region border at character {border}",
+        f"token {text[start:end].strip()!r} crosses the region border at character {border}",
         "each token inside one region",
         "Move the border, or choose align=start to give the token to the region where it begins.",
     )

@@ -1,4 +1,4 @@
-"""Judge slices of items by measures: what the tasks that score whole sentences share."""
+"""Slices of items and their judgement by measures, shared by the tasks that score whole sentences."""
 
 import json
 from collections import Counter
@@ -29,13 +29,13 @@ SENTENCES: Schema = {
     "bits": pl.List(pl.Float64),
     "known": pl.List(pl.Boolean),
 }
-# A row a sentence, and a row a result; the endings of their files.
+# File ending -> columns: one row per sentence, and one row per result.
 TABLES: Mapping[str, Schema] = {"parquet": SENTENCES, "results.parquet": RESULTS}
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Some items of a suite, with the measures that judge them and how answers are read."""
+    """A slice of a suite: items, the measures that judge them, and the reading of region values."""
 
     model: str
     suite: str
@@ -47,18 +47,18 @@ class Slice:
 def slices_of(
     suite: Suite, units: Sequence[Unit], model: str, measures: Sequence[Measure], reading: Reading
 ) -> Iterator[tuple[Unit, Slice]]:
-    """Give each unit its items."""
+    """Yield each unit with its items."""
     for unit in units:
         yield unit, Slice(model, suite.name, suite.items[unit.first : unit.last], measures, reading)
 
 
 def texts(content: Slice) -> list[str]:
-    """Return each distinct sentence once, in an order in which neighbours share prefixes."""
+    """Return the distinct sentences, sorted so that neighbours share prefixes."""
     return sorted({sentence.text for item in content.items for sentence in item.sentences.values()})
 
 
 def judge(content: Slice, answers: Iterator[Surprisals]) -> Judged:
-    """Judge every item by every measure, and keep the surprisals of every sentence."""
+    """Judge every item by every measure. The tables hold the surprisals of all sentences, too."""
     by_text = {answer.text: answer for answer in answers}
     undefined: Counter[str] = Counter()
     results = [
@@ -75,31 +75,31 @@ def results_table(results: Sequence[Result]) -> pl.DataFrame:
 
 
 def count_reason(undefined: Counter[str], reason: str, example: Callable[[], str]) -> None:
-    """Count why a result is undefined. A reason keeps its first example: that of every item would be no summary."""
-    known = next((counted for counted in undefined if counted.startswith(reason)), None)
-    undefined[known or f"{reason}, for example in {example()}"[:400]] += 1
+    """Count a reason why a result is undefined. Each reason is shown with its first example only."""
+    counted = next((key for key in undefined if key.startswith(reason)), None)
+    undefined[counted or f"{reason}, for example in {example()}"[:400]] += 1
 
 
 def _result(content: Slice, item: Item, measure: Measure, answers: Answers, undefined: Counter[str]) -> Result:
     try:
         judgement = measure.judge(item, answers, content.reading)
         if np.isnan(judgement.value):
-            why = "a text beyond the model's positions, a region without tokens, or nan"
-            count_reason(undefined, "a value is not a number", lambda: f"item {item.id} of {content.suite}: {why}")
+            causes = "a text beyond the model's positions, a region without tokens, or nan"
+            count_reason(undefined, "a value is not a number", lambda: f"item {item.id} of {content.suite}: {causes}")
     except AlignmentError as error:
-        crossing = str(error)
-        count_reason(undefined, "a token reaches over a region border", lambda: crossing)
+        message = str(error)
+        count_reason(undefined, "a token crosses a region border", lambda: message)
         judgement = Judgement(np.nan, 0, np.nan)
     except KeyError as error:
-        lacking = f"item {item.id} of {content.suite}: no {error}"
-        count_reason(undefined, f"{measure}: an item lacks a region or condition", lambda: lacking)
+        example = f"item {item.id} of {content.suite}: no {error}"
+        count_reason(undefined, f"{measure}: an item lacks a region or condition", lambda: example)
         judgement = Judgement(np.nan, 0, np.nan)
     return Result(content.model, content.suite, item.id, str(measure), judgement.value, judgement.n, judgement.margin)
 
 
 def _sentences(items: Sequence[Item], answers: Answers) -> pl.DataFrame:
     rows = [(item, condition, sentence) for item in items for condition, sentence in item.sentences.items()]
-    found = [answers[sentence.text] for _, _, sentence in rows]
+    row_answers = [answers[sentence.text] for _, _, sentence in rows]
     columns = {
         "item": [item.id for item, _, _ in rows],
         "condition": [condition for _, condition, _ in rows],
@@ -108,8 +108,8 @@ def _sentences(items: Sequence[Item], answers: Answers) -> pl.DataFrame:
         "region_names": [[region.name for region in sentence.regions] for _, _, sentence in rows],
         "region_starts": [[region.start for region in sentence.regions] for _, _, sentence in rows],
         "region_ends": [[region.end for region in sentence.regions] for _, _, sentence in rows],
-        "starts": [answer.starts.tolist() for answer in found],
-        "bits": [answer.bits.tolist() for answer in found],
-        "known": [answer.in_vocabulary.tolist() for answer in found],
+        "starts": [answer.starts.tolist() for answer in row_answers],
+        "bits": [answer.bits.tolist() for answer in row_answers],
+        "known": [answer.in_vocabulary.tolist() for answer in row_answers],
     }
     return pl.DataFrame(columns, schema=SENTENCES)

@@ -1,4 +1,4 @@
-"""What a measure is: it looks at an item, asks, and judges the answers."""
+"""The base class of measures, which ask for surprisals of an item's texts and judge the item by them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from syntagm.tasks.reading import Reading
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a measure says of one item: see `Result` for the fields."""
+    """The judgement of one item by a measure; `Result` explains the fields."""
 
     value: float
     n: int
@@ -21,29 +21,32 @@ class Judgement:
 
 
 class Measure(ABC):
-    """A measure: a frozen dataclass whose fields are its parameters; `str` is its canonical name in every result.
+    """A measure of items.
+
+    A subclass is a frozen dataclass whose fields are the parameters of the measure. `str` gives the canonical name that
+    results use.
 
     Attributes:
-        kind: what its values are.
+        kind: the kind of value that the measure has.
     """
 
     kind: ClassVar[Kind] = Kind.BITS
 
     @abstractmethod
     def __str__(self) -> str:
-        """Return the canonical name, from which the measure can be made again."""
+        """Return the canonical name, from which the measure can be parsed."""
 
     @abstractmethod
     def asks(self, item: Item) -> Iterable[str]:
-        """Return the texts whose surprisals the measure needs, repeats allowed."""
+        """Return the texts whose surprisals the measure needs. A text may be repeated."""
 
     @abstractmethod
     def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
         """Judge one item.
 
         Arguments:
-            answers: the surprisals of the texts that were asked, by text.
-            reading: how the tokens of a region make its value in bits.
+            answers: text -> surprisals.
+            reading: turns the bits of tokens into the values of regions.
 
         Raises:
             AlignmentError: a token crosses a region border.

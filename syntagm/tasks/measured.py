@@ -1,4 +1,4 @@
-"""The task `measures`: any measures of whole items, in place of the predictions of the suites."""
+"""The task `measures`: measures chosen by the user, in place of the predictions of the suites."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ from syntagm.tasks.task import Judged, Options, Plan, Schema, SuiteRecord, Task,
 
 @dataclass(frozen=True, slots=True)
 class Measures(Task[Slice]):
-    """Score every sentence, and judge every item by each measure.
+    """Score every sentence and judge every item by each measure.
 
     Arguments:
-        measures: in the order of the results.
-        align: which token belongs to which region, see `syntagm.tasks.align`.
+        measures: the measures, in the order of the results.
+        align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
 
     Raises:
         UsageError: a measure is named twice.
@@ -41,11 +41,11 @@ class Measures(Task[Slice]):
 
     def __post_init__(self) -> None:
         names = [str(measure) for measure in self.measures]
-        if doubled := [name for name in names if names.count(name) > 1]:
-            raise UsageError("measure", f"{doubled[0]} given twice", "each measure once")
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise UsageError("measure", f"{repeated[0]} given twice", "each measure once")
 
     def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
-        """Return the measures with what their values are, the rule of alignment, and the tolerance."""
+        """Return the measures with their kinds, the alignment rule and the tolerance."""
         measures = {str(measure): measure.kind.name for measure in self.measures}
         return {"align": self.align, "tolerance": tolerance, "measures": measures}
 
@@ -62,20 +62,20 @@ class Measures(Task[Slice]):
         for suite in suites:
             for item in suite.items:
                 _refuse_unmeasurable(suite.name, item, self.measures)
-            digest, parts = slices(suite, identity)
-            records.append(suite_record(suite, digest, names, parts))
-            units += parts
+            digest, suite_units = slices(suite, identity)
+            records.append(suite_record(suite, digest, names, suite_units))
+            units += suite_units
         return Plan(tuple(records), tuple(units))
 
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Slice]]:
-        """Give each unit its items and the measures."""
+        """Yield each unit with its items and the measures."""
         reading = Reading(suite.aggregate, options["align"], model.bos is not None)
         return items.slices_of(suite, units, model.name, self.measures, reading)
 
     def ask(self, content: Slice) -> list[str]:
-        """Return each distinct sentence once: tokens of all are kept, whatever the measures ask."""
+        """Return the distinct sentences. All of them are scored, because the tokens of all are saved."""
         return items.texts(content)
 
     def judge(self, content: Slice, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
@@ -88,18 +88,18 @@ class Measures(Task[Slice]):
         return items.TABLES
 
     @classmethod
-    def asked(cls, options: Options) -> tuple[str, ...]:
-        """Return the rule of alignment."""
+    def signature_parts(cls, options: Options) -> tuple[str, ...]:
+        """Return the alignment rule."""
         return (f"align:{options['align']}",)
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return what the record says of the measure."""
+        """Return the kind that the record holds for the measure."""
         return Kind[options["measures"][measure]]
 
 
 def _refuse_unmeasurable(suite: str, item: Item, measures: Sequence[Measure]) -> None:
-    """Refuse before anything is computed what would fail in the middle of a run."""
+    """Refuse, before anything is computed, measures that would fail in the middle of a run."""
     known = {sentence.text for sentence in item.sentences.values()}
     for measure in measures:
         try:
@@ -107,8 +107,8 @@ def _refuse_unmeasurable(suite: str, item: Item, measures: Sequence[Measure]) ->
         except KeyError as error:
             expected = "one of " + ", ".join(item.sentences)
             raise UsageError(f"measure {measure}", f"no {error} in item {item.id} of {suite}", expected) from None
-        if odd := texts - known:
+        if unknown := texts - known:
             raise UsageError(
-                f"measure {measure}", f"asks for a text that is no sentence of item {item.id} of {suite}: {odd.pop()!r}",
+                f"measure {measure}", f"asks for a text that is no sentence of item {item.id} of {suite}: {unknown.pop()!r}",
                 "sentences of the item",
             )  # fmt: skip

@@ -1,17 +1,18 @@
-"""Perplexity of any model on any text: per word between blanks, so that models with different tokens can be compared.
+"""Perplexity of any model on any text, per word, so that models with different tokenizers can be compared.
 
-A word is what stands between white space, whatever tokens it is made of, and the end of each text is one more word. A word's
-bits are the sum over its tokens; it is unknown if one of them is. Perplexity is 2 to the power of the bits a word, over all
-words, and over the known ones alone: KenLM's perplexity "including OOVs" and "excluding OOVs".
+Words are separated by white space, and the end of each text counts as one more word. The bits of a word are the sum over
+its tokens. A word is out of vocabulary if any of its tokens is. Perplexity is 2 to the power of the mean bits per word,
+over all words and over in-vocabulary words alone: KenLM's perplexity "including OOVs" and "excluding OOVs".
 
-Words with undefined bits (the first of a text if nothing stands before it, those beyond a model's positions) are left out of
-every mean, and counted: a perplexity with `undefined` above 0 is that of other words than a perplexity without.
+Words with undefined bits are excluded from every mean, and counted. These are the first word of a text if the model has
+no start-of-text symbol, and words beyond the model's positions. Two perplexities with different `undefined` are not over
+the same words.
 
 >>> from syntagm.models.names import load
->>> found = perplexity(load("toy", eos="yes"), ["the dog barks"])
->>> found.words, round(found.bits, 3)  # of 9/36, 5/39, 3/29 and, for the end, (3 + 1)/(4 + 24)
+>>> result = perplexity(load("toy", eos="yes"), ["the dog barks"])
+>>> result.words, round(result.bits, 3)  # of 9/36, 5/39, 3/29 and, for the end, (3 + 1)/(4 + 24)
 (4, 11.044)
->>> round(found.perplexity, 3)  # (4 * 39/5 * 29/3 * 7) ** (1/4)
+>>> round(result.perplexity, 3)  # (4 * 39/5 * 29/3 * 7) ** (1/4)
 6.778
 """
 
@@ -30,24 +31,25 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.words import words as _words
 from syntagm.training.corpora.corpus import kind, portions
 
-# Texts asked at a time: how much stands in memory.
+# Number of texts scored at a time, which bounds the memory.
 PORTION = 2048
 
 
 @dataclass(frozen=True, slots=True)
 class Perplexity:
-    """Sums over a text, and what follows from them.
+    """Sums over texts, and the perplexities computed from them.
 
     Arguments:
-        texts: how many.
-        words: what stands between blanks, and the ends of texts if they were scored.
-        unknown: how many of them hold an unknown token. 0 does not mean that all were seen in training: a model of
-            pieces of words knows every word.
-        undefined: how many of them have no bits.
-        bits: over all words with bits.
-        bits_unknown: over the unknown ones of these.
-        unknown_scored: how many these are.
-        characters: of all words with bits, each with the white space before it; an end counts as one character.
+        texts: the number of texts.
+        words: the number of words, including the ends of texts if they were scored.
+        unknown: the number of words with an unknown token. 0 does not mean that all words were seen in training: for
+            a model of subword tokens every word is in vocabulary.
+        undefined: the number of words whose bits are undefined.
+        bits: the sum over all words with defined bits.
+        bits_unknown: the sum over those of them that are unknown.
+        unknown_scored: the number of unknown words with defined bits.
+        characters: the number of characters of all words with defined bits, with the white space before each word. The
+            end of a text counts as one character.
     """
 
     texts: int = 0
@@ -64,40 +66,40 @@ class Perplexity:
 
     @property
     def bits_per_word(self) -> float:
-        """Mean bits of the words that have any; nan without words."""
+        """Mean bits of the words with defined bits; nan if there are none."""
         return _ratio(self.bits, self.words - self.undefined)
 
     @property
     def perplexity(self) -> float:
-        """2 to the power of the bits a word, unknown words included."""
+        """2 to the power of the mean bits per word, unknown words included."""
         return _power(self.bits_per_word)
 
     @property
     def perplexity_known(self) -> float:
-        """2 to the power of the bits a known word."""
-        known = self.words - self.undefined - self.unknown_scored
-        return _power(_ratio(self.bits - self.bits_unknown, known))
+        """2 to the power of the mean bits per in-vocabulary word."""
+        count = self.words - self.undefined - self.unknown_scored
+        return _power(_ratio(self.bits - self.bits_unknown, count))
 
     @property
     def bits_per_character(self) -> float:
-        """Bits over characters: the measure that does not depend on what a word is."""
+        """Bits divided by characters, which does not depend on a definition of words."""
         return _ratio(self.bits, self.characters)
 
 
 def division(model: str, paths: Sequence[str | Path]) -> dict[str, str]:
-    """How a model that leaves it open (`auto`) is to divide the text in `paths` into words, judged as a whole as in training.
+    """Choose the tokenization of the texts in `paths` for a model whose option `tokens` is `auto`.
 
-    A heading without a mark in a text whose marks stand alone is split already, too, and a dash that stands alone in a text
-    of prose says nothing of its line.
+    The texts are judged as a whole, as in training, and not line by line. A heading without punctuation, in a text whose
+    punctuation is split off, is split, too. A dash between spaces, in a text of prose, does not mean that its line is split.
 
     Arguments:
-        model: its name.
+        model: the name of the model.
 
     Returns:
-        The option `tokens` to load it with; none if its name has it, or nothing is left open.
+        The option `tokens` to load the model with; empty if the name has the option, or the model's is not `auto`.
 
     Raises:
-        UsageError, ModelError: no such model.
+        UsageError, ModelError: there is no such model.
         InputError: a text can't be read.
     """
     name = names.parse(model)
@@ -109,39 +111,39 @@ def division(model: str, paths: Sequence[str | Path]) -> dict[str, str]:
 def perplexity(
     model: LanguageModel, texts: Iterable[str], ends: bool = True, done: Callable[[int], None] | None = None
 ) -> Perplexity:
-    """The perplexity of a model on texts, each asked on its own.
+    """Return the perplexity of a model on texts, each scored on its own.
 
     Arguments:
-        texts: one sentence each; gone through once, in portions, so that any number will do.
-        ends: is the end of each text a word? Without ends longer texts are likelier than they should be.
-        done: called with the number of further texts answered; it may raise to stop.
+        texts: usually one sentence each. They are consumed once, in portions, so their number is not limited by memory.
+        ends: whether the end of each text counts as a word. Without ends the model does not pay for a text's length.
+        done: called with the number of further texts scored; it may raise to stop.
 
     Raises:
-        UsageError: ends are asked for, and the model lists no end symbol.
-        InputError: a text of white space alone.
-        ModelError: a text that the model can't take.
+        UsageError: `ends` is true and the model does not score an end-of-text symbol.
+        InputError: a text is all white space.
+        ModelError: the model can't score a text.
     """
     if ends and model.eos is None:
-        found = f"no end symbol is scored (eos:{model.settings.get('eos', 'no')})"
+        found = f"no end-of-text symbol is scored (eos:{model.settings.get('eos', 'no')})"
         raise UsageError(
-            f"model {model.name}", found, "ends of texts among the words", "Use eos=yes, or leave ends out."
+            f"model {model.name}", found, "ends of texts among the words", "Use eos=yes, or exclude the ends."
         )
     total = Perplexity()
     for portion in portions(texts, PORTION):
         for answer in model.score(portion, done):
-            total += _of(answer, ends, model.eos is not None)
+            total += _sums(answer, ends, model.eos is not None)
     return total
 
 
-def _of(answer: Surprisals, ends: bool, listed: bool) -> Perplexity:
-    """The sums over one text."""
-    bits, known, characters = _of_words(answer, ends, listed)
+def _sums(answer: Surprisals, ends: bool, listed: bool) -> Perplexity:
+    """Return the sums over one text."""
+    bits, in_vocabulary, characters = _by_word(answer, ends, listed)
     scored = ~np.isnan(bits)
-    unknown = scored & ~known
+    unknown = scored & ~in_vocabulary
     return Perplexity(
         texts=1,
         words=len(bits),
-        unknown=int((~known).sum()),
+        unknown=int((~in_vocabulary).sum()),
         undefined=int((~scored).sum()),
         bits=float(bits[scored].sum()),
         bits_unknown=float(bits[unknown].sum()),
@@ -150,25 +152,25 @@ def _of(answer: Surprisals, ends: bool, listed: bool) -> Perplexity:
     )
 
 
-def _of_words(
+def _by_word(
     answer: Surprisals, ends: bool, listed: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
-    """Bits of each word, whether it is known, and its characters. Each of shape (words,)."""
+    """Return for each word its bits, whether it is in vocabulary, and its number of characters. Shapes (words,)."""
     tokens = len(answer.starts) - listed
     home, borders = _words.between_blanks(answer.text, answer.starts[:tokens])
     if tokens and not len(borders):
         raise InputError(f"text {answer.text!r}", "nothing but white space", "a word, or nothing")
-    # White space belongs to the word after it, at the end of the text to the last one.
+    # White space belongs to the word after it; white space at the end of the text belongs to the last word.
     home = np.minimum(home, len(borders) - 1)
-    # A word without a token of its own, inside one of several words, has 0 bits: they stand with the first of these.
+    # If one token covers several words, its bits count for the first of them, and the others have 0 bits.
     bits = np.bincount(home, answer.bits[:tokens], len(borders)).astype(np.float64)
-    known: NDArray[np.bool_] = np.bincount(home, ~answer.in_vocabulary[:tokens], len(borders)) == 0
+    in_vocabulary: NDArray[np.bool_] = np.bincount(home, ~answer.in_vocabulary[:tokens], len(borders)) == 0
     characters: NDArray[np.int64] = (
         np.diff([*borders[:-1], len(answer.text)], prepend=0) if len(borders) else np.empty(0, np.int64)
     )
     if not ends:
-        return bits, known, characters
-    return np.append(bits, answer.bits[tokens:]), np.append(known, True), np.append(characters, 1)
+        return bits, in_vocabulary, characters
+    return np.append(bits, answer.bits[tokens:]), np.append(in_vocabulary, True), np.append(characters, 1)
 
 
 def _ratio(total: float, number: int) -> float:
@@ -176,5 +178,5 @@ def _ratio(total: float, number: int) -> float:
 
 
 def _power(bits: float) -> float:
-    """2 ** bits, infinite where that is no float any more."""
+    """Return 2 ** bits, or infinity where that exceeds the range of floats."""
     return float(np.exp2(bits)) if bits < 1024 else bits * np.inf

@@ -1,7 +1,8 @@
-"""How answers are read: what turns the bits of tokens into the values of regions.
+"""The reading of answers: from the bits of tokens to the values of regions.
 
-The value of a region is the suite's aggregate over the bits of its tokens. `*` is the whole sentence: under `sum` all its
-bits, those of the end symbol too; under another aggregate the sum of the region values, as in SyntaxGym, and the end symbol.
+The value of a region is the suite's aggregate over the bits of its tokens. `*` is the whole sentence. Under `sum` its
+value is the sum over all tokens, including the end-of-text symbol. Under another aggregate it is the sum of the region
+values, as in SyntaxGym, plus the bits of the end-of-text symbol.
 """
 
 from collections.abc import Callable
@@ -27,12 +28,12 @@ _REDUCE: dict[str, Callable[[NDArray[np.float64]], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How answers are read: what turns tokens into the numbers that formulas compare.
+    """The rules that turn the bits of tokens into the values that formulas compare.
 
     Arguments:
-        aggregate: how the tokens of a region make its value.
-        rule: which token belongs to which region, see `align`.
-        first_scored: False if nothing stands before a first token; its nan then counts as 0 bits.
+        aggregate: the function of the tokens' bits that is the value of a region.
+        rule: the rule that assigns tokens to regions; see `align`.
+        first_scored: False if the model has no start-of-text symbol. The first token's bits are then nan, and count as 0.
     """
 
     aggregate: suite.Aggregate = "sum"
@@ -40,7 +41,7 @@ class Reading:
     first_scored: bool = True
 
     def bits(self, answer: Surprisals) -> NDArray[np.float64]:
-        """The bits of each token as they enter sums. Shape (tokens,)."""
+        """Return the bits of each token as they enter sums. Shape (tokens,)."""
         if self.first_scored or not len(answer.bits) or not np.isnan(answer.bits[0]):
             return answer.bits
         bits = answer.bits.copy()
@@ -48,36 +49,37 @@ class Reading:
         return bits
 
     def regions(self, sentence: Sentence, answer: Surprisals) -> NDArray[np.float64]:
-        """The value of each region in bits. Shape (regions,).
+        """Return the value of each region in bits. Shape (regions,).
 
         Raises:
-            AlignmentError: a token reaches over a border and the rule is strict.
+            AlignmentError: a token crosses a region border and the rule is strict.
         """
         home = align(sentence, answer, self.rule)
         return self._values(home, self.bits(answer), len(sentence.regions))
 
     def all_regions(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The value of each region of many sentences at once, as `regions` gives it; shape (all regions,).
+        """Return the value of each region of many sentences at once. Shape (all regions,).
 
-        nan in sentences in which a token reaches over a border and the rule is strict.
+        The values are those of `regions`. Under the strict rule, all values of a sentence are nan if a token crosses a
+        region border in it.
 
         Arguments:
-            bits: of the tokens of the batch.
+            bits: the bits of all tokens of the batch. Shape (all tokens,).
         """
         firsts = (batch.tokens.cumsum() - batch.tokens)[batch.tokens > 0]
         if not self.first_scored:
             bits = bits.copy()
             bits[firsts] = np.where(np.isnan(bits[firsts]), 0.0, bits[firsts])
-        found = align_all(batch)
-        values = self._values(found.home, bits, len(batch.low))
-        if self.rule == "strict" and found.crossing.any():
+        alignment = align_all(batch)
+        values = self._values(alignment.home, bits, len(batch.low))
+        if self.rule == "strict" and alignment.crossing.any():
             texts = np.arange(len(batch.texts))
-            crossed = np.unique(texts.repeat(batch.tokens)[found.crossing])
+            crossed = np.unique(texts.repeat(batch.tokens)[alignment.crossing])
             values[np.isin(texts.repeat(batch.regions), crossed)] = np.nan
         return values
 
     def _values(self, home: NDArray[np.integer], bits: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-        """Gather the bits of tokens by region; `home` as of `align`."""
+        """Aggregate the bits of tokens by region; `home` is the region index of each token, as `align` returns it."""
         if self.aggregate == "sum":
             inside = home >= 0
             return np.bincount(home[inside], bits[inside], count).astype(np.float64)
@@ -87,13 +89,18 @@ class Reading:
         return np.array([reduce(sorted_bits[borders[k] : borders[k + 1]]) for k in range(count)])
 
     def region(self, sentence: Sentence, answer: Surprisals, name: str) -> float:
-        """The value of one region, or of the whole sentence if `name` is `*`; KeyError if there is none."""
+        """Return the value of a region, or of the whole sentence if `name` is `*`.
+
+        Raises:
+            AlignmentError: a token crosses a region border and the rule is strict.
+            KeyError: the sentence has no region of that name.
+        """
         if name == "*" and self.aggregate == "sum":
             return float(self.bits(answer).sum())
         values = self.regions(sentence, answer)
         if name == "*":
-            ended = len(answer.starts) > 0 and answer.starts[-1] == len(sentence.text)
-            return float(values.sum() + (answer.bits[-1] if ended else 0.0))
+            has_eos = len(answer.starts) > 0 and answer.starts[-1] == len(sentence.text)
+            return float(values.sum() + (answer.bits[-1] if has_eos else 0.0))
         for region, value in zip(sentence.regions, values, strict=True):
             if region.name == name:
                 return float(value)

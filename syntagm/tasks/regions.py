@@ -1,4 +1,4 @@
-"""The regions of a table of sentences, with their bits: all sentences of a suite at once."""
+"""The regions of a table of sentences with their values in bits, for all sentences of a suite at once."""
 
 import numpy as np
 import polars as pl
@@ -10,17 +10,17 @@ SCHEMA = {
     "item": pl.String, "condition": pl.String, "region": pl.String, "place": pl.Int64, "content": pl.String,
     "empty": pl.Boolean, "bits": pl.Float64,
 }  # fmt: skip
-_BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+_WHITE_SPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 
 
 def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """Measure each region of each sentence; a row a region, columns as in `SCHEMA`.
+    """Return the value of each region of each sentence: one row per region, with the columns of `SCHEMA`.
 
-    `place` counts the regions of a sentence from 0; `empty` says that there is nothing in one but white space. Bits are nan
-    where a token reaches over a border.
+    `place` is the index of the region in its sentence, from 0. `empty` is true of a region that is empty or all white
+    space. Bits are nan where a token crosses a region border.
 
     Arguments:
-        sentences: a row a sentence; columns as in `tasks.items.SENTENCES`.
+        sentences: one row per sentence, with the columns of `tasks.items.SENTENCES`.
     """
     table = sentences.filter(pl.col("region_names").list.len() > 0)
     if not len(table):
@@ -40,6 +40,6 @@ def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         "bits": reading.all_regions(batch, table["bits"].explode().drop_nulls().to_numpy()),
     }
     content = pl.col("content").str.slice(pl.Series(low), pl.Series(high - low))
-    made = pl.DataFrame(columns).with_columns(content)
-    empty = pl.col("content").str.strip_chars(_BLANKS) == ""
-    return made.with_columns(empty.alias("empty")).select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
+    rows = pl.DataFrame(columns).with_columns(content)
+    empty = pl.col("content").str.strip_chars(_WHITE_SPACE) == ""
+    return rows.with_columns(empty.alias("empty")).select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())

@@ -1,4 +1,4 @@
-"""Cut a suite into slices of items, each a unit of work named by its content."""
+"""Slices of suites: units of work that are named by a hash of their content."""
 
 import hashlib
 import json
@@ -11,36 +11,38 @@ VERSION = 1
 
 
 def suite_hash(suite: Suite) -> str:
-    """Return the hash of a suite's content: items, formulas, the tags that say something."""
+    """Return the hash of a suite's content: items, formulas and public tags."""
     return slices(suite, "")[0]
 
 
 def slices(suite: Suite, identity: str) -> tuple[str, list[Unit]]:
-    """Return the hash of a suite's content, and its units: at most `MAX_SENTENCES` sentences, never a part of an item.
+    """Return the hash of a suite's content and its units.
+
+    A unit has at most `MAX_SENTENCES` sentences (unless a single item has more). No item is divided between units.
 
     Arguments:
-        identity: what else the numbers depend on: the model's fingerprint and the options.
+        identity: text for everything else that the numbers depend on: the model's fingerprint and the options.
     """
     head = _head(suite)
-    whole = hashlib.sha256(head.encode())
+    suite_digest = hashlib.sha256(head.encode())
     units: list[Unit] = []
-    first, sentences, part = 0, 0, hashlib.sha256()
+    first, count, unit_digest = 0, 0, hashlib.sha256()
 
     def close(last: int) -> None:
-        name = hashlib.sha256(f"{head}\0{identity}\0{first}\0{part.hexdigest()}".encode()).hexdigest()[:32]
-        units.append(Unit(name, suite.name, first, last, sentences))
+        name = hashlib.sha256(f"{head}\0{identity}\0{first}\0{unit_digest.hexdigest()}".encode()).hexdigest()[:32]
+        units.append(Unit(name, suite.name, first, last, count))
 
     for index, item in enumerate(suite.items):
-        if sentences and sentences + len(item.sentences) > MAX_SENTENCES:
+        if count and count + len(item.sentences) > MAX_SENTENCES:
             close(index)
-            first, sentences, part = index, 0, hashlib.sha256()
+            first, count, unit_digest = index, 0, hashlib.sha256()
         content = _content(item)
-        part.update(content)
-        whole.update(content)
-        sentences += len(item.sentences)
+        unit_digest.update(content)
+        suite_digest.update(content)
+        count += len(item.sentences)
     if suite.items:
         close(len(suite.items))
-    return whole.hexdigest()[:32], units
+    return suite_digest.hexdigest()[:32], units
 
 
 def _head(suite: Suite) -> str:

@@ -1,7 +1,7 @@
-"""A task: a way of asking suites. It plans units of work, says what a model is asked, and judges the answers.
+"""The base class of tasks, which plan units of work, build the questions for a model and judge its answers.
 
-The engine (`syntagm.runs.engine`) plans, resumes, commits and finishes for every task. A unit is a pure function of its
-content and the model: nothing in a task writes a file or remembers an earlier unit.
+The engine (`syntagm.runs.engine`) runs every task: it plans, resumes, commits and finishes. A unit is a pure function
+of its content and the model: a task writes no file and keeps nothing from one unit to the next.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ Schema: TypeAlias = dict[str, pl.DataType]
 Options: TypeAlias = Mapping[str, Any]
 Questions: TypeAlias = Sequence[str] | Sequence[Gap]
 
-# Every task keeps this table: a row an item, or a context, and measure.
+# Every task keeps this table. It has one row for each measure of each item (or context).
 RESULTS: Schema = {
     "model": pl.String(),
     "suite": pl.String(),
@@ -35,13 +35,13 @@ RESULTS: Schema = {
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit of work: the part of a suite that is computed and kept as one.
+    """A unit of work: a slice of a suite that is computed and saved as a whole.
 
     Arguments:
-        name: a hash of everything that its numbers depend on: content, model, options.
+        name: a hash of everything that the numbers depend on: content, model and options.
         suite: the name of the suite.
-        first, last: items (or contexts) `first` up to, not including, `last`.
-        size: how many questions it stands for in what a run shows of its progress.
+        first, last: the items (or contexts) from `first` up to but not including `last`.
+        size: the number of questions, as counted by the progress display.
     """
 
     name: str
@@ -53,18 +53,18 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:
-    """What a run knows of a suite without its items.
+    """A suite as a run records it: everything but the items. The names of the fields are keys of run.json.
 
     Arguments:
-        hash: of the suite's content.
+        hash: the hash of the suite's content.
         predictions: measure -> formula, in order; "" for a measure without a formula.
-        conditions: in the order of the first item.
-        region_labels: region name -> what readers see.
-        items, sentences: how many items there are, and how many questions they make.
-        shards: the names of its units, in order.
-        left_out: the names of predictions that were not computed; see `tasks.predictions`.
-        first_left_out: is the suite's first prediction one of them?
-        asked: is there anything to ask? Not so of a suite without a context for a word list.
+        conditions: the names of the conditions, in the order of the first item.
+        region_labels: region name -> the label that is displayed.
+        items, sentences: the numbers of items and of questions.
+        shards: the names of the units, in order.
+        left_out: the names of predictions that were skipped; see `tasks.predictions`.
+        first_left_out: whether the suite's first prediction was skipped.
+        asked: whether there is any question to ask. False for a suite without a context for the word list.
     """
 
     name: str
@@ -81,11 +81,13 @@ class SuiteRecord:
     first_left_out: bool = False
     asked: bool = True
 
-    def taken(self, rule: str) -> tuple[str, ...]:
-        """Return the predictions that a rule takes. Empty if any required prediction was skipped, or nothing was asked.
+    def predictions_for(self, rule: str) -> tuple[str, ...]:
+        """Return the predictions that a scoring rule uses.
+
+        The result is empty if any required prediction was skipped, or if there was no question to ask.
 
         Arguments:
-            rule: "first", "all", the name of a prediction, or "" for all that were computed; see `stats.score`.
+            rule: "first", "all", the name of a prediction, or "" for all predictions that were computed; see `stats.score`.
         """
         if not self.asked:
             return ()
@@ -99,12 +101,12 @@ class SuiteRecord:
 def suite_record(
     suite: Suite, digest: str, predictions: Mapping[str, str], units: Sequence[Unit], left_out: tuple[str, ...] = ()
 ) -> SuiteRecord:
-    """Return what a run keeps of a suite.
+    """Return the record of a suite for a run.
 
     Arguments:
-        digest: the hash of its content.
-        predictions: measure -> formula, as results call them.
-        left_out: the names of its predictions that are not computed.
+        digest: the hash of the suite's content.
+        predictions: measure -> formula, with the names that results use.
+        left_out: the names of predictions that are skipped.
     """
     tags = public_tags(suite.tags)
     return SuiteRecord(
@@ -125,15 +127,15 @@ def suite_record(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is going to do.
+    """The work that a run has to do.
 
     Arguments:
-        suites: in order.
-        units: of all suites, in order.
-        record: what else the record of the run says of the plan.
-        files: what stands beside the record: name -> content.
-        warnings: what the user should know before the run, a sentence each.
-        shared: what the units of several suites have in common; `Task.contents` gets it back.
+        suites: the records of the suites, in order.
+        units: the units of all suites, in order.
+        record: further entries for the record of the run.
+        files: files to save beside the record: name -> content.
+        warnings: sentences to show to the user before the run.
+        shared: data that units of several suites have in common; `Task.contents` receives it.
     """
 
     suites: tuple[SuiteRecord, ...]
@@ -146,12 +148,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What came of a unit.
+    """The results of a unit.
 
     Arguments:
-        tables: as `Task.tables` declares them.
-        undefined: why results are undefined, and how many for each reason.
-        suites: the suites that the rows are about, if not that of the unit alone.
+        tables: the tables that `Task.tables` declares.
+        undefined: the reasons why results are undefined, with their counts.
+        suites: the suites that the rows belong to; empty if they all belong to the suite of the unit.
     """
 
     tables: Mapping[str, pl.DataFrame]
@@ -163,13 +165,13 @@ Content = TypeVar("Content")
 
 
 class Task(ABC, Generic[Content]):
-    """A way of asking suites.
+    """A way to evaluate suites with a model.
 
     Attributes:
-        name: as the record of a run has it.
-        needs: what the model must be able to do.
-        portion: how many questions are asked at a time: what an interrupted run has to ask again, at most.
-        conjoins: are its measures predictions of the same items, so that all of an item's can hold together?
+        name: the name in the record of a run.
+        needs: the method that the model must have.
+        portion: how many questions are asked at a time, and so how many an interrupted run repeats at most.
+        conjoins: whether the measures are predictions of the same items, which can be joined to "all hold".
     """
 
     name: ClassVar[str]
@@ -179,50 +181,50 @@ class Task(ABC, Generic[Content]):
 
     @abstractmethod
     def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
-        """Return everything but the model and the suites that the numbers depend on, for the record.
+        """Return the options that the numbers depend on, for the record. Model and suites are recorded elsewhere.
 
         Arguments:
-            tolerance: margins within it are ties, in bits.
-            standing: the options of the run that is continued; empty for a new one.
+            tolerance: margins within this tolerance are ties, in bits.
+            standing: the recorded options of the run to be continued; empty for a new run.
         """
 
     @abstractmethod
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Go through all suites once, one in memory at a time, and plan their units.
+        """Plan the units of all suites in one pass, with one suite in memory at a time.
 
         Raises:
-            UsageError, InputError: there is nothing to ask.
+            UsageError, InputError: no suite has a question for the model.
         """
 
     @abstractmethod
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Content]]:
-        """Give each of some units of a suite its content: all that `ask` and `judge` need."""
+        """Yield units of a suite with their contents. A content holds all that `ask` and `judge` need."""
 
     @abstractmethod
     def ask(self, content: Content) -> Questions:
-        """Return the questions of a unit, each distinct one once."""
+        """Return the distinct questions of a unit."""
 
     @abstractmethod
     def judge(self, content: Content, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
-        """Judge the answers to the questions of a unit, which come in their order.
+        """Judge the answers to the questions of a unit.
 
         Arguments:
-            answers: one is in memory at a time unless the task keeps it.
+            answers: in the order of the questions, computed as they are consumed.
         """
 
     @classmethod
     @abstractmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the tables that a unit keeps, as the endings of its files, with their columns."""
+        """Return the tables that a unit saves: file ending -> columns."""
 
     @classmethod
     @abstractmethod
-    def asked(cls, options: Options) -> tuple[str, ...]:
-        """Return what a signature says of the options, e.g. ("align:strict",)."""
+    def signature_parts(cls, options: Options) -> tuple[str, ...]:
+        """Return the entries of the options in a signature, e.g. ("align:strict",)."""
 
     @classmethod
     @abstractmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return what the values of a measure are."""
+        """Return the kind of value that a measure has."""

@@ -1,1 +1,1 @@
-"""Make materials: templates whose slots are filled by a table, a cross or a sample."""
+"""Templates of suites, whose slots are filled from a table, by all combinations of words, or at random."""

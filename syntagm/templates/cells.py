@@ -1,4 +1,4 @@
-"""Tables as people type them: a line a row, `|` between cells, the first line names the columns."""
+"""Tables in text: one row per line, `|` between cells, and the names of the columns in the first line."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _NAME = re.compile(r"\w[\w-]*(?:\.\w[\w-]*)?")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: its number from 1, where it is for messages, and its cells by column."""
+    """A row: its number from 1, its place for messages, and its cells by column."""
 
     number: int
     place: str
@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The columns in order, and the rows."""
+    """A table: its place for messages, its columns in order, and its rows."""
 
     place: str
     columns: tuple[str, ...]
@@ -37,18 +37,20 @@ class Table:
 
 @lru_cache(maxsize=16)
 def read(text: str, place: str) -> Table:
-    r"""The table that a text holds. Gap lines and lines that begin with `#` don't count; `""` is the empty text.
+    r"""Read a table from a text.
+
+    Empty lines and lines that begin with `#` are skipped. A cell `""` is the empty text.
 
     Raises:
-        InputError: no rows or more than 100,000; a column twice or without a good name; cells too many, too few, empty or
-            too long.
+        InputError: there are no rows or more than 100,000; a column is repeated or has an invalid name; a row has too many
+            or too few cells, or a cell is empty or too long.
 
     >>> table = read("sg | pl\ndog | dogs\n# no\nox | oxen", "here")
     >>> table.columns, [row.cells["pl"] for row in table.rows]
     (('sg', 'pl'), ['dogs', 'oxen'])
     """
     if text.count("\n") > MAX_ROWS:
-        cure = "Give so many items as a table of pairs or as JSON lines."
+        cure = "Use a table of pairs or JSON lines for so many items."
         raise InputError(place, f"{text.count(chr(10)):,} lines", f"at most {MAX_ROWS:,}", cure)
     lines = [line.strip() for line in text.split("\n")]
     lines = [line for line in lines if line and not line.startswith("#")]
@@ -66,10 +68,12 @@ def _columns(line: str, place: str) -> tuple[str, ...]:
         raise InputError(place, f"{len(columns):,} columns", f"at most {MAX_COLUMNS}")
     for index, column in enumerate(columns, 1):
         if not _NAME.fullmatch(column):
-            cure = "Use letters, digits, _ and -; a form stands after a dot."
+            cure = "Use letters, digits, _ and -, and a dot before the name of a form."
             raise InputError(f"{place}, column {index}", shown(column), "a name such as noun or noun.pl", cure)
         if columns.count(column) > 1:
-            raise InputError(place, f"two columns called {shown(column)}", "each name once", "Rename or delete one.")
+            raise InputError(
+                place, f"two columns called {shown(column)}", "each name once", "Rename or delete one of them."
+            )
     return columns
 
 
@@ -77,10 +81,12 @@ def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
     cells = [tidy(cell) for cell in line.split("|")]
     if len(cells) != len(columns):
         found = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}: {shown(line)}"
-        raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "| stands between two cells.")
+        raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "Write | between two cells.")
     for column, cell in zip(columns, cells, strict=True):
         if not cell:
-            raise InputError(f"{place}, {column}", "an empty cell", "a text", 'Write "" if nothing shall stand there.')
+            raise InputError(f"{place}, {column}", "an empty cell", "a text", 'Write "" for the empty text.')
         if len(cell) > MAX_CELL:
             raise InputError(f"{place}, {column}", f"{len(cell):,} characters", f"at most {MAX_CELL:,}")
-    return Row(number, place, {one: "" if cell == '""' else cell for one, cell in zip(columns, cells, strict=True)})
+    return Row(
+        number, place, {column: "" if cell == '""' else cell for column, cell in zip(columns, cells, strict=True)}
+    )

@@ -1,7 +1,7 @@
-"""Three ways to fill the slots: a table row by row, a cross combination by combination, a sample draw by draw.
+"""Fill slots from the rows of a table, or by all combinations of words (a cross). `sample.py` fills them at random.
 
-Random numbers come from `random.Random.random`, the only method of the standard library whose sequence is promised to stay
-the same for a seed, on every platform and in every version.
+Random numbers come from `random.Random.random`. It is the only method of the standard library that is documented to give
+the same sequence for a seed on every platform and in every version.
 """
 
 import random
@@ -23,7 +23,7 @@ TRIES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """One item to be: its id, the plan that it follows, and the word in each slot."""
+    """An item as words: its id, its plan, and the word in each slot."""
 
     id: str
     plan: Plan
@@ -31,13 +31,18 @@ class Filled:
 
 
 def rows(plans: Sequence[Plan], table: Table, n: int | None) -> Iterator[Filled]:
-    """The items of a table, row by row, each row in all configurations; the first `n` if a number is given.
+    """Yield the items of a table: each row in all configurations, in order.
+
+    Arguments:
+        plans: the configurations.
+        table: the table.
+        n: the maximum number of items; None for all.
 
     Raises:
-        InputError: a pattern needs a form that is `-`; more than a million items.
+        InputError: a pattern needs a form that is `-`, or there are more than a million items.
     """
     if (size := len(table.rows) * len(plans)) > MAX_ITEMS and (n is None or n > MAX_ITEMS):
-        raise InputError(table.place, f"{size:,} items", f"at most {MAX_ITEMS:,}", "Take rows or variables out.")
+        raise InputError(table.place, f"{size:,} items", f"at most {MAX_ITEMS:,}", "Remove rows or variables.")
     return islice(_rows(plans, table), n)
 
 
@@ -48,7 +53,7 @@ def _rows(plans: Sequence[Plan], table: Table) -> Iterator[Filled]:
         for column, cell in row.cells.items():
             slot, _, form = column.partition(".")
             forms.setdefault(slot, {})[form] = cell
-        words = {slot: Word(row.place, named) for slot, named in forms.items()}
+        words = {slot: Word(row.place, named_forms) for slot, named_forms in forms.items()}
         for plan in plans:
             number += 1
             if MISSING in row.cells.values():
@@ -57,38 +62,48 @@ def _rows(plans: Sequence[Plan], table: Table) -> Iterator[Filled]:
 
 
 def _refuse_missing(plan: Plan, words: Mapping[str, Word]) -> None:
-    for one in plan.conditions.values():
-        for piece in one.pieces():
+    for pattern in plan.conditions.values():
+        for piece in pattern.pieces():
             if piece.slot and words[piece.slot].forms[piece.form] == MISSING:
                 place = f"{words[piece.slot].place}, {piece.slot}{'.' if piece.form else ''}{piece.form}"
                 raise InputError(
-                    place, "no such form (-)", f"one, for {one.place}", 'Fill it in, or write "" for nothing.'
+                    place,
+                    "no such form (-)",
+                    f"a form, for {pattern.place}",
+                    'Fill it in, or write "" for the empty text.',
                 )
 
 
 def bound(plans: Sequence[Plan]) -> int:
-    """How many combinations a cross has, before the conditions between slots; nothing is generated for it."""
+    """Return the number of combinations of a cross without the conditions between slots. No combination is built."""
     return sum(plan.size for plan in plans)
 
 
 def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int) -> Iterator[Filled]:
-    """The combinations of a cross, each under its rank from 1 as id: all, or `n` drawn evenly from the configurations.
+    """Yield the combinations of a cross; the id of each is its rank from 1.
 
-    A combination is computed from its rank; no list of them is made. If there are fewer than `n`, all are taken.
+    A combination is computed from its rank, without a list of all combinations.
+
+    Arguments:
+        plans: the configurations.
+        place: the template, for messages.
+        n: the number of combinations to draw, as evenly as possible from the configurations. None for all, which is also
+            the result if there are fewer than `n`.
+        seed: the seed of the draws.
 
     Raises:
-        InputError: more than a million combinations and no `n`; more than 10^15; too few that meet the conditions are
-            found.
+        InputError: there are more than a million combinations and no `n`, or more than 10^15; or the draws find too few
+            combinations that meet the conditions.
     """
     total = bound(plans)
     if total > MAX_BOUND:
-        cure = 'Take words or slots out, or write fill = "sample".'
-        raise InputError(place, f"more than {MAX_BOUND:,} combinations", "fewer", cure)
+        cure = 'Remove words or slots, or write fill = "sample".'
+        raise InputError(place, f"more than {MAX_BOUND:,} combinations", "fewer combinations", cure)
     if (n is None and total > MAX_ITEMS) or (n or 0) > MAX_ITEMS:
         found = f"{total:,} combinations" if n is None else f"{n:,} items asked for"
-        raise InputError(place, found, f"at most {MAX_ITEMS:,}", "Draw some of them (-n N), or take words out.")
+        raise InputError(place, found, f"at most {MAX_ITEMS:,}", "Draw some of them (-n N), or remove words.")
     before = [0, *accumulate(plan.size for plan in plans)]
-    chosen = [range(plan.size) for plan in plans] if n is None else _drawn(plans, n, seed, place)
+    chosen = [range(plan.size) for plan in plans] if n is None else _draw(plans, n, seed, place)
     for plan, first, ranks in zip(plans, before, chosen, strict=False):
         for rank in ranks:
             if (words := unrank(plan, rank)) is not None:
@@ -96,19 +111,24 @@ def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int) -> Iterat
 
 
 def unrank(plan: Plan, rank: int) -> dict[str, Word] | None:
-    """The combination of a rank, from 0, the last slot fastest; None if a condition between slots excludes it."""
+    """Return the combination with a rank from 0, where the last slot varies fastest.
+
+    The result is None if a condition between slots excludes the combination.
+    """
     words: dict[str, Word] = {}
     for slot in reversed(plan.slots):
         rank, index = divmod(rank, len(slot.words))
         words[slot.name] = slot.words[index]
     for slot in plan.slots:
-        if slot.depends and not all(lexicon.holds(one, words[slot.name], {}, words) for one in slot.depends):
+        if slot.depends and not all(
+            lexicon.holds(condition, words[slot.name], {}, words) for condition in slot.depends
+        ):
             return None
     return words
 
 
-def _drawn(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int]]:
-    """`n` ranks that no condition excludes, as evenly from the plans as can be, each plan's in order."""
+def _draw(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int]]:
+    """Draw `n` ranks that no condition excludes, as evenly from the plans as possible. The ranks of a plan are sorted."""
     generator = random.Random(f"syntagm {seed}")
     allowed: list[Sequence[int] | None] = []
     listed = 0
@@ -121,42 +141,44 @@ def _drawn(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[in
             allowed.append(None)
     sizes = [plan.size if ranks is None else len(ranks) for plan, ranks in zip(plans, allowed, strict=True)]
     return [
-        sorted(_tried(plan, quota, generator, place) if ranks is None else _shuffled(ranks, quota, generator))
+        sorted(
+            _draw_unlisted(plan, quota, generator, place) if ranks is None else _draw_listed(ranks, quota, generator)
+        )
         for plan, ranks, quota in zip(plans, allowed, quotas(n, sizes), strict=True)
     ]
 
 
 def quotas(n: int, sizes: Sequence[int]) -> list[int]:
-    """`n` divided among groups as evenly as their sizes let it, one more for the first ones if it doesn't come out even.
+    """Divide `n` among groups as evenly as their sizes allow. The first groups get the remainder.
 
     >>> quotas(10, [1, 20, 20, 0]), quotas(9, [2, 3])
     ([1, 5, 4, 0], [2, 3])
     """
-    made = [0] * len(sizes)
-    while n and (free := [index for index, size in enumerate(sizes) if made[index] < size]):
-        share = max(1, n // len(free))
+    shares = [0] * len(sizes)
+    while n and (free := [index for index, size in enumerate(sizes) if shares[index] < size]):
+        step = max(1, n // len(free))
         for index in free[:n]:
-            more = min(share, sizes[index] - made[index])
-            made[index] += more
+            more = min(step, sizes[index] - shares[index])
+            shares[index] += more
             n -= more
-    return made
+    return shares
 
 
-def _tried(plan: Plan, quota: int, generator: random.Random, place: str) -> set[int]:
-    """`quota` allowed ranks of a plan that is too big to list, each as likely as any other."""
-    found: set[int] = set()
+def _draw_unlisted(plan: Plan, quota: int, generator: random.Random, place: str) -> set[int]:
+    """Draw `quota` allowed ranks, uniformly, of a plan that is too big to list."""
+    ranks: set[int] = set()
     for _ in range(LISTED + 20 * quota):
-        if len(found) == quota:
-            return found
+        if len(ranks) == quota:
+            return ranks
         rank = int(generator.random() * plan.size)
-        if rank not in found and unrank(plan, rank) is not None:
-            found.add(rank)
-    said = f"{len(found):,} of {quota:,} items in {LISTED + 20 * quota:,} draws{where(plan)}"
-    raise InputError(place, said, "more words that meet the conditions", 'Ask for fewer (-n N), or fill = "sample".')
+        if rank not in ranks and unrank(plan, rank) is not None:
+            ranks.add(rank)
+    found = f"{len(ranks):,} of {quota:,} items in {LISTED + 20 * quota:,} draws{where(plan)}"
+    raise InputError(place, found, "more words that meet the conditions", 'Ask for fewer (-n N), or fill = "sample".')
 
 
-def _shuffled(ranks: Sequence[int], quota: int, generator: random.Random) -> list[int]:
-    """The first `quota` of a random order (Fisher and Yates), of which only what was moved is kept."""
+def _draw_listed(ranks: Sequence[int], quota: int, generator: random.Random) -> list[int]:
+    """Return the first `quota` of the ranks in random order (Fisher-Yates). Only moved entries are held in memory."""
     moved: dict[int, int] = {}
     chosen = []
     for place in range(quota):
@@ -167,5 +189,5 @@ def _shuffled(ranks: Sequence[int], quota: int, generator: random.Random) -> lis
 
 
 def where(plan: Plan) -> str:
-    """The configuration of a plan, for messages."""
+    """Describe the configuration of a plan, for messages."""
     return " where " + ", ".join(f"{name} = {value}" for name, value in plan.values.items()) if plan.values else ""

@@ -1,7 +1,7 @@
 """Lexical classes, and the conditions under which their words can fill a slot.
 
-A class is a table; each row is a word, with its forms and features by column. A cell of a feature holds a set of values,
-`person/animal`; `-` is the empty set, or no such form.
+A class is a table. Each row is a word; the columns are its forms and features. The cell of a feature holds a set of values,
+for instance `person/animal`. `-` is the empty set, or a missing form.
 """
 
 import re
@@ -26,7 +26,7 @@ _EXPECTED = "column = value, column = $variable, column = slot.column (or != for
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Word:
-    """A row of a class, or what a row of items says about a slot: forms and features by name."""
+    """A word: forms and features by name, from a row of a class or of a table of items."""
 
     place: str
     forms: Mapping[str, str]
@@ -34,7 +34,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class LexicalClass:
-    """A class: its columns, of which the first is the form that `{slot}` alone stands for, and its words."""
+    """A lexical class: its columns and its words. The first column is the form that `{slot}` without a form stands for."""
 
     name: str
     place: str
@@ -44,7 +44,10 @@ class LexicalClass:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`column = values`, `column = $variable`, `column = slot.other`, or `!= slot`; `negative` turns it round."""
+    """A condition: `column = values`, `column = $variable`, `column = slot.other`, or `!= slot`.
+
+    `negative` is true if the operator is `!=`.
+    """
 
     text: str
     column: str
@@ -57,7 +60,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What fills a slot: the words of a class that meet all conditions."""
+    """The words that can fill a slot: those of a class that meet all conditions."""
 
     slot: str
     place: str
@@ -66,7 +69,10 @@ class Choice:
 
 
 def lexical_class(name: str, text: str, place: str) -> LexicalClass:
-    """The class that a table holds; InputError if it is none.
+    """Read a class from a table.
+
+    Raises:
+        InputError: the text is not such a table.
 
     >>> [word.forms["pl"] for word in lexical_class("noun", "sg | pl\\nox | oxen\\nfish | fish", "here").words]
     ['oxen', 'fish']
@@ -74,44 +80,47 @@ def lexical_class(name: str, text: str, place: str) -> LexicalClass:
     table = cells.read(text, place)
     for column in table.columns:
         if "." in column:
-            expected = "the name of a form or feature alone"
+            expected = "the name of a form or feature without a dot"
             raise InputError(f"{place}, column {column}", "a dot", expected, f"Write {column.rpartition('.')[2]}.")
     return LexicalClass(name, place, table.columns, tuple(Word(row.place, row.cells) for row in table.rows))
 
 
 def choice(slot: str, text: str, place: str) -> Choice:
-    """What `class[condition, condition]` says about a slot; InputError if it says nothing.
+    """Parse the choice for a slot, `class[condition, condition]`.
 
-    >>> [one.text for one in choice("object", "noun[kind = verb.object, != subject]", "here").conditions]
+    Raises:
+        InputError: the text is not such a choice.
+
+    >>> [condition.text for condition in choice("object", "noun[kind = verb.object, != subject]", "here").conditions]
     ['kind = verb.object', '!= subject']
     """
-    found = _SLOT.fullmatch(text)
-    if not found:
+    match = _SLOT.fullmatch(text)
+    if not match:
         raise InputError(place, shown(text), "a class, with conditions in brackets: noun[kind = person]")
-    parts = [part.strip() for part in (found[2] or "").split(",")]
+    parts = [part.strip() for part in (match[2] or "").split(",")]
     if len(parts) > MAX_CONDITIONS:
         raise InputError(place, f"{len(parts):,} conditions", f"at most {MAX_CONDITIONS}")
-    return Choice(slot, place, found[1], tuple(_condition(part, place) for part in parts if part))
+    return Choice(slot, place, match[1], tuple(_condition(part, place) for part in parts if part))
 
 
 def _condition(text: str, place: str) -> Condition:
-    found = _CONDITION.fullmatch(text)
-    if not found:
-        cure = "A row without a value has none that is =, and is always !=." if text.rstrip().endswith("-") else ""
+    match = _CONDITION.fullmatch(text)
+    if not match:
+        cure = "A row without a value fails every = and meets every !=." if text.rstrip().endswith("-") else ""
         raise InputError(place, f"the condition {shown(text)}", _EXPECTED, cure)
-    column, negative = found["column"] or "", found["operator"] == "!="
+    column, negative = match["column"] or "", match["operator"] == "!="
     if column:
-        listed = values(found["values"] or "")
-        named = {name: found[name] or "" for name in ("variable", "slot", "other")}
-        return Condition(text, column, negative, values=listed, **named)
-    if not negative or not found["values"] or "/" in found["values"]:
+        listed = values(match["values"] or "")
+        groups = {name: match[name] or "" for name in ("variable", "slot", "other")}
+        return Condition(text, column, negative, values=listed, **groups)
+    if not negative or not match["values"] or "/" in match["values"]:
         raise InputError(place, f"the condition {shown(text)}", _EXPECTED)
-    return Condition(text, "", True, slot=found["values"])
+    return Condition(text, "", True, slot=match["values"])
 
 
 @lru_cache(maxsize=100_000)
 def values(cell: str) -> frozenset[str]:
-    """The values in a cell.
+    """Return the values in a cell.
 
     >>> sorted(values("person / animal")), sorted(values("-"))
     (['animal', 'person'], [])
@@ -120,7 +129,12 @@ def values(cell: str) -> frozenset[str]:
 
 
 def holds(condition: Condition, word: Word, chosen: Mapping[str, str], filled: Mapping[str, Word]) -> bool:
-    """Does a word meet a condition, given the values of variables and the words in the slots before?"""
+    """Return whether a word meets a condition.
+
+    Arguments:
+        chosen: the values of variables.
+        filled: the words in earlier slots.
+    """
     if not condition.column:
         return word is not filled[condition.slot]
     if condition.variable:
@@ -133,22 +147,27 @@ def holds(condition: Condition, word: Word, chosen: Mapping[str, str], filled: M
 
 
 def check(choices: Sequence[Choice], classes: Mapping[str, LexicalClass], variables: Sequence[str]) -> None:
-    """Refuse conditions that name a class, column, variable or earlier slot that there isn't.
+    """Refuse conditions that name a class, column, variable or earlier slot that doesn't exist.
 
-    A slot that isn't among the choices is earlier than all of them, if there is a class of its name.
+    A slot that has no choice, but the name of a class, is earlier than all others.
 
     Raises:
-        InputError: naming the slot and what there is.
+        InputError: a name doesn't exist; the message lists those that do.
     """
-    listed = {one.slot for one in choices}
-    before = {name: one for name, one in classes.items() if name not in listed}
-    for one in choices:
-        if one.lexical_class not in classes:
-            raise InputError(one.place, f"no class {one.lexical_class!r}", f"one of the classes: {some(classes)}")
-        for condition in one.conditions:
-            for found, kind, there in _unknown(condition, classes[one.lexical_class], variables, before):
-                raise InputError(f"{one.place}, {condition.text}", f"no {kind} {found!r}", f"one of: {some(there)}")
-        before[one.slot] = classes[one.lexical_class]
+    listed = {choice.slot for choice in choices}
+    before = {name: lexical_class for name, lexical_class in classes.items() if name not in listed}
+    for choice in choices:
+        if choice.lexical_class not in classes:
+            raise InputError(
+                choice.place, f"no class {choice.lexical_class!r}", f"one of the classes: {shorten(classes)}"
+            )
+        own = classes[choice.lexical_class]
+        for condition in choice.conditions:
+            for name, kind, names in _unknown(condition, own, variables, before):
+                raise InputError(
+                    f"{choice.place}, {condition.text}", f"no {kind} {name!r}", f"one of: {shorten(names)}"
+                )
+        before[choice.slot] = own
 
 
 def _unknown(
@@ -164,7 +183,7 @@ def _unknown(
         yield condition.other, f"column in class {before[condition.slot].name}", before[condition.slot].columns
 
 
-def some(names: Iterable[str]) -> str:
-    """Names for a message: a lexicon may have hundreds."""
+def shorten(names: Iterable[str]) -> str:
+    """List at most 20 names for a message, because a lexicon may have hundreds."""
     listed = list(names)
     return (", ".join(listed[:20]) + (", ..." if len(listed) > 20 else "")) or "none"

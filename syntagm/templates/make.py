@@ -1,4 +1,4 @@
-"""Make suites of templates: fill the slots, spell the sentences, note the configuration of each item."""
+"""Suites from templates: slots are filled, sentences are spelled, and items are tagged with their configuration."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,24 +22,24 @@ Words = Mapping[str, Mapping[str, str]]
 def suites(
     templates: Sequence[Template], only: str = "", n: int | None = None, seed: int = 1, style: Style = "natural"
 ) -> Iterator[Suite]:
-    """The suites of all templates of one file; the same arguments give the same suites everywhere.
+    """Make the suites of all templates of one file. The same arguments give the same suites on every platform.
 
     Arguments:
-        templates: from `template.read`.
-        only: the name of the one suite that is wanted.
-        n: how many items at most: the first of a table, draws from a cross, draws of a sample; None for what the
-            template says.
-        seed: of the draws.
-        style: `natural`, or `published`: lower case, no punctuation.
+        templates: the result of `template.read`.
+        only: the name of the only suite to make; "" for all.
+        n: the maximum number of items: the first rows of a table, or draws from a cross or sample. None for the number
+            in the template.
+        seed: the seed of the draws.
+        style: `natural`, or `published` for lower case without punctuation.
 
     Raises:
-        InputError: a template can't be filled, or says something that nothing uses; with the slot or row.
-        UsageError: `n` below 1, or no suite of the name.
+        InputError: a template can't be filled, or has an entry that nothing uses; the message names the slot or row.
+        UsageError: `n` is below 1, or there is no suite called `only`.
     """
     if n is not None and n < 1:
         raise UsageError("n", str(n), "a number from 1")
-    if only and only not in [one.name for one in templates]:
-        raise UsageError("suite", f"no suite {only!r}", "one of " + ", ".join(one.name for one in templates))
+    if only and only not in [template.name for template in templates]:
+        raise UsageError("suite", f"no suite {only!r}", "one of " + ", ".join(template.name for template in templates))
     prepared = [plans(template) for template in templates]
     refuse_unused(templates, prepared)
     for template, planned in zip(templates, prepared, strict=True):
@@ -48,7 +48,7 @@ def suites(
 
 
 def bound(template: Template) -> int:
-    """How many items a template makes at most, computed without making them.
+    """Return the maximum number of items that a template makes, without making them.
 
     Raises:
         InputError: as for `plans`.
@@ -67,20 +67,23 @@ def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int
         filled = draw.cross(planned, template.place, n, seed)
     else:
         filled = sample.sample(planned, template.place, template.n if n is None else n, seed, spell.texts)
-    items = tuple(_item(one, spell) for one in filled)
+    items = tuple(_item(words, spell) for words in filled)
     if not items:
         cure = "Loosen the conditions of its slots, or add words."
-        raise InputError(template.place, "no items: no words meet the conditions", "at least one", cure)
+        raise InputError(template.place, "no items, because no words meet the conditions", "at least one item", cure)
     drawn = template.fill == "sample" or (template.fill == "cross" and n is not None)
-    made = ({"seed": str(seed)} if drawn else {}) | ({"style": style} if style != "natural" else {})
-    return Suite(template.name, items, template.predictions, dict(template.tags) | made, template.aggregate)
+    made_tags = ({"seed": str(seed)} if drawn else {}) | ({"style": style} if style != "natural" else {})
+    return Suite(template.name, items, template.predictions, dict(template.tags) | made_tags, template.aggregate)
 
 
 def _item(filled: Filled, spell: "_Speller") -> Item:
     words = _forms(filled)
-    said: dict[int, str] = {}
-    sentences = {name: spell.sentence(one, words, filled.id, said) for name, one in filled.plan.conditions.items()}
-    tags = {name: spell.tag(one, words, filled.id) for name, one in filled.plan.item_tags.items()}
+    region_texts: dict[int, str] = {}
+    sentences = {
+        name: spell.sentence(condition, words, filled.id, region_texts)
+        for name, condition in filled.plan.conditions.items()
+    }
+    tags = {name: spell.tag(condition, words, filled.id) for name, condition in filled.plan.item_tags.items()}
     return Item(filled.id, sentences, {**filled.plan.values, **tags})
 
 
@@ -90,7 +93,7 @@ def _forms(filled: Filled) -> Words:
 
 @dataclass(slots=True)
 class _Speller:
-    """Sentences of patterns. Sentences with borders at the same places share their regions, for there are few such."""
+    """Spells sentences of patterns. Sentences with the same borders share their region objects, to save memory."""
 
     names: tuple[str, ...]
     style: Style
@@ -100,42 +103,55 @@ class _Speller:
     _regions: dict[tuple[int, ...], tuple[Region, ...]] = field(default_factory=dict)
 
     def texts(self, filled: Filled) -> list[tuple[str, ...]]:
-        """What an item says in each suite that shares its draws, the sentences by condition."""
+        """Return the sentences of an item, in the order of the conditions, for each suite that shares its draws."""
         words = _forms(filled)
-        said: dict[int, str] = {}
-        made = [tuple(self._text(one, words, said)[0] for one in group.values()) for group in filled.plan.together]
-        # They are kept until the last draw, those of all suites.
-        self.drawn += sum(len(text) for group in made for text in group)
+        region_texts: dict[int, str] = {}
+        texts = [
+            tuple(self._text(condition, words, region_texts)[0] for condition in group.values())
+            for group in filled.plan.together
+        ]
+        # The texts of all suites are held in memory until the last draw.
+        self.drawn += sum(len(text) for group in texts for text in group)
         if self.drawn > MAX_TEXT:
-            found = f"more than {MAX_TEXT:,} characters in what is drawn for all suites"
-            raise InputError(f"{self.place}, item {filled.id}", found, "fewer", "Ask for fewer items (-n N).")
-        return made
+            found = f"more than {MAX_TEXT:,} characters in the sentences drawn for all suites"
+            raise InputError(
+                f"{self.place}, item {filled.id}", found, "fewer characters", "Ask for fewer items (-n N)."
+            )
+        return texts
 
-    def tag(self, one: Pattern, words: Words, item: str) -> str:
-        """The tag that a pattern makes of words; InputError if it's too long, or all texts are."""
-        text = pattern.fill(one.regions[0], words)
-        self._count(text, one, item)
+    def tag(self, tag: Pattern, words: Words, item: str) -> str:
+        """Return the tag that a pattern makes of words.
+
+        Raises:
+            InputError: the tag, or all texts together, are too long.
+        """
+        text = pattern.fill(tag.regions[0], words)
+        self._count(text, tag, item)
         return text
 
-    def _count(self, text: str, one: Pattern, item: str) -> None:
+    def _count(self, text: str, source: Pattern, item: str) -> None:
         self.length += len(text)
         if len(text) > MAX_SENTENCE or self.length > MAX_TEXT:
             found = f"{len(text):,} characters" if len(text) > MAX_SENTENCE else f"more than {MAX_TEXT:,} in all items"
-            raise InputError(f"{one.place}, item {item}", found, f"at most {MAX_SENTENCE:,} in a sentence or tag")
+            raise InputError(f"{source.place}, item {item}", found, f"at most {MAX_SENTENCE:,} in a sentence or tag")
 
-    def _text(self, one: Pattern, words: Words, said: dict[int, str]) -> tuple[str, tuple[int, ...]]:
-        # What a region says is kept in `said` while an item is made: conditions share most of their regions.
+    def _text(self, condition: Pattern, words: Words, region_texts: dict[int, str]) -> tuple[str, tuple[int, ...]]:
+        # `region_texts` caches the texts of an item's regions, because its conditions share most of them.
         parts = []
-        for region in one.regions:
-            if (text := said.get(id(region))) is None:
-                text = said[id(region)] = pattern.fill(region, words)
+        for region in condition.regions:
+            if (text := region_texts.get(id(region))) is None:
+                text = region_texts[id(region)] = pattern.fill(region, words)
             parts.append(text)
         return spelling.sentence(parts, self.style)
 
-    def sentence(self, one: Pattern, words: Words, item: str, said: dict[int, str]) -> Sentence:
-        """The sentence that a pattern makes of words; InputError if it's too long, or all are."""
-        text, bounds = self._text(one, words, said)
-        self._count(text, one, item)
+    def sentence(self, condition: Pattern, words: Words, item: str, region_texts: dict[int, str]) -> Sentence:
+        """Return the sentence that a pattern makes of words.
+
+        Raises:
+            InputError: the sentence, or all texts together, are too long.
+        """
+        text, bounds = self._text(condition, words, region_texts)
+        self._count(text, condition, item)
         if not self.names:
             return Sentence(text)
         if bounds not in self._regions:

@@ -1,4 +1,4 @@
-"""The parts of a template: what each section of the TOML file says."""
+"""Readers for the sections of a template's TOML file."""
 
 import re
 from collections import Counter
@@ -28,7 +28,14 @@ _RESERVED = ("seed", "style")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What one suite says, its own and what it shares with others; `file` and `place` are where the two stand."""
+    """The entries for one suite: its own, and those that it shares with the other suites of the file.
+
+    Arguments:
+        content: all entries.
+        own: the entries in the suite's own section.
+        file: the place of the shared entries, for messages.
+        place: the place of the suite's own section, for messages.
+    """
 
     content: Mapping[str, Any]
     own: Mapping[str, Any]
@@ -36,148 +43,154 @@ class Section:
     place: str
 
     def at(self, key: str, name: str = "") -> str:
-        """Where an entry stands, for messages."""
+        """Return the place of an entry, for messages."""
         own = key in self.own and (not name or name in self.own[key])
         return f"{self.place if own else self.file}, [{key}]{' ' if name else ''}{name:.{toml.MAX_NAME}}"
 
     def texts(self, key: str) -> Iterator[tuple[str, str, str]]:
-        """The entries of a table whose values are texts: name, text and place."""
+        """Yield name, text and place of each entry of a table whose values are texts."""
         for name, value in toml.table(self.content, key, self.place).items():
             yield name, need(value, str, self.at(key, name)), self.at(key, name)
 
     def named(self, key: str) -> Iterator[tuple[str, Any, str]]:
-        """The entries of a table whose names patterns can use: name, value and place."""
+        """Yield name, value and place of each entry of a table whose names are used in patterns."""
         for name, value in self.content[key].items():
             yield toml.name(name, self.at(key)), value, self.at(key, name)
 
 
 def name(content: Mapping[str, Any], stem: str, place: str) -> str:
-    """The name of the suite; that of the file if it says none."""
-    found = toml.text(content, "name", place, stem)
-    if not _SUITE.fullmatch(found):
-        cure = 'Say name = "..." at the top, or call the file something else.' if found == stem else ""
-        raise InputError(place, f"the name {shown(found)} for a suite", "letters, digits, _, - and blanks", cure)
-    return found
+    """Return the name of the suite, which is that of the file by default."""
+    suite_name = toml.text(content, "name", place, stem)
+    if not _SUITE.fullmatch(suite_name):
+        cure = 'Write name = "..." at the top, or rename the file.' if suite_name == stem else ""
+        raise InputError(place, f"the name {shown(suite_name)} for a suite", "letters, digits, _, - and spaces", cure)
+    return suite_name
 
 
 def tags(section: Section) -> dict[str, str]:
-    """The tags of the suite."""
+    """Return the tags of the suite."""
     return {_tag(name, place): text for name, text, place in section.texts("tags")}
 
 
 def _tag(name: str, place: str) -> str:
     if not name.strip() or name in _RESERVED or name.startswith("json:"):
-        expected = "another name: seed, style and those that begin with json: are given by syntagm itself"
+        expected = "another name: seed, style and names that begin with json: are reserved"
         raise InputError(place, f"a tag called {shown(name)}", expected)
     return name
 
 
 def item_tags(section: Section) -> dict[str, Pattern]:
-    """The tags of items, patterns without regions."""
-    found = {_tag(name, place): pattern.parse(text, place) for name, text, place in section.texts("item_tags")}
-    for one in found.values():
-        if one.split:
-            raise InputError(one.place, f"a border of regions in {shown(one.text)}", "one text", "Take out the |.")
-    return found
+    """Return the patterns of item tags, which have no regions."""
+    patterns = {_tag(name, place): pattern.parse(text, place) for name, text, place in section.texts("item_tags")}
+    for tag in patterns.values():
+        if tag.split:
+            raise InputError(tag.place, f"a region border in {shown(tag.text)}", "one text", "Remove the |.")
+    return patterns
 
 
 def conditions(section: Section) -> dict[str, Pattern]:
-    """The patterns of the sentences."""
-    found = {}
+    """Return the patterns of the sentences, by condition."""
+    patterns = {}
     for name, text, place in section.texts("conditions"):
         if not _NAME.fullmatch(name):
             raise InputError(
                 section.at("conditions"), f"the name {shown(name)}", "letters from a to z, digits, _ and -"
             )
-        found[name] = pattern.parse(text, place)
-    if not 0 < len(found) <= MAX_CONDITIONS:
+        patterns[name] = pattern.parse(text, place)
+    if not 0 < len(patterns) <= MAX_CONDITIONS:
         expected = f"a pattern for each condition, at most {MAX_CONDITIONS}"
-        raise InputError(section.at("conditions"), f"{len(found) or 'no'} patterns", expected)
-    return found
+        raise InputError(section.at("conditions"), f"{len(patterns) or 'no'} patterns", expected)
+    return patterns
 
 
 def regions(section: Section, conditions: Mapping[str, Pattern]) -> tuple[str, ...]:
-    """The names of the regions; none if no pattern has regions."""
+    """Return the names of the regions; empty if no pattern has regions."""
     names = tuple(part.strip() for part in toml.text(section.content, "regions", section.place, "").split("|"))
     if names == ("",):
-        if not any(one.split for one in conditions.values()):
+        if not any(condition.split for condition in conditions.values()):
             return ()
-        names = tuple(str(number + 1) for number in range(max(len(one.regions) for one in conditions.values())))
-    # Counted once: a line of a million names is a short text.
+        most = max(len(condition.regions) for condition in conditions.values())
+        names = tuple(str(number + 1) for number in range(most))
+    # Counted only once, since a line may have a million names.
     times = Counter(names)
     for name in names:
         if not _NAME.fullmatch(name) or times[name] > 1:
             found = f"the name {shown(name)}" + (" twice" if times[name] > 1 else "")
-            raise InputError(f"{section.place}, regions", found, "letters from a to z, digits, _ and -, each name once")
-    for one in conditions.values():
-        if len(one.regions) != len(names):
-            found = f"{len(one.regions)} region{'' if len(one.regions) == 1 else 's'}: {shown(one.text)}"
+            raise InputError(
+                f"{section.place}, regions", found, "letters from a to z, digits, _ and -, with each name once"
+            )
+    for condition in conditions.values():
+        if (count := len(condition.regions)) != len(names):
+            found = f"{count} region{'' if count == 1 else 's'}: {shown(condition.text)}"
             listed = shown(" | ".join(names[:20]))
-            raise InputError(one.place, found, f"{len(names)}: {listed}", "| stands between two regions.")
+            raise InputError(condition.place, found, f"{len(names)}: {listed}", "Write | between two regions.")
     return names
 
 
 def predictions(section: Section) -> tuple[Prediction, ...]:
-    """The predictions, by name."""
-    found = []
+    """Return the predictions, in order."""
+    result = []
     for name, text, place in section.texts("predictions"):
         if not name.strip():
             raise InputError(section.at("predictions"), "a prediction without a name", "a name")
         try:
-            found.append(Prediction(name, parse_formula(text)))
+            result.append(Prediction(name, parse_formula(text)))
         except FormulaError as error:
             raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
-    if len(found) > MAX_PREDICTIONS:
-        raise InputError(section.at("predictions"), f"{len(found):,} predictions", f"at most {MAX_PREDICTIONS}")
-    return tuple(found)
+    if len(result) > MAX_PREDICTIONS:
+        raise InputError(section.at("predictions"), f"{len(result):,} predictions", f"at most {MAX_PREDICTIONS}")
+    return tuple(result)
 
 
 def items(section: Section) -> tuple[Fill, cells.Table | None, int]:
-    """How the slots are filled, the table if by one, and the number if by draws."""
-    place, found = section.at("items"), toml.table(section.content, "items", section.place)
+    """Return the method of filling slots, the table (for the method `table`) and n (for the method `sample`)."""
+    place, entries = section.at("items"), toml.table(section.content, "items", section.place)
     for fill, keys in _ITEMS.items():
-        if found.get("fill") == fill:
-            known(found, keys, place)
-            n = found.get("n", 0)
+        if entries.get("fill") == fill:
+            known(entries, keys, place)
+            n = entries.get("n", 0)
             if fill == "sample" and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
-                raise InputError(place, f"n = {shown(n)}", "how many items to draw, a number from 1", "Write n = 100.")
-            return fill, cells.read(toml.text(found, "rows", place), f"{place} rows") if fill == "table" else None, n
-    shown_fill = f"fill = {shown(found['fill'])}" if "fill" in found else "no fill"
+                raise InputError(place, f"n = {shown(n)}", "the number of items to draw, from 1", "Write n = 100.")
+            return fill, cells.read(toml.text(entries, "rows", place), f"{place} rows") if fill == "table" else None, n
+    shown_fill = f"fill = {shown(entries['fill'])}" if "fill" in entries else "no fill"
     raise InputError(place, shown_fill, "table, cross or sample", 'Write fill = "table".')
 
 
 def alternatives(value: Any, place: str) -> dict[str, Pattern]:
-    """The alternatives of a rule by name; those of a list are called 1, 2, 3."""
+    """Return the alternatives of a rule by name. Those of a list are called 1, 2, 3."""
     if isinstance(value, list):
-        value = {str(number): one for number, one in enumerate(value, 1)}
+        value = {str(number): text for number, text in enumerate(value, 1)}
     if not isinstance(value, dict) or not value:
         raise InputError(place, shown(value), "a list of patterns, or patterns by name")
-    made = {key: pattern.parse(need(one, str, f"{place}, {key}"), f"{place}, {key}") for key, one in value.items()}
-    for one in made.values():
-        if one.split:
-            raise InputError(one.place, "a border of regions", "one without |", "Put the borders into the conditions.")
-    return made
+    patterns = {
+        key: pattern.parse(need(text, str, f"{place}, {key}"), f"{place}, {key}") for key, text in value.items()
+    }
+    for alternative in patterns.values():
+        if alternative.split:
+            cure = "Put the borders into the conditions."
+            raise InputError(alternative.place, "a region border", "a pattern without |", cure)
+    return patterns
 
 
 def values(value: Any, place: str) -> tuple[str, ...]:
-    """The values of a variable, tidied."""
-    listed = tuple(tidy(need(one, str, place)) for one in need(value, list, place))
+    """Return the values of a variable, with normalised spaces."""
+    listed = tuple(tidy(need(text, str, place)) for text in need(value, list, place))
     if not listed or len(set(listed)) < len(listed):
         raise InputError(place, shown(list(listed)), "a list of different values")
-    if longest := next((one for one in listed if len(one) > cells.MAX_CELL), ""):
+    if longest := next((text for text in listed if len(text) > cells.MAX_CELL), ""):
         raise InputError(place, f"a value of {len(longest):,} characters", f"at most {cells.MAX_CELL:,}")
     return listed
 
 
 def classes(section: Section) -> dict[str, LexicalClass]:
-    """The lexical classes, by name."""
+    """Return the lexical classes, by name."""
     return {name: lexicon.lexical_class(name, need(text, str, at), at) for name, text, at in section.named("classes")}
 
 
 def aggregate(content: Mapping[str, Any], place: str) -> Aggregate:
-    """How the bits of tokens make the value of a region."""
-    found = toml.text(content, "aggregate", place, "sum")
-    for one in AGGREGATES:
-        if found == one:
-            return one
-    raise InputError(f"{place}, aggregate", shown(found), "one of " + ", ".join(AGGREGATES))
+    """Return the aggregate: the function of the tokens' bits that is the value of a region."""
+    name = toml.text(content, "aggregate", place, "sum")
+    for aggregate_name in AGGREGATES:
+        if name == aggregate_name:
+            return aggregate_name
+    raise InputError(f"{place}, aggregate", shown(name), "one of " + ", ".join(AGGREGATES))

@@ -1,4 +1,4 @@
-"""Patterns: `The | {head.sg} | {prep} the | {verb.$number} | {rest}`, text with slots, in regions."""
+"""Patterns, which are texts with slots and region borders: `The | {head.sg} | {prep} the | {verb.$number} | {rest}`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,13 @@ _SLOT = re.compile(rf"\s*(?:\$(?P<variable>{_NAME})|(?P<slot>{_NAME})(?:\.(?P<ho
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A literal, a variable as text, or a form of a slot. `how` says what `form` names: a form, `$` a variable whose
-    value is the form, `!` a variable whose other value is. A glued piece follows without a blank."""
+    """A literal, a variable that is inserted as text, or a form of a slot.
+
+    Arguments:
+        glued: whether the piece follows without a space.
+        how: what `form` names. "" is a form, `$` a variable whose value is the form, and `!` a variable of two values of
+            which the other one is the form.
+    """
 
     glued: bool
     literal: str = ""
@@ -32,7 +37,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A text and its regions, each of pieces; `split` says whether the text names regions at all."""
+    """A pattern: a text, and the pieces of each region. `split` says whether the text has region borders."""
 
     text: str
     place: str
@@ -40,16 +45,16 @@ class Pattern:
     split: bool
 
     def pieces(self) -> Iterator[Piece]:
-        """All pieces, in order."""
+        """Yield all pieces, in order."""
         for region in self.regions:
             yield from region
 
 
 def parse(text: str, place: str) -> Pattern:
-    """The pattern that a text says.
+    """Parse a pattern.
 
     Raises:
-        InputError: a brace that isn't closed, something in braces that is no slot, or more than 10,000 characters.
+        InputError: a brace isn't closed, braces hold something other than a slot, or there are more than 10,000 characters.
 
     >>> [piece.slot or piece.literal for piece in parse("The {head.pl} | {verb}s, then", "here").pieces()]
     ['The', 'head', 'verb', 's, then']
@@ -61,36 +66,40 @@ def parse(text: str, place: str) -> Pattern:
 
 
 def _pieces(region: str, place: str) -> Iterator[Piece]:
-    blank = True
-    for found in _PIECE.finditer(region):
-        inside, literal, brace = found.groups()
+    after_space = True
+    for match in _PIECE.finditer(region):
+        inside, literal, brace = match.groups()
         if brace:
-            what = f"a brace that isn't {'closed' if brace == '{' else 'opened'} in {shown(region.strip())}"
-            raise InputError(place, what, "{slot} or {slot.form}", "Close it in the same region.")
+            found = f"a brace that isn't {'closed' if brace == '{' else 'opened'} in {shown(region.strip())}"
+            raise InputError(place, found, "{slot} or {slot.form}", "Close it in the same region.")
         if literal is None:
-            yield _slot(inside, place, glued=not blank)
-            blank = False
+            yield _slot(inside, place, glued=not after_space)
+            after_space = False
         elif literal.strip():
-            yield Piece(glued=not blank and not literal[0].isspace(), literal=tidy(literal))
-            blank = literal[-1].isspace()
+            yield Piece(glued=not after_space and not literal[0].isspace(), literal=tidy(literal))
+            after_space = literal[-1].isspace()
         else:
-            blank = True
+            after_space = True
 
 
 def _slot(inside: str, place: str, glued: bool) -> Piece:
-    found = _SLOT.fullmatch(inside)
-    if not found:
+    match = _SLOT.fullmatch(inside)
+    if not match:
         expected = "{slot}, {slot.form}, {slot.$variable}, {slot.!variable} or {$variable}"
         raise InputError(place, f"{{{inside:.60}}}", expected)
-    named = {name: value or "" for name, value in found.groupdict().items()}
-    return Piece(glued, **named)
+    groups = {name: value or "" for name, value in match.groupdict().items()}
+    return Piece(glued, **groups)
 
 
 @dataclass(slots=True)
 class Settings:
-    """One configuration: the value of each variable, and which variables the patterns have turned out to need.
+    """A configuration: the value of each variable.
 
-    `variables` are all values of each variable, `rules` the alternatives of those that are rules.
+    Arguments:
+        values: variable -> its value in this configuration.
+        variables: variable -> all its values. Rules are variables, too.
+        rules: rule -> its alternatives by name.
+        needed: the variables that patterns use; `resolve` adds to it.
     """
 
     values: Mapping[str, str]
@@ -100,11 +109,11 @@ class Settings:
 
 
 def resolve(pattern: Pattern, settings: Settings) -> Pattern:
-    """The pattern for one configuration: rules replaced by alternatives, variables by text, every form named.
+    """Resolve a pattern for one configuration: insert alternatives of rules and values of variables, and name all forms.
 
     Raises:
-        InputError: no such variable, or `!` with one that hasn't two values; a rule that leads back to itself, that is
-            used with a form, or that makes the pattern longer than 1,000 pieces.
+        InputError: there is no such variable, or `!` is used with a variable that doesn't have two values; a rule leads
+            back to itself, is used with a form, or makes the pattern longer than 1,000 pieces.
     """
     steps: list[int] = []
     regions = tuple(tuple(_resolved(region, settings, pattern.place, (), steps)) for region in pattern.regions)
@@ -115,7 +124,7 @@ def _resolved(
     pieces: tuple[Piece, ...], settings: Settings, place: str, above: tuple[str, ...], steps: list[int]
 ) -> Iterator[Piece]:
     for piece in pieces:
-        # Counts what is looked at, not what comes out: rules can be many and yield nothing.
+        # Counts the pieces that are visited, not those that result: many rules may yield nothing.
         steps.append(1)
         if len(steps) > MAX_PIECES:
             cure = "Use fewer slots, or rules that name fewer rules."
@@ -125,7 +134,7 @@ def _resolved(
                 _alternative(piece, settings, place, above), settings, place, (*above, piece.slot), steps
             )
         elif name := piece.variable or (piece.form if piece.how else ""):
-            yield _settled(piece, name, settings, place)
+            yield _substitute(piece, name, settings, place)
         else:
             yield piece
 
@@ -133,7 +142,7 @@ def _resolved(
 def _alternative(piece: Piece, settings: Settings, place: str, above: tuple[str, ...]) -> tuple[Piece, ...]:
     rule = piece.slot
     if piece.form:
-        cure = f"Write {{{rule}}}, or call the slot something else."
+        cure = f"Write {{{rule}}}, or rename the slot."
         raise InputError(place, f"a form of {rule}, which is a rule", f"a slot, or {{{rule}}}", cure)
     if rule in above:
         way = " -> ".join([*above[above.index(rule) :], rule])
@@ -142,12 +151,12 @@ def _alternative(piece: Piece, settings: Settings, place: str, above: tuple[str,
         raise InputError(place, f"rules more than {MAX_DEPTH} deep", "fewer")
     settings.needed.add(rule)
     inner = tuple(settings.rules[rule][settings.values[rule]].pieces())
-    # An empty alternative still says whether what comes next stands after a blank.
+    # An empty alternative still determines whether the next piece follows a space.
     first = inner[0] if inner else Piece(glued=True)
     return (replace(first, glued=piece.glued), *inner[1:])
 
 
-def _settled(piece: Piece, name: str, settings: Settings, place: str) -> Piece:
+def _substitute(piece: Piece, name: str, settings: Settings, place: str) -> Piece:
     if name not in settings.values:
         listed = ", ".join(settings.values) or "none"
         raise InputError(place, f"no variable {name!r}", f"one of the variables: {listed}", "List it in [vary].")
@@ -170,7 +179,11 @@ def _settled(piece: Piece, name: str, settings: Settings, place: str) -> Piece:
 
 
 def fill(region: tuple[Piece, ...], words: Mapping[str, Mapping[str, str]]) -> str:
-    """What a region of a resolved pattern holds when each slot is filled by a word, its forms by name.
+    """Return the text of a region of a resolved pattern.
+
+    Arguments:
+        region: the pieces.
+        words: slot -> form -> text.
 
     >>> pattern = parse("the {head.pl}s, {rest}", "here")
     >>> fill(pattern.regions[0], {"head": {"pl": "dog"}, "rest": {"": "barking"}})

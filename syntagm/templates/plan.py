@@ -1,4 +1,4 @@
-"""What a template comes to in one configuration: patterns without variables, slots in order, and the words for each."""
+"""Configurations of a template: patterns without variables, and the slots in order with their candidate words."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,10 +6,10 @@ from itertools import islice, product
 from math import prod
 
 from syntagm.errors import InputError
-from syntagm.templates import lexicon, pattern
+from syntagm.templates import lexicon
 from syntagm.templates.cells import MISSING
-from syntagm.templates.lexicon import Choice, Condition, Word, some
-from syntagm.templates.pattern import Pattern, Piece, Settings
+from syntagm.templates.lexicon import Choice, Condition, Word, shorten
+from syntagm.templates.pattern import Pattern, Piece, Settings, resolve
 from syntagm.templates.template import Template
 
 MAX_CONFIGURATIONS = 10_000
@@ -18,7 +18,7 @@ MAX_PIECES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A slot of a plan: the words of a class that can stand there, and the conditions that depend on slots before."""
+    """A slot of a plan: its candidate words, and the conditions that depend on earlier slots."""
 
     name: str
     lexical_class: str
@@ -28,10 +28,14 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One configuration: the value of each variable that it needs, patterns with every form named, the slots in order.
+    """One configuration of a template.
 
-    `used` names the slots that patterns or other slots need. `together` are the conditions of all suites that the same
-    draws fill; none if it isn't a sample.
+    Arguments:
+        values: variable -> value, for the variables that the configuration needs.
+        conditions, item_tags: the patterns, with every form named.
+        slots: the slots, in the order in which they are filled.
+        used: the names of the slots that patterns or other slots need.
+        together: the conditions of all suites that are filled by the same draws; empty unless slots are sampled.
     """
 
     values: Mapping[str, str]
@@ -43,41 +47,43 @@ class Plan:
 
     @property
     def size(self) -> int:
-        """How many combinations of words there are, before the conditions between slots: an upper bound of the items."""
+        """The number of combinations of words without the conditions between slots: an upper bound of the number of items."""
         return prod(len(slot.words) for slot in self.slots)
 
     def patterns(self) -> Iterable[Pattern]:
-        """All patterns of the suite itself."""
+        """Yield all patterns of the suite itself."""
         yield from self.conditions.values()
         yield from self.item_tags.values()
 
 
 def plans(template: Template) -> list[Plan]:
-    """A plan for each configuration of a template, in the order of its variables, the last one fastest.
+    """Return a plan for each configuration of a template, in the order of its variables, with the last varying fastest.
 
-    A variable that a configuration doesn't need, as in the other alternative of a rule, makes no two of it.
+    Configurations that differ only in variables that they don't need count once. A variable may, for instance, occur in
+    only one alternative of a rule.
 
     Raises:
-        InputError: more than 10,000 configurations; a slot, form or variable that there isn't; no word for a slot.
+        InputError: there are more than 10,000 configurations, a slot, form or variable does not exist, or a slot has no
+            word.
     """
     sizes = [len(values) for values in template.variables.values()]
-    # A few dozen variables of two values are more than any limit; the exact product may be too long to print.
+    # Twenty variables of two values exceed the limit already, and the exact product may be too long to print.
     if (number := prod(size for size in islice((size for size in sizes if size > 1), 20))) > MAX_CONFIGURATIONS:
         raise InputError(
             f"{template.place}, [vary]", f"{number:,} configurations or more", f"at most {MAX_CONFIGURATIONS:,}",
-            "Take out variables, rules or values.",
+            "Remove variables, rules or values.",
         )  # fmt: skip
     lexicon.check(list(template.choices.values()), template.classes, list(template.variables))
-    made: dict[tuple[tuple[str, str], ...], Plan] = {}
+    distinct: dict[tuple[tuple[str, str], ...], Plan] = {}
     pieces = 0
     for values in product(*template.variables.values()):
         plan = _plan(template, dict(zip(template.variables, values, strict=True)))
-        made.setdefault(tuple(plan.values.items()), plan)
-        pieces += sum(len(region) for one in plan.patterns() for region in one.regions)
+        distinct.setdefault(tuple(plan.values.items()), plan)
+        pieces += sum(len(region) for pattern in plan.patterns() for region in pattern.regions)
         if pieces > MAX_PIECES:
             found = f"patterns of more than {MAX_PIECES:,} pieces in all configurations"
-            raise InputError(template.place, found, "fewer", "Take out variables, rules or conditions.")
-    return list(made.values())
+            raise InputError(template.place, found, "fewer pieces", "Remove variables, rules or conditions.")
+    return list(distinct.values())
 
 
 def _plan(template: Template, values: dict[str, str]) -> Plan:
@@ -86,25 +92,28 @@ def _plan(template: Template, values: dict[str, str]) -> Plan:
     # Suites that share their draws fill the same slots in the same order.
     family = [_resolved(group, settings) for pair in template.together or (own,) for group in pair]
     conditions, tags = (_resolved(group, settings) for group in own)
-    used = _used(template, [one for group in family for one in group.values()])
+    used = _used(template, [pattern for group in family for pattern in group.values()])
     choices = [] if template.fill == "table" else _choices(template, used)
-    forms = {one.slot: template.classes[one.lexical_class].columns for one in choices}
+    forms = {choice.slot: template.classes[choice.lexical_class].columns for choice in choices}
     forms |= _table_forms(template)
-    # Equal regions become one object, so that their text is made once an item.
-    one_of: dict[tuple[Piece, ...], tuple[Piece, ...]] = {}
-    conditions, tags, *family = [_named(group, forms, one_of) for group in (conditions, tags, *family)]
-    slots = tuple(_slot(template, one, values, _needed(one.slot, family[::2])) for one in choices)
-    needed = settings.needed | {part.variable for one in choices for part in one.conditions}
+    # Equal regions become the same object, so that their text is built only once for each item.
+    interned: dict[tuple[Piece, ...], tuple[Piece, ...]] = {}
+    conditions, tags, *family = [_named(group, forms, interned) for group in (conditions, tags, *family)]
+    slots = tuple(_slot(template, choice, values, _needed(choice.slot, family[::2])) for choice in choices)
+    needed = settings.needed | {condition.variable for choice in choices for condition in choice.conditions}
     chosen = {name: value for name, value in values.items() if name in needed}
     return Plan(chosen, conditions, tags, slots, tuple(used), tuple(family[::2]) if template.together else ())
 
 
 def _resolved(group: Mapping[str, Pattern], settings: Settings) -> dict[str, Pattern]:
-    return {name: pattern.resolve(one, settings) for name, one in group.items()}
+    return {name: resolve(pattern, settings) for name, pattern in group.items()}
 
 
 def _table_forms(template: Template) -> dict[str, tuple[str, ...]]:
-    """The forms of each slot that the columns of the table name, in order, but a column of the slot itself first."""
+    """Return the forms of each slot that the columns of the table name.
+
+    Forms are in the order of the columns, but a column of the slot itself comes first.
+    """
     forms: dict[str, tuple[str, ...]] = {}
     for column in template.table.columns if template.table else ():
         slot, _, form = column.partition(".")
@@ -115,37 +124,39 @@ def _table_forms(template: Template) -> dict[str, tuple[str, ...]]:
 def _named(
     group: Mapping[str, Pattern],
     forms: Mapping[str, Sequence[str]],
-    one_of: dict[tuple[Piece, ...], tuple[Piece, ...]],
+    interned: dict[tuple[Piece, ...], tuple[Piece, ...]],
 ) -> dict[str, Pattern]:
-    """Patterns with the form of each slot named; the first one where a pattern names none."""
+    """Return patterns with the form of each slot named: the first form where the pattern names none."""
     named = {}
-    for name, one in group.items():
-        regions = (tuple(_formed(piece, forms, one.place) for piece in region) for region in one.regions)
-        named[name] = replace(one, regions=tuple(one_of.setdefault(region, region) for region in regions))
+    for name, pattern in group.items():
+        regions = (tuple(_with_form(piece, forms, pattern.place) for piece in region) for region in pattern.regions)
+        named[name] = replace(pattern, regions=tuple(interned.setdefault(region, region) for region in regions))
     return named
 
 
-def _formed(piece: Piece, forms: Mapping[str, Sequence[str]], place: str) -> Piece:
+def _with_form(piece: Piece, forms: Mapping[str, Sequence[str]], place: str) -> Piece:
     if not piece.slot:
         return piece
     if piece.slot not in forms:
-        raise InputError(place, f"no slot {piece.slot!r}", f"one of: {some(forms)}")
+        raise InputError(place, f"no slot {piece.slot!r}", f"one of: {shorten(forms)}")
     known = forms[piece.slot]
     if not piece.form:
         return replace(piece, form=known[0])
     if piece.form not in known:
         cure = f"It has one form only: write {{{piece.slot}}}." if tuple(known) == ("",) else ""
-        raise InputError(place, f"no form {piece.form!r} of {piece.slot}", f"one of: {some(filter(None, known))}", cure)
+        raise InputError(
+            place, f"no form {piece.form!r} of {piece.slot}", f"one of: {shorten(filter(None, known))}", cure
+        )
     return piece
 
 
 def _used(template: Template, patterns: Sequence[Pattern]) -> dict[str, str]:
-    """The slots that patterns use, with the place of the first that does, and those that conditions on these refer to."""
+    """Return slot -> place of first use, for the slots of patterns and those that the conditions on these slots name."""
     used: dict[str, str] = {}
-    for one in patterns:
-        for piece in one.pieces():
+    for pattern in patterns:
+        for piece in pattern.pieces():
             if piece.slot:
-                used.setdefault(piece.slot, one.place)
+                used.setdefault(piece.slot, pattern.place)
     for choice in reversed(list(template.choices.values())):
         if choice.slot in used:
             for condition in choice.conditions:
@@ -155,36 +166,39 @@ def _used(template: Template, patterns: Sequence[Pattern]) -> dict[str, str]:
 
 
 def _choices(template: Template, used: Mapping[str, str]) -> list[Choice]:
-    """The slots that are filled, in order: those that aren't listed and take the class of their name, then `[slots]`.
+    """Return the slots to fill, in order: unlisted ones, which take the class of their name, then those of `[slots]`.
 
-    A cross leaves out what isn't used. A sample draws it all the same, so that its configurations draw alike.
+    With `fill = "cross"` unused slots are excluded. With `sample` they are drawn nevertheless, so that all configurations
+    consume the same random numbers.
     """
     unlisted = [name for name in used if name not in template.choices]
     for name in unlisted:
         if name not in template.classes:
-            known = some({**template.choices, **template.rules, **template.classes})
+            known = shorten({**template.choices, **template.rules, **template.classes})
             raise InputError(used[name], f"no slot or class {name!r}", f"one of: {known}")
-    made = [Choice(name, f"{template.place}, slot {name}", name) for name in unlisted]
-    return made + [one for one in template.choices.values() if one.slot in used or template.fill == "sample"]
+    own_class = [Choice(name, f"{template.place}, slot {name}", name) for name in unlisted]
+    listed = [choice for choice in template.choices.values() if choice.slot in used or template.fill == "sample"]
+    return own_class + listed
 
 
 def _needed(slot: str, groups: Sequence[Mapping[str, Pattern]]) -> set[str]:
-    """The forms of a slot that sentences need. A tag may say that there is none."""
-    return {piece.form for group in groups for one in group.values() for piece in one.pieces() if piece.slot == slot}
+    """Return the forms of a slot that sentences need. Forms in tags are not required, since a tag may be `-`."""
+    pieces = (piece for group in groups for pattern in group.values() for piece in pattern.pieces())
+    return {piece.form for piece in pieces if piece.slot == slot}
 
 
-def _slot(template: Template, one: Choice, values: Mapping[str, str], forms: set[str]) -> Slot:
-    fixed = [condition for condition in one.conditions if not condition.slot]
-    depends = tuple(condition for condition in one.conditions if condition.slot)
+def _slot(template: Template, choice: Choice, values: Mapping[str, str], forms: set[str]) -> Slot:
+    fixed = [condition for condition in choice.conditions if not condition.slot]
+    depends = tuple(condition for condition in choice.conditions if condition.slot)
     words = tuple(
         word
-        for word in template.classes[one.lexical_class].words
+        for word in template.classes[choice.lexical_class].words
         if all(word.forms[form] != MISSING for form in forms)
         and all(lexicon.holds(condition, word, values, {}) for condition in fixed)
     )
     if not words:
         shown = ", ".join([*(condition.text for condition in fixed), *(f"a form {form}" for form in sorted(forms))])
         chosen = ", ".join(f"{name} = {value}" for name, value in values.items())
-        found = f"no word in class {one.lexical_class} with {shown}" + (f" where {chosen}" if chosen else "")
-        raise InputError(one.place, found, "at least one", "Add words, or take a condition out.")
-    return Slot(one.slot, one.lexical_class, words, depends)
+        found = f"no word in class {choice.lexical_class} with {shown}" + (f" where {chosen}" if chosen else "")
+        raise InputError(choice.place, found, "at least one word", "Add words, or remove a condition.")
+    return Slot(choice.slot, choice.lexical_class, words, depends)

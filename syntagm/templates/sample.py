@@ -1,4 +1,4 @@
-"""Fill the slots by draws: each slot in its order, by a word that the slots before allow."""
+"""Fill slots at random: each in order, by a word that the words of earlier slots allow."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from syntagm.templates.lexicon import Word
 from syntagm.templates.plan import Plan
 
 MAX_TRIES = 100_000
-MAX_KEPT = 2_000_000
+MAX_CACHED = 2_000_000
 
 Allowed = dict[tuple[int, int, tuple[str, ...]], list[Word]]
 
@@ -19,15 +19,15 @@ Allowed = dict[tuple[int, int, tuple[str, ...]], list[Word]]
 def sample(
     plans: Sequence[Plan], place: str, n: int, seed: int, texts: Callable[[Filled], Sequence[tuple[str, ...]]]
 ) -> Iterator[Filled]:
-    """`n` different items, the configurations by turns; the first k of them are those of a smaller `n`.
+    """Draw `n` different items, with the configurations in turn. The first k items are the same for every `n` >= k.
 
     Arguments:
         plans: the configurations.
-        place: for messages.
-        n: how many.
-        seed: of the draws.
-        texts: the sentences that the draws make, for each suite that shares them. What makes the sentences of an item a
-            second time, in one suite or another, is drawn again, so that suites with the same draws keep the same draws.
+        place: the template, for messages.
+        n: the number of items.
+        seed: the seed of the draws.
+        texts: returns the sentences of an item for each suite that shares the draws. If they repeat an earlier item in any
+            of these suites, the item is drawn again. So all these suites have items of the same words.
 
     Raises:
         InputError: no words meet the conditions, or there are fewer than `n` different items.
@@ -36,38 +36,41 @@ def sample(
         raise InputError(place, f"{n:,} items", f"at most {MAX_ITEMS:,}", "Ask for fewer.")
     draws = _Draws(plans, place, random.Random(f"syntagm {seed}"))
     seen: dict[int, set[tuple[str, ...]]] = {}
-    # The last of a thousand different items takes a thousand draws to be found, and often many more.
+    # If there are just a thousand different items, the last one takes a thousand draws on average, and often many more.
     tries = min(max(TRIES, 20 * n), MAX_TRIES)
     for number in range(n):
         turn = number % len(plans)
         for _ in range(tries):
-            made = Filled(str(number + 1), plans[turn], draws.draw(turn))
-            said = texts(made)
-            if not any(one in seen.get(suite, ()) for suite, one in enumerate(said)):
+            item = Filled(str(number + 1), plans[turn], draws.draw(turn))
+            item_texts = texts(item)
+            if not any(sentences in seen.get(suite, ()) for suite, sentences in enumerate(item_texts)):
                 break
         else:
             found = f"{number:,} different items and then {tries:,} repetitions{where(plans[turn])}"
             raise InputError(place, found, f"{n:,} different items", "Ask for fewer (-n N), or add words.")
-        for suite, one in enumerate(said):
-            seen.setdefault(suite, set()).add(one)
-        yield made
+        for suite, sentences in enumerate(item_texts):
+            seen.setdefault(suite, set()).add(sentences)
+        yield item
 
 
 @dataclass(slots=True)
 class _Draws:
-    """The random numbers, and which words a slot can have, kept by the features that count."""
+    """The random generator, and a cache of the words that a slot can have, by the features of earlier words."""
 
     plans: Sequence[Plan]
     place: str
     generator: random.Random
     allowed: Allowed = field(default_factory=dict)
-    kept: int = 0
+    cached: int = 0
 
     def draw(self, number: int) -> dict[str, Word]:
-        """The words of one item of the plan of this number.
+        """Draw the words of an item.
+
+        Arguments:
+            number: the index of the plan.
 
         Raises:
-            InputError: a thousand draws in a row came to a slot that no word can fill.
+            InputError: in a thousand draws in a row, there was a slot that no word could fill.
         """
         stuck = ""
         for _ in range(TRIES):
@@ -82,22 +85,24 @@ class _Draws:
                 return words
         found = f"no word meets the conditions in {TRIES:,} draws{where(self.plans[number])}"
         cure = "Loosen the conditions of this slot or of those before it, or add words."
-        raise InputError(f"{self.place}, slot {stuck}", found, "at least one", cure)
+        raise InputError(f"{self.place}, slot {stuck}", found, "at least one word", cure)
 
     def _words(self, number: int, index: int, words: Mapping[str, Word]) -> Sequence[Word]:
         slot = self.plans[number].slots[index]
         if not slot.depends:
             return slot.words
-        features = [one for one in slot.depends if one.column]
-        key = number, index, tuple(words[one.slot].forms[one.other] for one in features)
+        features = [condition for condition in slot.depends if condition.column]
+        key = number, index, tuple(words[condition.slot].forms[condition.other] for condition in features)
         if key not in self.allowed:
-            if self.kept > MAX_KEPT:
+            if self.cached > MAX_CACHED:
                 self.allowed.clear()
-                self.kept = 0
-            met = [word for word in slot.words if all(lexicon.holds(one, word, {}, words) for one in features)]
+                self.cached = 0
+            met = [
+                word for word in slot.words if all(lexicon.holds(condition, word, {}, words) for condition in features)
+            ]
             self.allowed[key] = met
-            self.kept += len(met) + 1
-        taken = [words[one.slot] for one in slot.depends if not one.column]
+            self.cached += len(met) + 1
+        taken = [words[condition.slot] for condition in slot.depends if not condition.column]
         if not taken:
             return self.allowed[key]
         return [word for word in self.allowed[key] if all(word is not other for other in taken)]

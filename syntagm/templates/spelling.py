@@ -1,7 +1,7 @@
-"""How words become a sentence: spacing, capitals, and the style of the files of Marvin & Linzen 2018.
+"""The spelling of sentences: spaces, capitals, and the style of the files of Marvin & Linzen 2018.
 
-The only place that knows about these; a and an are in `article.py`. Words and punctuation marks come in pieces; a piece
-is joined to what stands before it by a blank, unless it is glued, or begins with a mark that closes.
+`article.py` chooses between a and an; all other rules are here. A sentence is made of pieces, which are words and
+punctuation. There is a space before a piece unless it is glued or begins with closing punctuation.
 """
 
 import re
@@ -18,29 +18,31 @@ _CLOSING = ".,;:?!…)]”"
 _OPENING = "([“"
 _ENDINGS = r"(?:['’](?:s|d|m|ll|re|ve)|n['’]t)\b"
 _ENDING = re.compile(_ENDINGS)
-_ODD_BLANKS = re.compile(rf"\s+(?=[{re.escape(_CLOSING)}]|{_ENDINGS})|(?<=[{re.escape(_OPENING)}])\s+")
-_MARKS = re.compile(r"[.,;:?!…()\[\]“”\"]")
+_EXTRA_SPACE = re.compile(rf"\s+(?=[{re.escape(_CLOSING)}]|{_ENDINGS})|(?<=[{re.escape(_OPENING)}])\s+")
+_PUNCTUATION = re.compile(r"[.,;:?!…()\[\]“”\"]")
 _ARTICLE = re.compile(r"\b([aA])\(n\)")
 
 
 def tidy(text: str) -> str:
-    """Single blanks, none before a mark that closes or after one that opens, none at the ends.
+    """Normalise the spaces of a text.
+
+    The result has single spaces, none before closing punctuation, none after opening punctuation, and none at the ends.
 
     >>> tidy(" the  dog 's bone ,  then ")
     "the dog's bone, then"
     """
-    return _ODD_BLANKS.sub("", " ".join(text.split()))
+    return _EXTRA_SPACE.sub("", " ".join(text.split()))
 
 
 def join(parts: Iterable[tuple[bool, str]]) -> str:
-    """Pieces as one text; each says whether it is glued to what stands before it.
+    """Join pieces into one text. Each is a pair: whether the piece is glued to the one before it, and its text.
 
     >>> join([(False, "the"), (False, "dog"), (True, "s"), (False, ""), (True, "barking"), (True, ", then")])
     'the dogs barking, then'
     """
     text, close = "", True
     for glued, part in parts:
-        # A piece that follows an empty one stands where the empty one would.
+        # After an empty piece, the space (if any) before that piece remains.
         close = close and glued
         if part:
             text = f"{text} {part}" if text and not close and not _attaches(text, part) else text + part
@@ -49,14 +51,14 @@ def join(parts: Iterable[tuple[bool, str]]) -> str:
 
 
 def sentence(parts: Sequence[str], style: Style = "natural") -> tuple[str, tuple[int, ...]]:
-    """A sentence of its regions.
+    """Make a sentence of its regions.
 
     Arguments:
-        parts: what each region holds, tidied; `a(n)` becomes *a* or *an*.
-        style: `natural`, with a capital at the beginning; or `published`: lower case and no punctuation.
+        parts: the text of each region, with normalised spaces. `a(n)` becomes *a* or *an*.
+        style: `natural`, with a capital at the beginning, or `published`, in lower case without punctuation.
 
     Returns:
-        The text, and the start and the end of each region in it, one after the other.
+        The text, and the bounds of its regions: start and end of the first region, then of the second, and so on.
 
     >>> sentence(["a(n)", "honest", "", "answer", "."])
     ('An honest answer.', (0, 2, 3, 9, 9, 9, 10, 16, 16, 17))
@@ -67,7 +69,7 @@ def sentence(parts: Sequence[str], style: Style = "natural") -> tuple[str, tuple
     if ARTICLE in text or style == "published":
         parts = _articles(parts)
         if style == "published":
-            parts = [tidy(_MARKS.sub(" ", part).lower()) for part in parts]
+            parts = [tidy(_PUNCTUATION.sub(" ", part).lower()) for part in parts]
         text, bounds = _joined(parts)
     return (_capital(text) if style == "natural" else text), tuple(bounds)
 
@@ -85,22 +87,22 @@ def _joined(parts: Sequence[str]) -> tuple[str, list[int]]:
 
 
 def _articles(parts: Sequence[str]) -> list[str]:
-    """The parts with each `a(n)` decided, the last one first, since it may be the next word of the one before."""
-    made: list[str] = []
+    """Replace each `a(n)` by *a* or *an*, from the last to the first, since one may be the word after another."""
+    result: list[str] = []
     following = ""
     for part in reversed(parts):
-        while found := list(_ARTICLE.finditer(part)):
-            last = found[-1]
+        while matches := list(_ARTICLE.finditer(part)):
+            last = matches[-1]
             chosen = article(part[last.end() :] + " " + following)
             part = part[: last.start()] + last[1] + chosen[1:] + part[last.end() :]
-        made.insert(0, part)
+        result.insert(0, part)
         following = f"{part} {following}"
-    return made
+    return result
 
 
 def _attaches(text: str, part: str) -> bool:
     first = part[0]
-    # The first letter decides for nearly all words, and this is asked for each.
+    # The first letter decides for nearly all words, which makes this fast.
     return first in _CLOSING or text[-1] in _OPENING or (first in "'’n" and _ENDING.match(part) is not None)
 
 
@@ -108,6 +110,6 @@ def _capital(text: str) -> str:
     for place, letter in enumerate(text):
         if letter.isalnum():
             capital = letter.upper()
-            # A letter whose capital is two letters would move every region.
+            # A letter whose capital is two letters (ß) stays, since it would move the regions.
             return text[:place] + capital + text[place + 1 :] if len(capital) == 1 else text
     return text

@@ -1,4 +1,4 @@
-"""Templates: what a TOML file says about the suites that it makes. The language is described in docs/reference/templates.md."""
+"""Templates of suites, read from TOML files. docs/reference/templates.md describes the language."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,11 +25,21 @@ _SHARED = ("lexicon", "slots", "vary", "rules", "classes", "items")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """How the sentences of one suite are made.
+    """The template of one suite.
 
-    `variables` are those of `[vary]` and the rules, each with its values; `table` is there if `fill` is `table`, `n` if it
-    is `sample`. `together` are conditions and item tags of all suites of the file that the same draws fill. `places` says of
-    each entry of `[slots]`, `[vary]`, `[rules]` and `[classes]` where it stands: in the file, or in the section of the suite.
+    Arguments:
+        place: the file, and the section if there are several, for messages.
+        conditions: condition -> pattern.
+        item_tags: tag -> pattern.
+        variables: the values of each variable of `[vary]` and the names of the alternatives of each rule.
+        rules: rule -> its alternatives by name.
+        choices: slot -> the words that can fill it.
+        classes: the lexical classes, by name.
+        fill: how slots are filled: from a table, by all combinations, or by a random sample.
+        table: the table of items if `fill` is `table`, else None.
+        n: the number of items if `fill` is `sample`, else 0.
+        places: (section, name) -> place of each entry of `[slots]`, `[vary]`, `[rules]` and `[classes]`, for messages.
+        together: conditions and item tags of all suites of the file that are filled by the same draws.
     """
 
     name: str
@@ -52,16 +62,16 @@ class Template:
 
 
 def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[str, LexicalClass]]) -> list[Template]:
-    """The templates of a file, one for each suite that it makes.
+    """Read the templates of a file, one for each suite.
 
     Arguments:
         text: the TOML text.
-        place: for messages, the file.
-        name: of the suite, if the file doesn't say it.
-        classes_of: the classes of the lexicon of a name.
+        place: the file, for messages.
+        name: the name of the suite if the text has none.
+        classes_of: returns the classes of the lexicon with a name.
 
     Raises:
-        InputError: no TOML, or not what docs/reference/templates.md says; with the section, slot or row.
+        InputError: the text is not TOML, or not a template; the message names the section, slot or row.
     """
     top = toml.read(text, place)
     several = "suite" in top
@@ -71,28 +81,34 @@ def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[s
             f"{place}, [suite]", shown(listed), f"1 to {MAX_SUITES} sections", "Begin each with [[suite]]."
         )
     known(top, _SECTIONS, place)
-    _refuse_much(top, len(listed), place)
-    made: list[Template] = []
+    _refuse_long(top, len(listed), place)
+    templates: list[Template] = []
     shared: list[dict[str, Any]] = []
     for number, own in enumerate(listed, 1):
         section = _section(top, own, place, number if several else None)
-        made.append(_template(section, name, classes_of))
-        if made[-1].name in [one.name for one in made[:-1]]:
-            found = f"the name {shown(made[-1].name)} for a second suite"
+        templates.append(_template(section, name, classes_of))
+        if templates[-1].name in [earlier.name for earlier in templates[:-1]]:
+            found = f"the name {shown(templates[-1].name)} for a second suite"
             raise InputError(section.place, found, "each name once", 'Give each [[suite]] a name = "...".')
         shared.append({key: section.content.get(key) for key in _SHARED})
-    return [_joined(one, made, [what == other for other in shared]) for one, what in zip(made, shared, strict=True)]
+    return [
+        _joined(template, templates, [entries == other for other in shared])
+        for template, entries in zip(templates, shared, strict=True)
+    ]
 
 
-def _refuse_much(top: Mapping[str, Any], suites: int, place: str) -> None:
-    """Refuse what many suites share if it is long, for it is read for each; a table of items is read once."""
-    length, waiting = 0, [value for key, value in top.items() if key != "items"]
-    while waiting:
-        value = waiting.pop()
+def _refuse_long(top: Mapping[str, Any], suites: int, place: str) -> None:
+    """Refuse long entries that many suites share, because they are read again for each suite.
+
+    A table of items is excepted, because it is read once.
+    """
+    length, pending = 0, [value for key, value in top.items() if key != "items"]
+    while pending:
+        value = pending.pop()
         if isinstance(value, dict):
-            waiting += [*value, *value.values()]
+            pending += [*value, *value.values()]
         elif isinstance(value, list):
-            waiting += value
+            pending += value
         elif isinstance(value, str):
             length += len(value)
     if suites > 1 and length * suites > MAX_SHARED:
@@ -103,7 +119,7 @@ def _refuse_much(top: Mapping[str, Any], suites: int, place: str) -> None:
 
 
 def _section(top: dict[str, Any], own: Any, file: str, number: int | None) -> Section:
-    """What a suite says with what the file says; `number` is that of its [[suite]], if there are such."""
+    """Return the entries for one suite. `number` is that of its section [[suite]]; None if the file has no such sections."""
     place = file if number is None else f"{file}, suite {number}"
     own = need(own, dict, place)
     if number is not None and isinstance(own.get("name"), str):
@@ -113,17 +129,21 @@ def _section(top: dict[str, Any], own: Any, file: str, number: int | None) -> Se
     return Section(top | own | tables, own, file, place)
 
 
-def _joined(one: Template, made: Sequence[Template], same: Sequence[bool]) -> Template:
-    """The template with what the same draws fill, in the order of the file."""
-    if one.fill != "sample":
-        return one
-    family = [other for other, is_same in zip(made, same, strict=True) if is_same]
-    return replace(one, together=tuple((other.conditions, other.item_tags) for other in family))
+def _joined(template: Template, templates: Sequence[Template], same: Sequence[bool]) -> Template:
+    """Return the template with the patterns of all suites that are filled by the same draws, in the order of the file."""
+    if template.fill != "sample":
+        return template
+    family = [other for other, is_same in zip(templates, same, strict=True) if is_same]
+    return replace(template, together=tuple((other.conditions, other.item_tags) for other in family))
 
 
 @lru_cache(maxsize=4)
 def classes(text: str, place: str) -> Mapping[str, LexicalClass]:
-    """The classes of a lexicon, a TOML file with nothing but `[classes]`; InputError if it is something else."""
+    """Read the classes of a lexicon, a TOML file with nothing but `[classes]`.
+
+    Raises:
+        InputError: the text is not a lexicon.
+    """
     top = toml.read(text, place)
     known(top, ("classes",), place)
     listed = toml.table(top, "classes", place)
@@ -138,39 +158,43 @@ def _template(section: Section, stem: str, classes_of: Callable[[str], Mapping[s
     vary = {key: parts.values(value, at) for key, value, at in section.named("vary")}
     choices = {key: lexicon.choice(key, need(value, str, at), at) for key, value, at in section.named("slots")}
     lexical = dict(classes_of(toml.text(content, "lexicon", place))) if "lexicon" in content else {}
-    places = {(key, one): section.at(key, one) for key in ("slots", "vary", "rules", "classes") for one in content[key]}
+    places = {
+        (key, entry): section.at(key, entry) for key in ("slots", "vary", "rules", "classes") for entry in content[key]
+    }
     conditions = parts.conditions(section)
     fill, table, n = parts.items(section)
-    made = Template(
+    template = Template(
         parts.name(content, stem, place), place, parts.tags(section), parts.regions(section, conditions), conditions,
         parts.predictions(section), parts.item_tags(section),
         vary | {key: tuple(value) for key, value in rules.items()}, rules, choices,
         lexical | parts.classes(section), fill, table, n, parts.aggregate(content, place), places,
     )  # fmt: skip
-    _refuse_clashes(made, vary)
-    _refuse_unknown(made)
-    return made
+    _refuse_clashes(template, vary)
+    _refuse_unknown(template)
+    return template
 
 
-def _refuse_clashes(made: Template, vary: Mapping[str, object]) -> None:
-    """One name must not mean two things: in braces, or as a tag of an item."""
-    for name in made.rules:
-        for kind, names in (("variable", vary), ("slot", made.choices), ("class", made.classes)):
+def _refuse_clashes(template: Template, vary: Mapping[str, object]) -> None:
+    """Refuse a name with two meanings in braces, or as an item tag."""
+    for name in template.rules:
+        for kind, names in (("variable", vary), ("slot", template.choices), ("class", template.classes)):
             if name in names:
-                raise InputError(made.places["rules", name], f"a {kind} of the same name", "another name")
-    for name, one in made.item_tags.items():
-        if name in made.variables:
+                raise InputError(template.places["rules", name], f"a {kind} of the same name", "another name")
+    for name, tag in template.item_tags.items():
+        if name in template.variables:
             found = "a variable of the same name, which is a tag of each item already"
-            raise InputError(one.place, found, "another name")
+            raise InputError(tag.place, found, "another name")
 
 
-def _refuse_unknown(made: Template) -> None:
-    """Refuse predictions about regions or conditions that there aren't."""
-    for prediction in made.predictions:
-        place = f"{made.place}, [predictions] {prediction.name}"
-        for one in prediction.formula.references():
-            if one.region != "*" and one.region not in made.regions:
-                listed = ", ".join(("*", *made.regions))
-                raise InputError(place, f"no region {one.region!r}", f"one of: {listed}")
-            if one.condition not in made.conditions:
-                raise InputError(place, f"no condition {one.condition!r}", f"one of: {', '.join(made.conditions)}")
+def _refuse_unknown(template: Template) -> None:
+    """Refuse predictions that name regions or conditions that don't exist."""
+    for prediction in template.predictions:
+        place = f"{template.place}, [predictions] {prediction.name}"
+        for reference in prediction.formula.references():
+            if reference.region != "*" and reference.region not in template.regions:
+                listed = ", ".join(("*", *template.regions))
+                raise InputError(place, f"no region {reference.region!r}", f"one of: {listed}")
+            if reference.condition not in template.conditions:
+                raise InputError(
+                    place, f"no condition {reference.condition!r}", f"one of: {', '.join(template.conditions)}"
+                )

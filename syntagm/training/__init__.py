@@ -1,1 +1,1 @@
-"""Train language models: corpora, vocabularies, one loop, and a folder for each family."""
+"""Training of language models: corpora, vocabularies, the training loop, and one folder for each family."""

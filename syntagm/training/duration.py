@@ -1,9 +1,9 @@
-"""How long a training takes at most: an estimate made before it starts.
+"""Upper estimates of training time, made before a training starts.
 
-A training step costs 6 floating-point operations for each weight of a matrix product and each token, scoring 2. How many the
-machine does in a second is measured; trainings of small and large models reached 0.27 to 0.4 of it on one processor core. A
-step takes some time of its own besides. Vocabularies are guessed by the size of the text. Early stopping is left out, so that
-models that learn by gradients take this long at most.
+A training step costs 6 floating-point operations per weight of a matrix product and token; scoring costs 2. The machine's
+speed is measured. Trainings of small and large models reached 0.27 to 0.4 of it on one processor core. Each step also has a
+fixed cost. The vocabulary size is guessed from the size of the text. The estimate ignores early stopping, so it is an upper
+limit for models that are trained by gradient descent.
 """
 
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from dataclasses import dataclass
 REACHED = 0.3
 STEP_SECONDS = {"cpu": 0.005, "cuda": 0.02}
 LOAD_SECONDS = 5.0
-# Words and marks of the Treebank for a word between blanks.
+# Treebank words and punctuation marks per whitespace-separated word.
 TREEBANK_WORDS = 1.17
 SUITE_TOKENS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is to be done with a model, and how fast the machine is.
+    """The amount of text for one model, and the speed of the machine.
 
     Arguments:
-        words: of the training text.
+        words: words of the training text.
         valid: words of the held-out text.
         test: words of the text that is scored besides the suites.
-        speed: floating-point operations a second.
-        device: where to train and score.
+        speed: floating-point operations per second.
+        device: where to train and score: `cpu`, `cuda` ...
     """
 
     words: int
@@ -36,7 +36,7 @@ class Work:
 
 
 def seen_twice(words: int) -> float:
-    """Guess how many different words a text of so many words has at least twice.
+    """Guess how many distinct words occur at least twice in a text of `words` words.
 
     >>> round(seen_twice(1_000_000))
     24000
@@ -45,16 +45,17 @@ def seen_twice(words: int) -> float:
 
 
 def by_gradients(weights: float, tokens: float, epochs: int, step: int, work: Work) -> tuple[float, float]:
-    """Estimate how long a model takes that learns by gradients.
+    """Estimate how long a model takes that is trained by gradient descent.
 
     Arguments:
-        weights: that a token meets in matrix products.
-        tokens: for a word between blanks.
+        weights: the number of weights that a token meets in matrix products.
+        tokens: tokens per whitespace-separated word.
         epochs: passes over the text.
-        step: tokens of a step.
+        step: tokens per step.
+        work: the amount of text and the speed of the machine.
 
     Returns:
-        Seconds of training, and of scoring.
+        Seconds of training and seconds of scoring.
     """
     rate = work.speed * REACHED
     one_pass = (6 * work.words + 2 * work.valid) * tokens * weights / rate

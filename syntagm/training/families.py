@@ -1,4 +1,4 @@
-"""The families of models that can be trained: who adds one writes a folder here, and a line below."""
+"""The list of model families that can be trained. A new family is a folder in this package and an entry in `FAMILIES`."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ FAMILIES: tuple[Trainable[Any], ...] = (NGRAM, LSTM, GPT2, GPT2_WORDS, MASKED)
 
 
 def find(name: str) -> Trainable[Any]:
-    """Find the family of a name.
+    """Find a family by its name.
 
     Raises:
-        UsageError: there is none; the message lists those that there are.
+        UsageError: no family has this name; the message lists all names.
 
     >>> find("lstm").summary
     'a word-level LSTM'
@@ -28,7 +28,7 @@ def find(name: str) -> Trainable[Any]:
 
 
 def kin(name: str) -> tuple[str, ...]:
-    """The names of a family and of its variants.
+    """Return the names of a family and of its variants.
 
     >>> kin("gpt2")
     ('gpt2', 'gpt2-words')

@@ -1,4 +1,4 @@
-"""What the loop needs to know of a model in training: its batches, its loss, its perplexity on held-out text."""
+"""The interface between the training loop and a model: batches, loss and held-out likelihood."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ class Learner(ABC):
     """A model in training.
 
     Attributes:
-        family: `lstm`, `gpt2` ...: the folder in `training`.
-        module: what is trained.
-        record: how the training text became numbers and the model its size, for `training.json`; what it says must stay
-            the same for a training to go on.
+        family: the name of its folder in `training`: `lstm`, `gpt2` ...
+        module: the network that is trained.
+        record: the corpus, the text settings and the model's size, for `training.json`. A training resumes only if its
+            record is the same as before.
     """
 
     family: str
@@ -25,32 +25,44 @@ class Learner(ABC):
 
     @abstractmethod
     def batches(self, epoch: int, rank: int, world: int) -> Sequence[Any]:
-        """The batches of an epoch for one of `world` processes, each with as many; a function of the seed and the epoch.
+        """Return the batches of an epoch for one process.
 
-        Every batch can be asked for by its index, so that a training goes on in the middle of an epoch.
+        They depend on the seed and the epoch only. Batches are indexed, so that a training can resume in the middle of an
+        epoch.
+
+        Arguments:
+            epoch: from 0.
+            rank: the number of this process, from 0.
+            world: the number of processes. Each gets the same number of batches.
         """
 
     @abstractmethod
     def needs(self, world: int) -> tuple[str, str]:
-        """What the training text has, and what one batch of `world` processes needs, in words; for a text that is too short."""
+        """Describe what the training text has and what one batch of `world` processes needs, for an error message."""
 
     def carried(self) -> dict[str, Tensor]:
-        """What goes from batch to batch, as it stands before the first batch of an epoch: nothing, unless overridden."""
+        """Return the state that is carried from batch to batch, as it is before the first batch of an epoch.
+
+        It is empty unless overridden.
+        """
         return {}
 
     @abstractmethod
     def loss(self, batch: Any, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
-        """The mean loss of a batch in nats a token, the number of tokens, and what is carried on, detached."""
+        """Return the mean loss of a batch in nats per token, the number of tokens, and the detached state to carry on."""
 
     @abstractmethod
     def held_out(self) -> tuple[float, int]:
-        """The nats of the held-out text, in evaluation mode, and its words, ends of sentences among them."""
+        """Return the held-out negative log-likelihood in nats, and the number of words including sentence ends.
+
+        The module is put into evaluation mode.
+        """
 
     @abstractmethod
     def write(self, folder: Path) -> None:
-        """Write the model into a folder, as `models/` reads it."""
+        """Write the model into a folder in the format that `models/` reads."""
 
     @property
     def device(self) -> torch.device:
-        """Where the module is."""
+        """The device of the module."""
         return next(self.module.parameters()).device

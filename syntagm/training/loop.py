@@ -1,7 +1,7 @@
-"""The training loop, one for all families: step, evaluate, keep the best, go on after a kill as if nothing had been.
+"""The training loop of all families: step, evaluate, keep the best weights, and resume exactly after an interruption.
 
-Several processes (`torchrun`) train one model: each takes its share of every batch, and gradients are averaged, each
-weighted by its tokens. The first process writes.
+Several processes (`torchrun`) can train one model. Each takes its share of every batch; gradients are averaged, weighted by
+the number of tokens. Only the first process writes files.
 """
 
 import contextlib
@@ -26,39 +26,39 @@ from syntagm.training.settings import Settings, rate_at
 from syntagm.training.state import Place
 
 SAVE_EVERY = 300.0
-# Beyond it a perplexity is no number.
+# The perplexity of more bits per word is no finite number.
 HIGHEST_BITS = 1000.0
 
 
 def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress | None = None) -> list[dict[str, float]]:
     """Train, evaluate, and write the model with the best evaluation into `folder`.
 
-    The state stands in `folder/state`; the same call goes on from it. When the model is written the state is deleted.
+    The state is saved in `folder/state`; the same call resumes from it. The state is deleted once the model is written.
 
     Arguments:
         learner: the model and its text.
-        settings: how to train; the same as before, if a training goes on.
+        settings: how to train; the same as before if a training is resumed.
         folder: the model folder.
-        progress: is told of each step.
+        progress: progress callbacks.
 
     Returns:
-        A row for each evaluation: step, epoch, tokens, training loss (nats a token), bits a word and perplexity of the
+        A row for each evaluation: step, epoch, tokens, training loss (nats per token), bits per word and perplexity of the
         held-out text, seconds.
 
     Raises:
-        RunError: the folder is in use, of another training, holds a model that was not trained here or the record of one
-            that is gone, or can't be written.
-        InputError: the loss is no number any more, or there is not one batch.
-        UsageError: a warm-up of more steps than the whole training has.
+        RunError: the folder is in use, belongs to another training, holds a model that was not trained here or a record
+            without its model, or can't be written.
+        InputError: the loss is not finite, or the text is too short for one batch.
+        UsageError: the warm-up has more steps than the whole training.
     """
     rank, world = _processes(learner.device)
     identity = _identity(learner, settings, world)
-    made = record.finished(folder)
+    finished = record.finished(folder)
     record.refuse_foreign(folder)
     _wait_for_all(world)
-    if made is not None:
-        record.refuse_another(folder, made, identity)
-        history: list[dict[str, float]] = made["history"]
+    if finished is not None:
+        record.refuse_another(folder, finished, identity)
+        history: list[dict[str, float]] = finished["history"]
         if rank == 0:
             record.remove_state(folder)
         return history
@@ -81,9 +81,9 @@ class _Training:
         self.saved = time.monotonic()
 
     def run(self) -> None:
-        """All epochs, from where the state stands."""
+        """Train all epochs that remain."""
         self._resume()
-        # Or the first process might have ended, and its state be gone, before another has read it.
+        # Otherwise the first process could finish and delete the state before another process has read it.
         _wait_for_all(self.world)
         began, before = time.monotonic(), self.place.seconds
         while self.place.epoch < self.settings.epochs and not self._exhausted():
@@ -91,7 +91,7 @@ class _Training:
             self._refuse_too_short(len(batches))
             if self.place.index == 0:
                 self.carried = self.learner.carried()
-                # Anew in each epoch, so that several processes can go on from the end of one.
+                # Seed each epoch by itself: several processes resume from the end of an epoch.
                 torch.manual_seed((self.settings.seed * 1_000_003 + self.place.epoch) * self.world + self.rank)
             self.learner.module.train()
             while self.place.index < len(batches) and not self._exhausted():
@@ -105,27 +105,28 @@ class _Training:
         self._finish()
 
     def _refuse_too_short(self, batches: int) -> None:
-        """Refuse a text of not one batch, and a training that would end while its rate still rises."""
+        """Refuse a text that is too short for one batch, and a training that would end during the warm-up."""
         if not batches:
             has, needed = self.learner.needs(self.world)
             cure = "Train on more text, or with smaller batches."
             raise InputError(
-                self.learner.family, f"a training text of not one batch: {has}", f"at least {needed}", cure
+                self.learner.family, f"a training text too short for one batch: {has}", f"at least {needed}", cure
             )
         warmup, steps = self.settings.warmup, batches * self.settings.epochs
-        # Whether it is so is decided before the first step: later epochs may have a batch less.
+        # Check only before the first step: later epochs may have one batch less.
         if self.place.step == 0 and self.settings.schedule != "plateau" and warmup > steps:
-            found = f"{warmup:,} steps, and the whole training has {steps:,} ({batches:,} batches, {self.settings.epochs} epochs)"
-            raise UsageError("warmup", found, f"at most {steps:,}", "Give fewer (--warmup), or train for more epochs.")
+            whole = f"the whole training has {steps:,} ({batches:,} batches, {self.settings.epochs} epochs)"
+            cure = "Use a shorter warm-up (--warmup), or train for more epochs."
+            raise UsageError("warmup", f"{warmup:,} steps, and {whole}", f"at most {steps:,}", cure)
 
     def _after_step(self, ended: bool) -> None:
-        """Evaluate if it is time, and save if enough of it has passed."""
+        """Evaluate and save where the settings and the clock say so."""
         every = self.settings.every
         last = ended and self.place.epoch + 1 == self.settings.epochs
         evaluate = last or (self.place.step % every == 0 if every else ended)
         if evaluate:
             self._evaluate()
-        # Several processes carry different things and draw different numbers: they go on from the end of an epoch only.
+        # Several processes carry different states and random numbers, so they save and resume at the end of an epoch only.
         if self.world == 1 and not ended and (evaluate or time.monotonic() - self.saved > SAVE_EVERY):
             self._save()
 
@@ -138,8 +139,8 @@ class _Training:
             loss, tokens, self.carried = self.learner.loss(batch, self.carried)
         value = float(loss.detach())
         if not math.isfinite(value):
-            cure = "Train with a lower rate, or clip the gradient."
-            raise InputError(f"step {self.place.step}", f"a loss of {value}", "a number", cure)
+            cure = "Use a lower learning rate, or clip the gradient."
+            raise InputError(f"step {self.place.step}", f"a loss of {value}", "a finite number", cure)
         loss.backward()  # type: ignore[no-untyped-call]
         tokens, value = self._average(tokens, value)
         if self.settings.clip:
@@ -152,7 +153,7 @@ class _Training:
         return value
 
     def _average(self, tokens: int, loss: float) -> tuple[int, float]:
-        """Average the gradients over the processes, each weighted by its tokens; the tokens of all and their mean loss."""
+        """Average the gradients over the processes, weighted by tokens; return the tokens of all and their mean loss."""
         if self.world == 1:
             return tokens, loss
         sums = torch.tensor([tokens, tokens * loss], dtype=torch.float64, device=self.learner.device)
@@ -167,14 +168,15 @@ class _Training:
         return int(total), nats / total
 
     def _evaluate(self) -> None:
-        """Score the held-out text, note it, and keep the weights if it is the best so far."""
+        """Score the held-out text, add it to the history, and save the weights if they are the best so far."""
         place = self.place
         nats, words = self.learner.held_out()
         self.learner.module.train()
         bits = self._first(nats / words / math.log(2))
         if not bits < HIGHEST_BITS:
-            cure = "Train with a lower rate, or clip the gradient."
-            raise InputError(f"step {place.step}", f"held-out text at {bits:.4g} bits a word", "it to be learnt", cure)
+            cure = "Use a lower learning rate, or clip the gradient."
+            found = f"{bits:.4g} bits per held-out word"
+            raise InputError(f"step {place.step}", found, f"less than {HIGHEST_BITS:,.0f}", cure)
         better = place.best is None or bits < place.best
         if better:
             place.best, place.without_gain = bits, 0
@@ -195,7 +197,7 @@ class _Training:
             self.progress.evaluated(row)
 
     def _first(self, value: float) -> float:
-        """The value of the first process: what is decided by it must be decided alike by all."""
+        """Return the value of the first process, so that all processes decide alike."""
         if self.world == 1:
             return value
         shared = torch.tensor(value, dtype=torch.float64, device=self.learner.device)
@@ -218,37 +220,37 @@ class _Training:
             state.save(self.folder / record.STATE, self.place, tensors)
 
     def _resume(self) -> None:
-        """Go on from the state, if there is one."""
-        if (found := state.load(self.folder / record.STATE)) is None:
+        """Load the saved state, if there is one."""
+        if (saved := state.load(self.folder / record.STATE)) is None:
             return
-        place, tensors = found
+        place, tensors = saved
         record.refuse_another(self.folder, place.identity, self.place.identity)
         self.place = place
         self.carried = state.restore(self.learner.module, self.optimiser, tensors)
 
     def _finish(self) -> None:
-        """Write the model with the best weights, and what there is to know of its making; then the state can go."""
+        """Write the model with the best weights and the record of its training; then delete the state."""
         if self.rank:
-            # Which file holds the best weights only the first process knows, and soon it is gone.
+            # Only the first process knows which file holds the best weights, and it deletes that file soon.
             return
         if self.place.best_file:
             state.load_weights(self.learner.module, state.load_best(self.folder / record.STATE, self.place))
-        for left in self.folder.glob(".*.tmp"):
-            # Of a process that was killed while it wrote.
-            left.unlink()
+        for leftover in self.folder.glob(".*.tmp"):
+            # Left by a process that was killed while it wrote.
+            leftover.unlink()
         self.learner.module.eval()
         self.learner.write(self.folder)
-        made = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
-        made |= {"seconds": self.place.seconds, "device": self.learner.device.type}
-        made |= {"version": metadata.version("syntagm"), "torch": torch.__version__}
-        record.end(self.folder, made)
+        summary = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
+        summary |= {"seconds": self.place.seconds, "device": self.learner.device.type}
+        summary |= {"version": metadata.version("syntagm"), "torch": torch.__version__}
+        record.end(self.folder, summary)
 
 
 def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any]:
-    """What must be the same for a training to go on; as it comes back from JSON."""
-    shown = {name: getattr(settings, name) for name in settings.__slots__ if name != "device"}
-    made: dict[str, Any] = json.loads(json.dumps({"settings": shown, "processes": world, **learner.record}))
-    return made
+    """Return what must be the same for a training to resume, with the types that JSON gives back."""
+    values = {name: getattr(settings, name) for name in settings.__slots__ if name != "device"}
+    identity: dict[str, Any] = json.loads(json.dumps({"settings": values, "processes": world, **learner.record}))
+    return identity
 
 
 def _wait_for_all(world: int) -> None:
@@ -257,9 +259,9 @@ def _wait_for_all(world: int) -> None:
 
 
 def _processes(device: torch.device) -> tuple[int, int]:
-    """This process and how many there are, as `torchrun` says."""
+    """Return the rank of this process and the number of processes, as `torchrun` sets them."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world > 1 and not dist.is_initialized():
-        # By where the model is: a machine may have cards that this training leaves alone.
+        # The model's device decides: a machine may have GPUs that this training does not use.
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     return int(os.environ.get("RANK", "0")) if world > 1 else 0, world

@@ -1,4 +1,4 @@
-"""The optimiser of the training loop, and the clipping of gradients."""
+"""The optimiser and the gradient clipping of the training loop."""
 
 import torch
 from torch import nn
@@ -7,19 +7,19 @@ from syntagm.training.settings import Settings
 
 
 def build(module: nn.Module, settings: Settings) -> torch.optim.Optimizer:
-    """Make the optimiser of a module: plain SGD, or AdamW without decay of biases and norms."""
+    """Make the optimiser of a module: plain SGD, or AdamW without weight decay of biases and norms."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     if settings.optimiser == "sgd":
         return torch.optim.SGD(parameters, lr=settings.lr)
     groups = [
-        {"params": [one for one in parameters if one.dim() > 1], "weight_decay": settings.decay},
-        {"params": [one for one in parameters if one.dim() < 2], "weight_decay": 0.0},
+        {"params": [parameter for parameter in parameters if parameter.dim() > 1], "weight_decay": settings.decay},
+        {"params": [parameter for parameter in parameters if parameter.dim() < 2], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=settings.lr, betas=(0.9, 0.95), eps=1e-8)
 
 
 def clip(module: nn.Module, limit: float) -> None:
-    """Scale the gradients down to a norm of `limit`, if theirs is larger; as PyTorch does, and sparse ones too."""
+    """Scale the gradients down to a norm of `limit` if theirs is larger, as PyTorch does; sparse gradients too."""
     values = []
     for parameter in module.parameters():
         if parameter.grad is not None and parameter.grad.is_sparse:

@@ -1,4 +1,4 @@
-"""Options of trainings, declared as fields of their settings: the command line, experiments and refusals read them there.
+"""Declarations of training options as fields of settings, read by the command line, by experiments and by error messages.
 
     @dataclass(frozen=True, slots=True)
     class Size:
@@ -8,7 +8,7 @@
     class Settings:
         size: Size = part(MODEL, Size())
 
-declares `--layers`. Its default is that of the family's settings, which may differ from that of the class.
+declares `--layers`. Its default is the value in the family's settings, which may differ from the default of the class.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,11 +32,11 @@ class Option:
         field: the field of the settings that it sets.
         name: its spelling on the command line, without dashes.
         kind: the type of its value, or of each of its values.
-        several: does it take several values?
-        choices: the values it may have; empty for any.
-        default: its value unless it is given.
-        help: what it says, in a few words.
-        metavar: what stands for its value in `--help`.
+        several: True if it takes several values.
+        choices: the allowed values; empty if any value is allowed.
+        default: the value if the option is not given.
+        help: what it sets, in a few words.
+        metavar: the placeholder of its value in `--help`.
         group: the title under which `--help` lists it; "" for none.
     """
 
@@ -55,77 +55,79 @@ def option(help: str, default: Any = MISSING, *, name: str = "", metavar: str = 
     """Declare a field of settings as an option.
 
     Arguments:
-        help: what it says, in a few words; the default is added.
-        default: of the field; none: it has to be given.
-        name: its spelling, if it is not that of the field with hyphens.
-        metavar: what stands for its value in `--help`, if not its name in capitals.
-        group: its title in `--help`, if it is no field of a part.
+        help: what it sets, in a few words; the default is appended.
+        default: the default of the field; without one the option is required.
+        name: its spelling on the command line, if it is not the field's name with hyphens.
+        metavar: the placeholder of its value in `--help`, if it is not the name in capitals.
+        group: its title in `--help`, if the field does not belong to a part.
     """
     declared = {"help": help, "name": name, "metavar": metavar, "group": group}
     return field(default=default, metadata={_OPTION: declared})
 
 
 def part(title: str, default: Any) -> Any:
-    """Declare a field of settings as a part of them, with options of its own.
+    """Declare a field of settings that holds further settings with options of their own.
 
     Arguments:
-        title: under which `--help` lists its options; "" for none.
-        default: the part with the defaults of the family.
+        title: the title under which `--help` lists its options; "" for none.
+        default: the settings with the defaults of the family.
     """
     return field(default=default, metadata={_PART: title})
 
 
 def options(settings: object) -> tuple[Option, ...]:
-    """List the options of a family's settings; their values there are the defaults."""
+    """List the options of a family's settings; the values of the settings are the defaults."""
     return tuple(_options(settings, ""))
 
 
 def _options(settings: Any, group: str) -> Iterator[Option]:
     hints = get_type_hints(type(settings))
-    for one in fields(settings):
-        value = getattr(settings, one.name)
-        if _PART in one.metadata:
-            yield from _options(value, one.metadata[_PART])
-        elif _OPTION in one.metadata:
-            declared, hint = one.metadata[_OPTION], hints[one.name]
+    for item in fields(settings):
+        value = getattr(settings, item.name)
+        if _PART in item.metadata:
+            yield from _options(value, item.metadata[_PART])
+        elif _OPTION in item.metadata:
+            declared, hint = item.metadata[_OPTION], hints[item.name]
             several = get_origin(hint) is tuple
             kind = get_args(hint)[0] if several else hint
             choices = get_args(kind) if get_origin(kind) is Literal else ()
             yield Option(
-                one.name, declared["name"] or one.name.replace("_", "-"), str if choices else kind, several, choices, value,
-                declared["help"], declared["metavar"], declared["group"] or group,
+                item.name, declared["name"] or item.name.replace("_", "-"), str if choices else kind, several, choices,
+                value, declared["help"], declared["metavar"], declared["group"] or group,
             )  # fmt: skip
 
 
 def changed(settings: S, values: Mapping[str, object], place: str = "") -> S:
-    """Return settings with other values of some fields, whatever part they are in; values of no field are passed over.
+    """Return a copy of settings with new values of some fields, in whichever part they are.
 
     Arguments:
-        place: what stands before the name of a field in a refusal.
+        settings: the settings to copy.
+        values: new values by field name; names that are no field are ignored.
+        place: the text before the field's name in an error message.
 
     Raises:
-        UsageError: a value that can't be taken.
+        UsageError: a value is not allowed.
     """
-    made: Any = settings
+    copied: Any = settings
     hints = get_type_hints(type(settings))
     changes: dict[str, object] = {}
-    for one in fields(made):
-        if _PART in one.metadata:
-            changes[one.name] = changed(getattr(made, one.name), values, place)
-        elif one.name in values:
-            changes[one.name] = value = values[one.name]
-            # A name that no training knows would be read as one of those it knows.
-            if get_origin(hints[one.name]) is Literal and value not in get_args(hints[one.name]):
-                expected = "one of " + ", ".join(get_args(hints[one.name]))
-                raise UsageError(f"{place}{one.name}", repr(value), expected)
-    return replace(made, **changes)  # type: ignore[no-any-return]
+    for item in fields(copied):
+        if _PART in item.metadata:
+            changes[item.name] = changed(getattr(copied, item.name), values, place)
+        elif item.name in values:
+            changes[item.name] = value = values[item.name]
+            # An unknown name would otherwise be treated as one of the known ones.
+            if get_origin(hints[item.name]) is Literal and value not in get_args(hints[item.name]):
+                expected = "one of " + ", ".join(get_args(hints[item.name]))
+                raise UsageError(f"{place}{item.name}", repr(value), expected)
+    return replace(copied, **changes)  # type: ignore[no-any-return]
 
 
 def refuse_small(settings: object, *names: str) -> None:
     """Refuse a setting below 1.
 
     Raises:
-        UsageError: the first that is.
+        UsageError: a setting is below 1; the message names the first one.
     """
     for name in names:
         if (value := getattr(settings, name)) < 1:

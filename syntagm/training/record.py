@@ -1,8 +1,8 @@
-"""How far the training in a folder has come, and whether another one may go on there.
+"""The record of the training in a folder, and the check whether a training may continue there.
 
-nothing               no training has begun here
-state/                one has begun; the same goes on with it
-training.json         one has ended: its settings, its text and its history; the same does nothing, another is refused
+nothing               no training has started here
+state/                a training has started; the same command resumes it
+training.json         a training has finished: its settings, text and history; the same command does nothing, another is refused
 """
 
 import contextlib
@@ -15,85 +15,92 @@ from syntagm.io import json, record
 
 FILE = "training.json"
 STATE = "state"
-# Weights, optimiser and place of a training that has begun.
+# Weights, optimiser and position of a training that has started.
 STATE_FILE = "state.safetensors"
-# The files of weights, of whatever tool.
+# Weight files, written by any tool.
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
-_CURE = "Give the same command to go on with it, or choose another folder."
+_CURE = "Use the same command as before to resume it, or choose another folder."
 
 
 def finished(folder: Path, family: str = "") -> dict[str, Any] | None:
-    """What `training.json` says of a training that has ended; None if none has ended here.
+    """Return `training.json` of a finished training, or None if no training has finished here.
 
     Arguments:
-        family: the family that the folder may be of; "" for any.
+        folder: the model folder.
+        family: the expected family; "" for any.
 
     Raises:
-        UsageError: a model of another family.
+        UsageError: the folder holds a model of another family.
         RunError: the file is damaged.
     """
     if not (folder / FILE).exists():
         return None
-    made = json.record(folder / FILE, RunError, "what a training wrote", "Choose another folder.")
-    if family and made.get("family") != family:
-        raise UsageError(str(folder), f"a model of the family {made.get('family')}", "a new folder")
-    return made
+    training = json.record(folder / FILE, RunError, "what a training wrote", "Choose another folder.")
+    if family and training.get("family") != family:
+        raise UsageError(str(folder), f"a model of the family {training.get('family')}", "a new folder")
+    return training
 
 
 def begun(folder: Path) -> bool:
-    """Does a training that has not ended go on from a state here?"""
+    """Check whether the folder holds the state of an unfinished training."""
     return not (folder / FILE).exists() and (folder / STATE / STATE_FILE).exists()
 
 
 def leaves_something(folder: Path) -> bool:
-    """Is there anything here that a training with other settings would destroy?
+    """Check whether the folder holds anything that a training with other settings would destroy.
 
-    Before its first state a training leaves a lock or a tokenizer, and makes the latter anew.
+    A lock and a tokenizer don't count: a training without a saved state makes its tokenizer again.
     """
     kept = (*folder.glob("*.safetensors"), *(folder / STATE).glob("*.safetensors"))
     return bool(kept) or (folder / FILE).exists()
 
 
-def refuse_another(folder: Path, standing: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    """Refuse to go on with a training of other settings or another text.
+def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
+    """Refuse to resume a training with other settings or another text.
+
+    Arguments:
+        folder: the model folder.
+        recorded: the settings and text of the training in the folder.
+        requested: the settings and text of the new training.
 
     Raises:
-        RunError: a value of `asked` is another in `standing`.
+        RunError: a value of `requested` differs from `recorded`.
     """
-    record.refuse_another(folder, "another training,", standing, asked, _CURE)
+    record.refuse_another(folder, "another training,", recorded, requested, _CURE)
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Refuse weights that no training of ours left there, as they would be overwritten; and a record without its weights.
+    """Refuse a folder with weights that Syntagm did not train, which would be overwritten, or with a record but no weights.
 
     Raises:
-        RunError: so it is.
+        RunError: the folder holds either.
     """
     ended = (folder / FILE).exists()
     weights = sorted(path.name for kind in _WEIGHTS for path in folder.glob(kind))
     if ended and not weights:
-        cure = "Delete the folder to train anew."
-        raise RunError(str(folder), f"{FILE} of a training that has ended, without its weights", "both", cure)
+        cure = "Delete the folder to train again."
+        raise RunError(str(folder), f"{FILE} of a finished training, without its weights", "both", cure)
     if weights and not ended and not begun(folder):
         raise RunError(str(folder), f"a model that was not trained here ({weights[0]})", "a new folder")
 
 
-def end(folder: Path, made: Mapping[str, Any]) -> None:
-    """Note that a training has ended, and delete its state, which is not needed any more.
+def end(folder: Path, training: Mapping[str, Any]) -> None:
+    """Write the record of a finished training and delete its state.
 
     Arguments:
-        made: what there is to know of it: its family, settings, text and history.
+        folder: the model folder.
+        training: its family, settings, text and history.
 
     Raises:
-        RunError: the note can't be written.
+        RunError: the record can't be written.
     """
-    record.write(folder / FILE, made)
+    record.write(folder / FILE, training)
     remove_state(folder)
 
 
 def remove_state(folder: Path) -> None:
-    """Delete the state of a training that has ended, if it is there."""
-    # The model is written: a file that stays, as a lock that is held does on network file systems, must not spoil that.
+    """Delete the state of a finished training, if there is one."""
+    # The model is written already. A file that can't be deleted, such as a lock on a network file system, is no error.
     with contextlib.suppress(OSError):
         for path in (folder / STATE).iterdir():
             path.unlink()

@@ -1,4 +1,4 @@
-"""The settings of the training loop: optimiser, schedule, when to stop, and in what type to compute."""
+"""The settings of the training loop: optimiser, learning-rate schedule, early stopping and precision."""
 
 from dataclasses import dataclass
 from math import cos, inf, pi
@@ -11,7 +11,7 @@ Optimiser = Literal["sgd", "adamw"]
 Schedule = Literal["plateau", "cosine", "constant"]
 PLATEAU_FACTOR = 0.25
 FLOOR = 0.1
-# The loop multiplies it by a million and the epoch, within 64 bits.
+# The loop multiplies the seed by a million and adds the epoch; the result must fit into 64 bits.
 _SEEDS = 2**32
 
 
@@ -20,38 +20,38 @@ class Settings:
     """How to train.
 
     Arguments:
-        epochs: at most so many passes over the text.
-        optimiser: `sgd`, plain; or `adamw` (betas 0.9 and 0.95, no decay of biases and norms).
-        lr: the learning rate, at its highest.
-        schedule: `plateau`: a quarter of it after an evaluation that is no better than the best (Gulordava et al. 2018);
-            `cosine`: linearly up over `warmup` steps, then down to a tenth along a cosine over all epochs; `constant`:
-            up likewise, then as it is.
-        warmup: steps; `plateau` has none.
+        epochs: the largest number of passes over the text.
+        optimiser: `sgd`: plain SGD; `adamw`: AdamW with betas 0.9 and 0.95 and no weight decay of biases and norms.
+        lr: the peak learning rate.
+        schedule: `plateau`: divide the rate by four after an evaluation that does not beat the best one (Gulordava et al.
+            2018); `cosine`: rise linearly over `warmup` steps, then fall to a tenth along a cosine over all epochs;
+            `constant`: rise likewise, then stay.
+        warmup: steps of linear warm-up, at most the total number of steps; ignored by `plateau`.
         decay: weight decay (adamw).
         clip: the largest norm of the gradient; 0 for no limit.
-        patience: stop after so many evaluations in a row without a better one; 0: never.
-        every: evaluate every so many steps, and after the last; 0: after each epoch.
-        seed: of weights, order and dropout.
-        dtype: `f32`; or `bf16`: forward passes in bfloat16, weights and optimiser in float32.
+        patience: stop after this many evaluations in a row without improvement; 0: never.
+        every: evaluate every this many steps and after the last one; 0: after each epoch.
+        seed: seed of the initial weights, the order of the batches and dropout.
+        dtype: `f32`: float32; `bf16`: forward passes in bfloat16, weights and optimiser in float32.
         device: `cpu`, `cuda`, `cuda:1` ...
     """
 
-    epochs: int = option("passes over the text, at most")
+    epochs: int = option("largest number of passes over the text")
     optimiser: Optimiser = option("plain SGD, or AdamW")
     lr: float = option("learning rate")
-    schedule: Schedule = option("how the rate goes on", "plateau")
-    warmup: int = option("steps (cosine, constant), at most all there are", 0)
+    schedule: Schedule = option("schedule of the learning rate", "plateau")
+    warmup: int = option("warm-up steps (cosine, constant), at most the total number of steps", 0)
     decay: float = option("weight decay (adamw)", 0.0)
     clip: float = option("largest norm of the gradient; 0: no limit", 0.25)
-    patience: int = option("stop after so many evaluations without gain; 0: never", 0)
-    every: int = option("evaluate every so many steps, and at the end; 0: after each epoch", 0)
-    seed: int = option("of weights, order and dropout", 1)
+    patience: int = option("stop after this many evaluations without improvement; 0: never", 0)
+    every: int = option("evaluate every this many steps, and at the end; 0: after each epoch", 0)
+    seed: int = option("seed of the initial weights, the order of the batches and dropout", 1)
     dtype: Literal["f32", "bf16"] = option("bf16: forward passes in bfloat16", "f32")
     device: str = option("cpu, cuda, cuda:1 ...", "cpu")
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("warmup", 0), ("decay", 0), ("clip", 0), ("patience", 0), ("every", 0)):
-            # Neither endless nor no number.
+            # This refuses inf and nan, too.
             if not least <= getattr(self, name) < inf:
                 raise UsageError(name, str(getattr(self, name)), f"at least {least}")
         if not 0 < self.lr < inf:
@@ -61,7 +61,13 @@ class Settings:
 
 
 def rate_at(settings: Settings, step: int, steps: int, reductions: int) -> float:
-    """The learning rate of a step, from 0, of `steps` in all, after so many reductions of the plateau schedule.
+    """Return the learning rate of a step.
+
+    Arguments:
+        settings: schedule, warm-up and peak rate.
+        step: the step, from 0.
+        steps: the total number of steps.
+        reductions: how often the plateau schedule has reduced the rate.
 
     >>> cosine = Settings(1, "adamw", 1.0, "cosine", warmup=2)
     >>> [round(rate_at(cosine, step, 12, 0), 3) for step in (0, 1, 2, 7, 11)]
@@ -75,5 +81,5 @@ def rate_at(settings: Settings, step: int, steps: int, reductions: int) -> float
         return settings.lr * (step + 1) / settings.warmup
     if settings.schedule == "constant":
         return settings.lr
-    part = (step - settings.warmup) / max(1, steps - settings.warmup)
-    return settings.lr * (FLOOR + (1 - FLOOR) * (1 + cos(pi * min(1.0, part))) / 2)
+    progress = (step - settings.warmup) / max(1, steps - settings.warmup)
+    return settings.lr * (FLOOR + (1 - FLOOR) * (1 + cos(pi * min(1.0, progress))) / 2)

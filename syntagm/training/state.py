@@ -1,7 +1,7 @@
-"""The state of a training on disk: weights, optimiser, random numbers and place, in one safetensors file.
+"""The saved state of a training: weights, optimiser, random number generators and position, in one safetensors file.
 
-The file is written whole or not at all, so that a training that is killed goes on from the last one as if nothing had been.
-The best weights so far stand in a file of their own, which the state names; it is written before and deleted after it.
+The file is written atomically, so a training that is killed resumes exactly from the last saved state. The best weights so
+far are in a file of their own, which the state names. It is written before the state and deleted after it.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from syntagm.training.record import STATE_FILE
 
 @dataclass(slots=True)
 class Place:
-    """Where a training stands: what is done, the best evaluation so far, and the history of evaluations."""
+    """The position of a training: what is done, the best evaluation so far, and the history of evaluations."""
 
     epoch: int = 0
     index: int = 0
@@ -42,7 +42,11 @@ class Place:
 
 
 def save(folder: Path, place: Place, tensors: Mapping[str, Tensor]) -> None:
-    """Write the state; RunError if the disk is full, and then the old one still stands."""
+    """Write the state and delete outdated best weights.
+
+    Raises:
+        RunError: the state can't be written, for example because the disk is full; the old state is kept.
+    """
     _save(folder / STATE_FILE, tensors, {"place": json.dumps(asdict(place))})
     for old in folder.glob("best-*.safetensors"):
         if old.name != place.best_file:
@@ -50,14 +54,14 @@ def save(folder: Path, place: Place, tensors: Mapping[str, Tensor]) -> None:
 
 
 def save_best(folder: Path, step: int, tensors: Mapping[str, Tensor]) -> str:
-    """Write the best weights so far; the name of their file, for the state to hold."""
+    """Write the best weights so far and return the name of their file, which the state records."""
     name = f"best-{step}.safetensors"
     _save(folder / name, tensors, {})
     return name
 
 
 def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
-    """The state, or None if there is none.
+    """Load the state, or return None if there is none.
 
     Raises:
         RunError: the file is damaged.
@@ -69,49 +73,53 @@ def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
         tensors, metadata = _load(path)
         return Place(**json.loads(metadata["place"])), tensors
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
-        cure = "Delete the folder to begin anew."
-        raise RunError(str(path), f"a damaged state ({error})", "a state of a training", cure) from error
+        cure = "Delete the folder to start again."
+        raise RunError(str(path), f"a damaged state ({error})", "the state of a training", cure) from error
 
 
 def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
-    """The weights of the best evaluation; RunError if their file is gone or damaged."""
+    """Load the weights of the best evaluation.
+
+    Raises:
+        RunError: their file is missing or damaged.
+    """
     path = folder / place.best_file
     try:
         return _load(path)[0]
     except (SafetensorError, ValueError, OSError) as error:
-        cure = "Delete the folder to begin anew."
-        raise RunError(str(path), f"damaged or gone ({error})", "the best weights so far", cure) from error
+        cure = "Delete the folder to start again."
+        raise RunError(str(path), f"a damaged or missing file ({error})", "the best weights so far", cure) from error
 
 
 def tensors_of(
     module: torch.nn.Module, optimiser: torch.optim.Optimizer, carried: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
-    """All tensors of a state by name: weights, optimiser, what is carried, random numbers."""
-    found = {f"module.{name}": tensor for name, tensor in weights_of(module).items()}
+    """Collect all tensors of a state by name: weights, optimiser, carried state, random number generators."""
+    tensors = {f"module.{name}": tensor for name, tensor in weights_of(module).items()}
     for index, state in optimiser.state_dict()["state"].items():
-        found |= {f"optimiser.{index}.{key}": torch.as_tensor(value) for key, value in state.items()}
-    found |= {f"carried.{name}": tensor for name, tensor in carried.items()}
-    found["random.cpu"] = torch.get_rng_state()
+        tensors |= {f"optimiser.{index}.{key}": torch.as_tensor(value) for key, value in state.items()}
+    tensors |= {f"carried.{name}": tensor for name, tensor in carried.items()}
+    tensors["random.cpu"] = torch.get_rng_state()
     if (device := next(module.parameters()).device).type == "cuda":
-        found["random.cuda"] = torch.cuda.get_rng_state(device)
-    return found
+        tensors["random.cuda"] = torch.cuda.get_rng_state(device)
+    return tensors
 
 
 def weights_of(module: torch.nn.Module) -> dict[str, Tensor]:
-    """The parameters and buffers of a module by name, tied ones once."""
+    """Return the parameters and buffers of a module by name, tied ones once."""
     seen: set[int] = set()
-    found = {}
+    weights = {}
     for name, tensor in module.state_dict().items():
         if tensor.data_ptr() not in seen or not tensor.numel():
-            found[name] = tensor
+            weights[name] = tensor
         seen.add(tensor.data_ptr())
-    return found
+    return weights
 
 
 def restore(
     module: torch.nn.Module, optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Put a state back into place; what was carried is returned."""
+    """Load a state into a module and its optimiser; return the carried state."""
     load_weights(module, part(tensors, "module."))
     states: dict[int, dict[str, Tensor]] = {}
     for name, tensor in part(tensors, "optimiser.").items():
@@ -120,14 +128,14 @@ def restore(
     optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})
     torch.set_rng_state(tensors["random.cpu"])
     device = next(module.parameters()).device
-    # A training may go on elsewhere than it began; then it is another anyway.
+    # A training may resume on another device; then its random numbers differ anyway.
     if device.type == "cuda" and "random.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["random.cuda"], device)
     return {name: tensor.to(device) for name, tensor in part(tensors, "carried.").items()}
 
 
 def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Put weights into a module; tied ones follow."""
+    """Copy weights into a module; tied parameters share them."""
     with torch.no_grad():
         own = module.state_dict()
         for name, tensor in tensors.items():
@@ -135,26 +143,26 @@ def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor]) -> None
 
 
 def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """Those tensors whose names begin with `prefix`, under the rest of their names."""
+    """Return the tensors whose names begin with `prefix`, with the prefix removed."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     with safe_open(path, framework="pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, it is no dict
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, `file` is no dict
         metadata = file.metadata() or {}
     if metadata.get("checksum") != _checksum(tensors):
-        raise ValueError("its checksum is another")
+        raise ValueError("the checksum does not match")
     return tensors, metadata
 
 
 def _checksum(tensors: Mapping[str, Tensor]) -> str:
-    found = 0
+    checksum = 0
     for name in sorted(tensors):
         # As bytes: numpy has no bfloat16.
         content = tensors[name].reshape(-1).view(torch.uint8).numpy().tobytes()
-        found = zlib.crc32(content, zlib.crc32(name.encode(), found))
-    return f"{found:08x}"
+        checksum = zlib.crc32(content, zlib.crc32(name.encode(), checksum))
+    return f"{checksum:08x}"
 
 
 def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
@@ -168,6 +176,6 @@ def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -
         with contextlib.suppress(OSError):
             temporary.unlink()
         if isinstance(error, SafetensorError):
-            # The library tells what the system said, not its number.
+            # The library passes on the system's message without the error number.
             raise RunError(str(path), f"can't be written ({error})", "a writable folder with free space") from error
         raise atomic.refusal(path, error, size) from error

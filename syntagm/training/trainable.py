@@ -1,4 +1,4 @@
-"""What a family says of itself so that it can be trained: one record, read by `train` and by experiments."""
+"""The declaration of a family that can be trained, read by `syntagm train` and by experiments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ def _is_whole(folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Controlled(Generic[S]):
-    """How a family takes part in controlled experiments.
+    """The part of a family in controlled experiments.
 
     Arguments:
-        scales: its options by the name of the scale (`small`, `paper`); it takes part in those of the scales that it has.
-        duration: estimate the seconds of training and of scoring, at most.
-        default: does it take part in an experiment that names no families?
-        pace: what its estimates of duration rest on, if not on the number of its weights.
+        scales: its options by name of the scale (`small`, `paper`). It takes part only in the scales listed here.
+        duration: a function that estimates the seconds of training and of scoring, as upper limits.
+        default: True if it takes part in an experiment that names no families.
+        pace: the basis of its estimates of duration, if it is not the number of its weights.
     """
 
     scales: Mapping[str, Mapping[str, Any]]
@@ -37,21 +37,21 @@ class Controlled(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Trainable(Generic[S]):
-    """A family of models that can be trained. Nothing here loads what training needs.
+    """A family of models that can be trained. The declaration does not load the libraries that training needs.
 
     Arguments:
-        name: what the command line calls it.
+        name: its name on the command line.
         summary: what it is, in a few words.
-        settings: the defaults; their fields are the options of `syntagm train`.
-        train: train a model and write its folder; go on with a training that was stopped there; leave one that has ended as
-            it is; refuse another one.
-        drawn: does chance play a part? If not, one model stands for all seeds of an experiment.
-        needs_valid: can it not do without held-out text?
-        valid: what held-out text is for.
-        note: stands above its options in `--help`.
-        controlled: how it takes part in controlled experiments; None: it does not.
-        variant_of: the family whose models these are, trained with other options; "" for a family of its own.
-        whole: does the model that an ended training left stand in its folder as it was written? If not, it is trained anew.
+        settings: the default settings; their fields are the options of `syntagm train`.
+        train: a function that trains a model and writes its folder. It resumes an interrupted training, leaves a finished
+            one as it is, and refuses a folder of another training.
+        drawn: True if its models depend on a seed; otherwise one model serves for all seeds of an experiment.
+        needs_valid: True if it needs held-out text.
+        valid: what held-out text is used for.
+        note: a text above its options in `--help`.
+        controlled: its part in controlled experiments; None if it takes no part.
+        variant_of: the family that it is a variant of, with other options; "" for a family of its own.
+        whole: a function that checks whether the model of a finished training is intact. If not, it is trained again.
     """
 
     name: str
@@ -73,5 +73,5 @@ class Trainable(Generic[S]):
 
     @property
     def on_device(self) -> bool:
-        """Can it be trained and scored elsewhere than on the processor?"""
+        """True if it can be trained and scored on another device than the CPU."""
         return any(option.field == "device" for option in self.options)

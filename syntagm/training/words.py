@@ -1,4 +1,4 @@
-"""What is a word in training, and what becomes of rare ones: settings that all word models share."""
+"""The settings that all word-level models share: tokenization and the treatment of rare words."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,16 +11,17 @@ class Words:
     """How text becomes words.
 
     Arguments:
-        tokens: `auto`: a text that is divided into words already is taken as it stands, another is divided as in the Penn
-            Treebank; `treebank`: all are (in divided text, NLTK takes a closing quote for an opening one); `blanks`: none is.
+        tokens: `blanks`: split at white space; `treebank`: split as in the Penn Treebank (in text that is split already,
+            NLTK takes a closing quote for an opening one); `auto`: `blanks` if the text is split already, else `treebank`.
         threshold: a word seen less often is unknown.
-        classes: of unknown words: `berkeley`, `single` or `none` (every word is kept); see `models.words.vocabulary`.
+        classes: classes of unknown words: `berkeley`, `single` or `none` (every word is kept); see
+            `models.words.vocabulary`.
     """
 
     tokens: Literal["auto", "blanks", "treebank"] = option(
-        "how to divide text: at blanks, as the Penn Treebank, or as it stands if its marks stand alone already", "auto"
+        "how to split text: at white space, as in the Penn Treebank, or by what the text looks like", "auto"
     )
     threshold: int = option("a word seen less often is unknown", 2, metavar="N")
     classes: Literal["berkeley", "single", "none"] = option(
-        "classes of unknown words; none: keep every word", "berkeley", name="unknown"
+        "classes of unknown words; none: every word is kept", "berkeley", name="unknown"
     )

@@ -4,15 +4,60 @@ A view is a file, or a folder if it is long. It offers `make_table(runs, **optio
 Figure`, or both; then `syntagm table` and `syntagm figure` find it by its name. `views.options` says how options are declared.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from syntagm.errors import UsageError
 
+if TYPE_CHECKING:
+    from syntagm.drawing.chart import Figure
+    from syntagm.drawing.table import Table
+    from syntagm.runs.store import Run
+
 Kind = Literal["table", "figure"]
 MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table", "figure": "draw_figure"}
+
+
+def table(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Table":
+    """Make a table of runs; `syntagm table --list` names them.
+
+    Arguments:
+        runs: one, or several.
+        options: those of the table, as on the command line or as Python values: `wide=True`, `series=("a", "b")`.
+
+    Raises:
+        UsageError: no such table or option, or a value that is not allowed.
+        RunError: the runs can't make it.
+
+    >>> import syntagm as sg
+    >>> run = sg.evaluate(sg.load_model("toy"), sg.read_suites("hu2020/mvrr"))
+    >>> sg.table("scores", run).to_frame().columns[:4]
+    ['suite', 'measure', 'model', 'score']
+    """
+    made: Table = _make("table", name, runs, options)
+    return made
+
+
+def figure(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Figure":
+    """Draw a figure of runs; `syntagm figure --list` names them. Arguments and errors as of `table`.
+
+    >>> import syntagm as sg
+    >>> run = sg.evaluate(sg.load_model("toy"), sg.read_suites("hu2020/mvrr"))
+    >>> sg.figure("scores", run).to_frame().height
+    1
+    """
+    made: Figure = _make("figure", name, runs, options)
+    return made
+
+
+def _make(kind: Kind, name: str, runs: "Run | Sequence[Run]", options: dict[str, object]) -> Any:
+    from syntagm.runs.store import Run
+    from syntagm.views.options import call, spelled
+
+    several = [runs] if isinstance(runs, Run) else list(runs)
+    return call(find(kind, name), several, {key: spelled(value) for key, value in options.items()}, f"{kind} {name}")
 
 
 def offering(kind: Kind) -> list[str]:

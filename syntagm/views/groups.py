@@ -43,5 +43,5 @@ def _rows(runs: Sequence[Run], tag: str, measure: str) -> Iterator[tuple[Cell, .
     for model, run in named(runs):
         for one in scores(run, measure, tag):
             label = one.group[tag]
-            count = sum(suite.tags.get(tag) == label and bool(suite.taken(measure)) for suite in run.suites)
+            count = sum(suite.tags.get(tag) == label and bool(suite.predictions_for(measure)) for suite in run.suites)
             yield (tag, label, model, count, *cells(one), or_none(chance_of(run, one).value))

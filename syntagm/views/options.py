@@ -83,6 +83,17 @@ def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str]
     return make(runs, **{name: known[name].read(text) for name, text in texts.items()})
 
 
+def spelled(value: object) -> str:
+    """Return a value of an option as users would write it.
+
+    >>> spelled(True), spelled(("a", "b")), spelled(3)
+    ('yes', 'a,b', '3')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
 def _option(name: str, default: object, hint: Any) -> Option:
     kind, about = get_args(hint)
     if isinstance(about, Reader):

@@ -13,7 +13,8 @@ from syntagm.materials.finding import expand
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.report import methods, references
-from syntagm.runs.evaluate import fill, run
+from syntagm.runs.evaluate import fill
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.word_list import WordList, WordRow
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))

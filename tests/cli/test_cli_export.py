@@ -11,7 +11,7 @@ from syntagm.cli import main
 from syntagm.export import lm_eval
 from syntagm.formula import parse
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import open_run
 from syntagm.suite import Item, Prediction, Sentence, Suite
 

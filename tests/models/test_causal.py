@@ -14,7 +14,7 @@ from syntagm.answers import Surprisals
 from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.forward import Forward
-from syntagm.models.causal.model import Causal, wrap
+from syntagm.models.causal.model import Causal, from_transformers
 
 TEXTS = [
     "The old gardener watered the roses.",
@@ -46,7 +46,7 @@ def reference(model: Causal, text: str) -> NDArray[np.float64]:
 @pytest.mark.parametrize("options", [{}, {"bos": "no"}, {"eos": "yes"}, {"sharing": "no"}, {"batch": "7"}], ids=str)
 def test_bits_are_those_of_one_sentence_at_a_time_in_float64(family: str, options: dict[str, str]) -> None:
     tokenizer = CAUSAL[family]().tokenizer
-    model = wrap(transformer(family, tokenizer), tokenizer, family, **options)
+    model = from_transformers(transformer(family, tokenizer), tokenizer, family, **options)
     for text, answer in zip(TEXTS, model.score(TEXTS), strict=True):
         np.testing.assert_allclose(answer.bits, reference(model, text), rtol=0, atol=1e-4)
 
@@ -87,13 +87,13 @@ def test_probabilities_of_the_next_token_sum_to_one(family: str) -> None:
 def test_a_model_that_looks_ahead_is_refused(dtype: torch.dtype) -> None:
     masked = transformer("bert", words()).to(dtype)
     with pytest.raises(ModelError, match="changes with what follows it"):
-        wrap(masked, words(), "masked")
+        from_transformers(masked, words(), "masked")
 
 
 @pytest.mark.parametrize("sharpen", [1.0, 8.0])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_capped_logits_are_seen_in_any_type(dtype: torch.dtype, sharpen: float) -> None:
-    model = wrap(transformer("gemma2", byte_level(), sharpen).to(dtype), byte_level(), "capped")
+    model = from_transformers(transformer("gemma2", byte_level(), sharpen).to(dtype), byte_level(), "capped")
     assert not model.forward.direct_head
 
 
@@ -110,7 +110,7 @@ def test_layers_that_ignore_the_tree_mask_are_seen_in_any_type(dtype: torch.dtyp
         for weights in convolutional.parameters():
             if weights.dim() > 1:
                 weights.mul_(sharpen)
-    model = wrap(convolutional.to(dtype), byte_level(), "convolutional")
+    model = from_transformers(convolutional.to(dtype), byte_level(), "convolutional")
     assert not model.forward.tree
     assert causal("gpt2").forward.tree
 
@@ -181,7 +181,7 @@ def test_weights_that_are_not_numbers_give_answers_that_are_not() -> None:
     broken = transformer("gpt2", byte_level())
     with torch.no_grad():
         broken.transformer.h[1].mlp.c_fc.weight.fill_(math.nan)
-    model = wrap(broken, byte_level(), "broken")
+    model = from_transformers(broken, byte_level(), "broken")
     for answer in model.score(TEXTS):
         assert np.isnan(answer.bits).all()
 
@@ -190,7 +190,7 @@ def test_weights_that_are_not_numbers_give_answers_that_are_not() -> None:
 @pytest.mark.parametrize(("bos", "scored"), [("yes", 8), ("no", 9)])
 def test_beyond_its_positions_a_model_says_nan(family: str, bos: str, scored: int) -> None:
     size = {"n_positions": 8} if family == "gpt2" else {"max_position_embeddings": 8}
-    model = wrap(transformer(family, byte_level(), **size), byte_level(), "short", bos=bos)
+    model = from_transformers(transformer(family, byte_level(), **size), byte_level(), "short", bos=bos)
     text = TEXTS[5]
     short, long = model.score(["The old", text])
     assert np.isfinite(short.bits[bos == "no" :]).all()
@@ -203,7 +203,7 @@ def test_beyond_its_positions_a_model_says_nan(family: str, bos: str, scored: in
 
 @pytest.mark.parametrize("positions", [1, 2, 3])
 def test_hardly_any_positions(positions: int) -> None:
-    model = wrap(transformer("gpt2", byte_level(), n_positions=positions), byte_level(), "tiny")
+    model = from_transformers(transformer("gpt2", byte_level(), n_positions=positions), byte_level(), "tiny")
     for answer in model.score(TEXTS[:2]):
         assert np.isfinite(answer.bits[:positions]).all()
         assert np.isnan(answer.bits[positions:]).all()
@@ -243,7 +243,7 @@ def test_sequences_beyond_a_sliding_window_are_padded_not_packed() -> None:
             bos_token_id=tokenizer.bos_token_id,
         )
     ).eval()
-    model = wrap(made, tokenizer, "windowed")
+    model = from_transformers(made, tokenizer, "windowed")
     assert model.forward.tree
     long = " ".join(TEXTS)
     assert len(tokenizer(long)["input_ids"]) > 50
@@ -263,14 +263,14 @@ def test_types(dtype: str, close: float) -> None:
 
 
 def test_rows_beyond_the_tokenizer_take_part_in_the_softmax() -> None:
-    wide = wrap(transformer("gpt2", byte_level(), rows=len(byte_level()) + 50), byte_level(), "wide")
+    wide = from_transformers(transformer("gpt2", byte_level(), rows=len(byte_level()) + 50), byte_level(), "wide")
     assert wide.forward.head.vocabulary == len(byte_level()) + 50
     for text, answer in zip(TEXTS, wide.score(TEXTS), strict=True):
         np.testing.assert_allclose(answer.bits, reference(wide, text), rtol=0, atol=1e-4)
 
 
 def test_tokens_beyond_the_rows_are_refused() -> None:
-    narrow = wrap(transformer("gpt2", byte_level(), rows=300), byte_level(), "narrow")
+    narrow = from_transformers(transformer("gpt2", byte_level(), rows=300), byte_level(), "narrow")
     assert list(narrow.score(["zz"]))
     with pytest.raises(ModelError, match=r"number \d+, of 'The old gardener.*numbers below 300"):
         list(narrow.score(TEXTS))
@@ -281,15 +281,15 @@ class TestWrap:
 
     def test_it_follows_the_model_it_is_made_of(self) -> None:
         live = transformer("gpt2", byte_level())
-        before: list[Surprisals] = list(wrap(live, byte_level(), "live").score(TEXTS))
+        before: list[Surprisals] = list(from_transformers(live, byte_level(), "live").score(TEXTS))
         with torch.no_grad():
             live.transformer.wte.weight.mul_(0.5)
-        after = wrap(live, byte_level(), "live")
+        after = from_transformers(live, byte_level(), "live")
         assert abs(next(after.score(TEXTS)).bits - before[0].bits).max() > 0.01
 
     def test_a_model_that_was_trained_on_is_refused(self) -> None:
         live = transformer("gpt2", byte_level())
-        model = wrap(live, byte_level(), "live")
+        model = from_transformers(live, byte_level(), "live")
         assert list(model.score(TEXTS))
         live(input_ids=torch.arange(9)[None], labels=torch.arange(9)[None]).loss.backward()
         torch.optim.AdamW(live.parameters(), lr=1e-3, fused=True).step()
@@ -298,16 +298,18 @@ class TestWrap:
 
     def test_a_model_in_training_is_refused(self) -> None:
         with pytest.raises(UsageError, match="training mode"):
-            wrap(transformer("gpt2", byte_level()).train(), byte_level(), "live")
+            from_transformers(transformer("gpt2", byte_level()).train(), byte_level(), "live")
 
     @pytest.mark.parametrize("option", ["dtype", "device", "remote_code", "allow_pickle", "boss"])
     def test_options_that_would_do_nothing_are_refused(self, option: str) -> None:
         with pytest.raises(UsageError, match=option):
-            wrap(transformer("gpt2", byte_level()), byte_level(), "live", **{option: "no"})
+            from_transformers(transformer("gpt2", byte_level()), byte_level(), "live", **{option: "no"})
 
     def test_the_fingerprint_is_of_weights_vocabulary_and_policies(self) -> None:
         def made(seed: int = 1, **options: str) -> str:
-            return wrap(transformer("gpt2", byte_level(), seed=seed), byte_level(), "live", **options).fingerprint
+            return from_transformers(
+                transformer("gpt2", byte_level(), seed=seed), byte_level(), "live", **options
+            ).fingerprint
 
         assert made() == made() == made(batch="9") == made(sharing="no")
         assert len({made(), made(seed=2), made(bos="no"), made(eos="yes"), made(boundary="word")}) == 5
@@ -316,11 +318,11 @@ class TestWrap:
         live, tokenizer = transformer("gpt2", byte_level()), byte_level()
         backend = tokenizer.backend_tokenizer
         backend.no_truncation()
-        plain = wrap(live, tokenizer, "live")
+        plain = from_transformers(live, tokenizer, "live")
         expected = [answer.bits for answer in plain.score(TEXTS)]
         backend.enable_truncation(3)
         backend.enable_padding(length=50)
-        again = wrap(live, tokenizer, "live")
+        again = from_transformers(live, tokenizer, "live")
         assert again.fingerprint == plain.fingerprint
         for bits, answer in zip(expected, again.score(TEXTS), strict=True):
             np.testing.assert_array_equal(bits, answer.bits)
@@ -341,12 +343,12 @@ def test_the_start_symbol() -> None:
     bare = words(bos=None)
     model = transformer("llama", bare)
     model.config.bos_token_id = None
-    assert wrap(model, bare, "bare").bos is None
-    assert wrap(model, bare, "bare").settings["bos"] == "no"
+    assert from_transformers(model, bare, "bare").bos is None
+    assert from_transformers(model, bare, "bare").settings["bos"] == "no"
     with pytest.raises(UsageError, match="no start symbol"):
-        wrap(model, bare, "bare", bos="yes")
+        from_transformers(model, bare, "bare", bos="yes")
     model.config.bos_token_id = model.config.eos_token_id
-    assert wrap(model, bare, "bare").bos == "</s>"
+    assert from_transformers(model, bare, "bare").bos == "</s>"
 
 
 def test_the_probe_leaves_no_trace() -> None:

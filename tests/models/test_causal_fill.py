@@ -19,7 +19,7 @@ from syntagm.answers import Gap
 from syntagm.errors import ModelError, UsageError
 from syntagm.models.causal import candidates
 from syntagm.models.causal.candidates import Speller, divides_at_blanks
-from syntagm.models.causal.model import Causal, wrap
+from syntagm.models.causal.model import Causal, from_transformers
 
 WORDS = ("roses", "rose", "rain", "gardeners", "gardener", "boats", "zyzzyva", "fine-tunes", "has watered", "café")
 LEFTS = ["The old ", "The old gardener watered the ", "", 'She said "', "Two  ", "Eins\n", "naïve café "]
@@ -43,7 +43,7 @@ TOKENIZERS: dict[str, Callable[..., Any]] = {"Ġ": byte_level, "▁": sentencepi
 
 def build(mark: str, kind: str = "gpt2", **options: str) -> Causal:
     tokenizer = TOKENIZERS[mark]()
-    return wrap(transformer(kind, tokenizer, sharpen=5.0), tokenizer, f"tiny{mark}", **options)
+    return from_transformers(transformer(kind, tokenizer, sharpen=5.0), tokenizer, f"tiny{mark}", **options)
 
 
 def ending(model: Causal, mark: str) -> list[int]:
@@ -76,8 +76,8 @@ def by_definition(model: Causal, mark: str, left: str, word: str) -> float:
         assert ids[: len(before)] == before
         head = len(before)
     with torch.no_grad():
-        spread = model.live.double()(input_ids=torch.tensor([[tokenizer.bos_token_id, *ids]])).logits[0].softmax(-1)
-    model.live.float()
+        spread = model.module.double()(input_ids=torch.tensor([[tokenizer.bos_token_id, *ids]])).logits[0].softmax(-1)
+    model.module.float()
     bits = -sum(math.log2(spread[place, ids[place]]) for place in range(head, len(ids)))
     if mark == "":
         return bits
@@ -127,7 +127,7 @@ def test_ranks_by_adding_up(mark: str) -> None:
     [fill] = model.fill([Gap("The old ", "", WORDS)])
     ids = model.tokenizer("The old", add_special_tokens=False)["input_ids"]
     with torch.no_grad():
-        logits = model.live(input_ids=torch.tensor([[model.tokenizer.bos_token_id, *ids]])).logits[0, -1].double()
+        logits = model.module(input_ids=torch.tensor([[model.tokenizer.bos_token_id, *ids]])).logits[0, -1].double()
     shares = logits.softmax(-1).numpy()
     ranked = 0
     for place, word in enumerate(WORDS):
@@ -225,13 +225,15 @@ def test_many_packs_and_no_tree_give_the_same_numbers() -> None:
 @pytest.mark.parametrize("fill", ["token", "word"])
 def test_beyond_the_positions_nothing_is_defined(fill: str) -> None:
     tokenizer = byte_level()
-    short = wrap(transformer("gpt2", tokenizer, sharpen=5.0, n_positions=16), tokenizer, "short", fill=fill)
-    long = wrap(transformer("gpt2", tokenizer, sharpen=5.0, n_positions=64), tokenizer, "long", fill=fill)
+    short = from_transformers(
+        transformer("gpt2", tokenizer, sharpen=5.0, n_positions=16), tokenizer, "short", fill=fill
+    )
+    long = from_transformers(transformer("gpt2", tokenizer, sharpen=5.0, n_positions=64), tokenizer, "long", fill=fill)
     with torch.no_grad():
-        weights = dict(short.live.named_parameters())
-        for name, tensor in long.live.named_parameters():
+        weights = dict(short.module.named_parameters())
+        for name, tensor in long.module.named_parameters():
             weights[name].copy_(tensor[:16] if name.endswith("wpe.weight") else tensor)
-    short, long = (wrap(model.live, tokenizer, "again", fill=fill) for model in (short, long))
+    short, long = (from_transformers(model.module, tokenizer, "again", fill=fill) for model in (short, long))
     asked = ("a", "rain", "zyzzyva", "gardeners", "qqqqqqqqqqqqqqqqqqqqqqqqqq")
     undefined = 0
     for count in range(11, 17):
@@ -268,8 +270,8 @@ def test_a_tokenizer_that_marks_nothing_is_refused_unless_told() -> None:
     )
     model = transformer("gpt2", tokenizer)
     with pytest.raises(UsageError, match="Use fill=token"):
-        list(wrap(model, tokenizer, "unmarked").fill([Gap("the old ", "", ("rain",))]))
-    [fill] = wrap(model, tokenizer, "unmarked", fill="token").fill([Gap("the old ", "", ("rain",))])
+        list(from_transformers(model, tokenizer, "unmarked").fill([Gap("the old ", "", ("rain",))]))
+    [fill] = from_transformers(model, tokenizer, "unmarked", fill="token").fill([Gap("the old ", "", ("rain",))])
     assert np.isfinite(fill.bits).all()
 
 
@@ -313,7 +315,7 @@ def test_a_special_symbol_in_a_blank_is_refused() -> None:
 
 def test_half_precision_comes_to_about_the_same() -> None:
     full = build("Ġ")
-    half = wrap(copy.deepcopy(full.live).to(torch.bfloat16), full.tokenizer, "half")
+    half = from_transformers(copy.deepcopy(full.module).to(torch.bfloat16), full.tokenizer, "half")
     for one, other in zip(*(model.fill([Gap(LEFTS[1], "", WORDS)]) for model in (full, half)), strict=True):
         assert np.abs(one.bits - other.bits).mean() < 1.0
         assert (half.settings["dtype"], np.isfinite(other.above).any()) == ("bf16", True)

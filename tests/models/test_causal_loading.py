@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
-from syntagm.models.causal.model import wrap
+from syntagm.models.causal.model import from_transformers
 from syntagm.models.families import bundled
 from syntagm.models.hugging_face.weights import hash_folder
 from syntagm.models.names import Name
@@ -52,7 +52,7 @@ def settings(folder: Path, **changes: Any) -> None:
 
 
 def test_a_folder_gives_the_numbers_of_the_model_that_was_saved(saved: Path) -> None:
-    live = wrap(transformer("gpt2", byte_level()), byte_level(), "live")
+    live = from_transformers(transformer("gpt2", byte_level()), byte_level(), "live")
     loaded = names.load(f"causal:{saved}?device=cpu")
     for one, other in zip(live.score(TEXTS), loaded.score(TEXTS), strict=True):
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-6)

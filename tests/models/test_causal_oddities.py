@@ -13,7 +13,7 @@ from syntagm.answers import Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.causal import forward
 from syntagm.models.causal.head import Head
-from syntagm.models.causal.model import wrap
+from syntagm.models.causal.model import from_transformers
 from syntagm.models.hugging_face import memory
 
 DRAW = np.random.default_rng(7)
@@ -56,7 +56,7 @@ def local(attention: list[str], window: int, positions: int) -> Any:
 )
 def test_packs_are_no_wider_than_what_layers_reach(attention: list[str], window: int, positions: int) -> None:
     made = local(attention, window, positions)
-    shared, apart = (wrap(made, byte_level(), "local", sharing=choice) for choice in ("auto", "no"))
+    shared, apart = (from_transformers(made, byte_level(), "local", sharing=choice) for choice in ("auto", "no"))
     assert shared.forward.tree
     assert furthest(list(shared.score(TEXTS)), list(apart.score(TEXTS))) < 1e-3
 
@@ -71,9 +71,9 @@ def test_rows_that_a_model_masks(masked: float) -> None:
     def head(hidden: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.linear(hidden, plain.weight).index_fill_(-1, torch.arange(size, size + 50), masked)
 
-    expected = list(wrap(made, byte_level(), "plain", sharing="no").score(TEXTS))
+    expected = list(from_transformers(made, byte_level(), "plain", sharing="no").score(TEXTS))
     made.lm_head.forward = head
-    model = wrap(made, byte_level(), "masked")
+    model = from_transformers(made, byte_level(), "masked")
     answers = list(model.score(TEXTS))
     assert model.numerical_error < 1e-3
     # Fewer rows share the probability, so no token has more bits than before.
@@ -116,7 +116,7 @@ def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: p
     monkeypatch.setattr("syntagm.models.causal.head._HELD", 80_000)
     model = causal("gemma2", sharing="no")
     calls, batches = [], []
-    model.live.register_forward_hook(lambda *_: calls.append(1))
+    model.module.register_forward_hook(lambda *_: calls.append(1))
     batch = model.forward.batch
     monkeypatch.setattr(forward.Forward, "batch", lambda _, *given: (batches.append(1), batch(*given))[1])
     assert list(model.score(TEXTS))

@@ -12,7 +12,7 @@ from tokenizers import AddedToken, normalizers
 
 from syntagm.errors import ModelError
 from syntagm.models import names
-from syntagm.models.causal.model import wrap
+from syntagm.models.causal.model import from_transformers
 from syntagm.models.hugging_face.tokens import Encoded, encode
 
 ODD = [
@@ -195,7 +195,7 @@ def test_exactly_one_start_and_end_symbol(
     tokenizer: Callable[[], Any], bos: str, before: int, eos: str, after: int
 ) -> None:
     made = tokenizer()
-    model = wrap(transformer("llama", made), made, "counted", bos=bos, eos=eos)
+    model = from_transformers(transformer("llama", made), made, "counted", bos=bos, eos=eos)
     seen: list[list[int]] = []
     surprisals = model.forward.surprisals
     model.forward.surprisals = lambda sequences, done: (  # type: ignore[method-assign]  # to look at what goes in

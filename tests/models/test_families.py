@@ -41,9 +41,10 @@ def values(family: Family) -> list[Value]:
     return found
 
 
-def test_the_tables_in_the_documentation_are_current() -> None:
-    text = tables.PAGE.read_text(encoding="utf-8")
-    assert text == tables.page(text), "run `python -m tools.options`"
+@pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: page.name)
+def test_the_lists_in_the_documentation_are_current(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text == tables.renewed(page, text), "run `python -m tools.options`"
 
 
 @EVERY
@@ -143,7 +144,7 @@ def test_a_kind_of_masking_hides_the_token_and_is_known_by_its_record_alone(kind
         row = framed.inputs.copy()
         row[hidden] = tokenizer.mask_token_id
         with torch.no_grad():
-            logits = model.live(input_ids=torch.from_numpy(row)[None]).logits[0, place].double()
+            logits = model.module(input_ids=torch.from_numpy(row)[None]).logits[0, place].double()
         nats = -float(torch.log_softmax(logits, -1)[framed.inputs[place]])
         assert answer.bits[index] == pytest.approx(nats / np.log(2), abs=2e-5)
 

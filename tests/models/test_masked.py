@@ -16,7 +16,7 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.masked import forward
 from syntagm.models.masked.forward import MaskedForward
-from syntagm.models.masked.model import Masked, wrap
+from syntagm.models.masked.model import Masked, from_transformers
 
 TEXT = "The old gardener watered the roses before the rain came."
 PAIR = ["The old gardener watered the roses.", "The old gate watered the roses."]
@@ -36,7 +36,7 @@ def by_hand(model: Masked, text: str, words: bool) -> list[float]:
             if later == place or (words and word_of[later] == word_of[place]):
                 row[later] = tokenizer.mask_token_id
         with torch.no_grad():
-            logits = model.live(input_ids=torch.tensor([row])).logits[0, place].double()
+            logits = model.module(input_ids=torch.tensor([row])).logits[0, place].double()
         bits.append(-float(torch.log_softmax(logits, -1)[ids[place]]) / math.log(2))
     return bits
 
@@ -81,7 +81,7 @@ def test_a_long_sentence_goes_through_in_batches_of_the_budget(direct: bool) -> 
     words = TEXT.rstrip(".").split()
     text = " ".join(words[number % len(words)] for number in range(350))
     made = transformer("distilbert", byte_pieces(), max_position_embeddings=1200)
-    model = wrap(made, byte_pieces(), "long", batch="2400")
+    model = from_transformers(made, byte_pieces(), "long", batch="2400")
     model.forward.direct_head = direct
     [answer] = model.score([text])
     assert len(answer.bits) > 350
@@ -123,7 +123,7 @@ def test_an_architecture_whose_rows_see_each_other_is_refused(monkeypatch: pytes
 
     monkeypatch.setattr(type(made.bert.embeddings), "forward", mixed)
     with pytest.raises(ModelError, match="batched scoring differs"):
-        wrap(made, word_pieces(), "mixed")
+        from_transformers(made, word_pieces(), "mixed")
 
 
 def test_a_head_that_sees_more_than_its_place_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_a_head_that_sees_more_than_its_place_is_not_cut(monkeypatch: pytest.Mon
         return head(self, hidden + hidden[:, :1])
 
     monkeypatch.setattr(type(made.cls), "forward", mixed)
-    model = wrap(made, word_pieces(), "mixed")
+    model = from_transformers(made, word_pieces(), "mixed")
     assert not model.forward.direct_head
     np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
 
@@ -146,14 +146,14 @@ def test_a_first_layer_that_is_given_more_than_a_token_and_its_place_is_not_shar
         return hidden + hidden.roll(1, 1)
 
     made.bert.embeddings.register_forward_hook(neighbours)
-    model = wrap(made, word_pieces(), "mixed")
+    model = from_transformers(made, word_pieces(), "mixed")
     assert model.forward.first is None
     assert model.forward.last is not None
     np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
 
 
 def test_one_layer_is_the_last_and_not_the_first_too() -> None:
-    model = wrap(transformer("bert", word_pieces(), num_hidden_layers=1), word_pieces(), "one")
+    model = from_transformers(transformer("bert", word_pieces(), num_hidden_layers=1), word_pieces(), "one")
     assert (model.forward.first, model.forward.last is None) == (None, False)
     np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
 
@@ -177,7 +177,7 @@ def test_a_text_beyond_the_positions_is_undefined_and_others_are_not() -> None:
     # A vocabulary of as many entries as positions, with padding among them, is no table of positions.
     rows = len(word_pieces())
     equal = transformer("distilbert", word_pieces(), max_position_embeddings=rows)
-    assert wrap(equal, word_pieces(), "equal").forward.limit == rows
+    assert from_transformers(equal, word_pieces(), "equal").forward.limit == rows
 
 
 def test_name_policies_and_fingerprint_say_how_it_was_masked() -> None:
@@ -272,7 +272,7 @@ def test_tokens_beyond_the_rows_are_refused_in_blanks_as_in_texts(blank: Gap, ma
     tokenizer = copy.deepcopy(word_pieces())
     made = transformer("bert", tokenizer)
     tokenizer.add_tokens("zyx")
-    model = wrap(made, tokenizer, "bert", masks=masks)
+    model = from_transformers(made, tokenizer, "bert", masks=masks)
     for ask in (lambda: list(model.fill([blank])), lambda: list(model.score([blank.left + "zyx" + blank.right]))):
         with pytest.raises(ModelError, match=r"the token 'zyx'; expected numbers below \d+, the model's rows"):
             ask()
@@ -303,7 +303,7 @@ def test_a_saved_checkpoint_is_the_live_model(tmp_path: Path) -> None:
     made.save_pretrained(tmp_path / "m")
     tokenizer.save_pretrained(tmp_path / "m")
     loaded = names.load(f"masked:{tmp_path / 'm'}", masking="word")
-    live = wrap(made, tokenizer, "live", masking="word")
+    live = from_transformers(made, tokenizer, "live", masking="word")
     np.testing.assert_allclose(next(loaded.score([TEXT])).bits, next(live.score([TEXT])).bits, rtol=0, atol=1e-6)
     assert loaded.name.startswith("masked:m@")
     assert json.dumps(loaded.record["options"]) == '{"masking": "word"}'
@@ -324,7 +324,7 @@ def test_a_model_without_a_masked_head_is_refused(tmp_path: Path) -> None:
 
 def test_a_changed_model_is_refused() -> None:
     made = transformer("bert", word_pieces())
-    model = wrap(made, word_pieces(), "live")
+    model = from_transformers(made, word_pieces(), "live")
     with torch.no_grad():
         made.bert.embeddings.word_embeddings.weight.add_(1.0)
     with pytest.raises(ModelError, match="changed"):

@@ -58,7 +58,7 @@ def test_what_training_would_refuse_is_refused_before_anything_is_noted(place: P
 
 def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
     claim(design(place, {"xs": 15, "sm": 16}, "lstm", lstm_lr="1e9"))
-    with pytest.raises(UsageError, match="15 and 16 words make the same part"):
+    with pytest.raises(UsageError, match="15 and 16 words give the same subset"):
         parts.draw(design(place, {"xs": 15, "sm": 16}, "lstm"))
     corrected = design(place, {"xs": 16, "sm": 40}, "lstm", lstm_lr="1")
     claim(corrected)
@@ -76,7 +76,7 @@ def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
 
 
 def turn(asked: Design, family: str) -> AbstractContextManager[None]:
-    return experiment.turn(asked, Cell(family, "xs", 1), Progress())
+    return experiment.locked(asked, Cell(family, "xs", 1), Progress())
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_parts_without_a_record_are_of_nobody_knows_what(place: Path) -> None:
     claim(asked)
     parts.draw(asked)
     (place / "out" / "experiment.json").unlink()
-    with pytest.raises(RunError, match=r"no experiment\.json"):
+    with pytest.raises(RunError, match=r"without an experiment\.json"):
         claim(asked)
 
 
@@ -132,7 +132,7 @@ def test_an_n_gram_that_another_process_makes_is_waited_for(place: Path, monkeyp
             other.__exit__(None, None, None)
 
     own = held(place / "out" / "models" / "ngram-xs")
-    with experiment.turn(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), own:
+    with experiment.locked(asked, Cell("ngram", "xs", 0), Told()), pytest.raises(RunError, match="in use"), own:
         pass
     assert [line.endswith("; waiting") for line in said] == [True]
 
@@ -147,11 +147,13 @@ def test_a_perplexity_of_other_weights_is_refused(place: Path) -> None:
     model.measure(asked, cell, 40, Progress())
     weights = out / "models" / "ngram-xs" / "model.safetensors"
     weights.write_bytes(weights.read_bytes() + b"\0")
-    with pytest.raises(RunError, match="of another training; expected of the weights in models/ngram-xs"):
+    with pytest.raises(
+        RunError, match="the perplexity of another training; expected that of the weights in models/ngram-xs"
+    ):
         model.measure(asked, cell, 40, Progress())
     found = json.loads((out / "perplexity" / "ngram-xs.json").read_text())
     (out / "perplexity" / "ngram-xs.json").write_text(json.dumps(found | {"size": "xl"}))
-    with pytest.raises(RunError, match="of no model of the experiment"):
+    with pytest.raises(RunError, match="a model that is not in the experiment"):
         list(measured.finished(out))
 
 

@@ -39,7 +39,7 @@ def test_verdicts_on_part_of_the_data_say_so(tmp_path: Path) -> None:
     said = str(first[2])
     assert (first[0], first[3]) == ("The raw data are those of the paper", "incomplete data")
     # Made up are two LSTMs on XS and one on LG; of GPT-2 one on XS and one on LG that read pieces.
-    assert "lacking: LSTM on XS (2 of 3), LSTM on SM (0 of 3), LSTM on MD (0 of 3), LSTM on LG (1 of 3)" in said
+    assert "missing: LSTM on XS (2 of 3), LSTM on SM (0 of 3), LSTM on MD (0 of 3), LSTM on LG (1 of 3)" in said
     assert "GPT-2 on SM (0 of 1)" in said
     assert "GPT-2 on XS" not in said
     assert "Transformer-XL, JRNN" in said

@@ -282,10 +282,10 @@ def test_what_differs_from_the_printed_paper(shared: Path) -> None:
         "Perplexity and SG score are dissociated, over all 41 trained models",
         "Perplexity and SG score are dissociated, within a word-level class",
         "Pre-trained GPT-2 and GPT-2-XL outperform all others on each circuit",
-        "Every item of mvrr can come out right",
-        "By chance an item of mvrr comes out right in less than 25%",
-        "A model that is blind to context scores 50% on number agreement",
-        "By chance an NPI item comes out right in 5 of 32 cases",
+        "Every item of mvrr can be answered correctly",
+        "The chance of a correct answer to an item of mvrr is below 25%",
+        "A model that ignores context scores 50% on number agreement",
+        "The chance of a correct answer to an NPI item is 5 of 32",
     }
     assert verdicts["The analysis is over 34 suites"] == "does not hold: 31"
     assert {claim for claim, verdict in verdicts.items() if "withdrawn" in verdict} == {
@@ -301,7 +301,7 @@ def test_what_differs_from_the_printed_paper(shared: Path) -> None:
     assert best.startswith("Gross Syntactic State: RNNG 0.9338, ON-LSTM 0.9336")
     ngram = str(rows["An n-gram's score is the vote of 51 tie-breaking seeds"][2])
     assert "LG 0.281 and 0.325; MD 0.308 and 0.310; SM 0.146 and 0.284; XS 0.196 and 0.287" in ngram
-    assert "with the retrained models in place of the withdrawn ones GPT-2 0.2960" in str(
+    assert "with the retrained models in place of the withdrawn ones: GPT-2 0.2960" in str(
         rows["GPT-2 is the best of the classes trained for the study (Figure 1)"][2]
     )
 

@@ -264,11 +264,11 @@ def test_other_runs_are_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_rows_of_the_bundled_suites() -> None:
     """All suites that `--model` runs have a row of the paper's table."""
-    from syntagm.materials.suite_files import read_all
+    from syntagm.materials.suite_files import read_suites
     from syntagm.papers.cited import cited
 
     known = {tag for line in cited("newman2021")["table2"] for tag in line["constructions"]}
-    suites = [suite for name in newman2021.SUITES for suite in read_all(f"{name}?n=1")]
+    suites = [suite for name in newman2021.SUITES for suite in read_suites(f"{name}?n=1")]
     assert len(suites) == 15
     assert all(suite.tags["construction"] in known for suite in suites)
 

@@ -19,7 +19,7 @@ from reference_for_tests import Reference, conditions, pairs, verdict
 
 import syntagm
 from syntagm.materials.reading import read
-from syntagm.models.causal.model import wrap
+from syntagm.models.causal.model import from_transformers
 from syntagm.models.contract import LanguageModel
 from syntagm.models.families import bundled
 from syntagm.models.names import load
@@ -65,7 +65,7 @@ def opinions(kind: str, bos: str) -> tuple[LanguageModel, Reference]:
         return load(f"demo?bos={bos}&device=cpu"), Reference(theirs, tokenizer, bos == "yes")
     tokenizer = sentencepiece_like()
     ours, theirs = (transformer("llama", tokenizer, 4.0, max_position_embeddings=512) for _ in range(2))
-    return wrap(ours, tokenizer, "llama", bos=bos), Reference(theirs, tokenizer, bos == "yes")
+    return from_transformers(ours, tokenizer, "llama", bos=bos), Reference(theirs, tokenizer, bos == "yes")
 
 
 def judged(suite: Suite, model: LanguageModel, rule: Rule) -> dict[tuple[str, str], Result]:

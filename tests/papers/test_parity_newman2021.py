@@ -41,7 +41,7 @@ def gpt2() -> tuple[LanguageModel, list[str], Distribution]:
     def distribution(left: str, _: str) -> dict[str, float]:
         return dict(zip(names, _softmax(made, tokenizer(left).input_ids)[-1], strict=True))
 
-    return causal.wrap(made, tokenizer, "tiny", bos="no", fill="token"), names, distribution
+    return causal.from_transformers(made, tokenizer, "tiny", bos="no", fill="token"), names, distribution
 
 
 def bert() -> tuple[LanguageModel, list[str], Distribution]:
@@ -54,7 +54,7 @@ def bert() -> tuple[LanguageModel, list[str], Distribution]:
         ids = tokenizer(f"{left} [MASK] {right}.").input_ids
         return dict(zip(names, _softmax(made, ids)[ids.index(tokenizer.mask_token_id)], strict=True))
 
-    return masked.wrap(made, tokenizer, "tiny"), names, distribution
+    return masked.from_transformers(made, tokenizer, "tiny"), names, distribution
 
 
 def _tokens(tokenizer: Any, size: int) -> list[str]:

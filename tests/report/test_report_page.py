@@ -17,7 +17,7 @@ from syntagm.errors import UsageError
 from syntagm.models.names import load
 from syntagm.report.drawings import save
 from syntagm.report.page import CEILING, report
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import paired
 from syntagm.suite import Suite
@@ -150,7 +150,7 @@ def test_undefined_ties_and_unfinished_runs_are_loud(tmp_path: Path) -> None:
     run = toy_run(tmp_path / "run", agreement(), crossed())
     text = written(tmp_path, run).text
     assert "1 undefined verdict for toy:12-sentences" in text
-    assert "'dogs' reaches over the region border" in text
+    assert "'dogs' crosses the region border" in text
     assert "2 ties for toy:12-sentences" in text
     assert "Unfinished" not in text
     record = json.loads((run.folder / "run.json").read_text())

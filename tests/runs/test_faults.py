@@ -18,7 +18,7 @@ from syntagm.errors import RunError
 from syntagm.io import atomic
 from syntagm.models.names import load
 from syntagm.runs import ledger
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import open_run
 from syntagm.suite import Item, Suite
 
@@ -32,7 +32,7 @@ import sys, time
 sys.path[:0] = {tests!r}
 from test_faults import many_suites
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 model = load("toy")
 score = model.score
 def slowly(texts, done=None):
@@ -149,7 +149,8 @@ def test_a_full_disk_is_one_error_and_loses_nothing(tmp_path: Path, undisturbed:
     """A real limit of the system on the size of files, raised until the run succeeds."""
     script = (
         f"import sys, resource; sys.path[:0] = {TESTS!r}; from test_faults import many_suites\n"
-        "from syntagm.errors import RunError; from syntagm.models.names import load; from syntagm.runs.evaluate import run\n"
+        "from syntagm.errors import RunError; from syntagm.models.names import load\n"
+        "from syntagm.runs.evaluate import run_suites as run\n"
         "model, suites = load('toy'), many_suites()\n"
         "for limit in (0, 300, 2000, 3000, 5000, 20000, 10**6):\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))\n"
@@ -240,17 +241,16 @@ def test_suites_are_cut_into_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_results_without_a_number_are_counted(tmp_path: Path) -> None:
-    class Broken:
-        def __getattr__(self, name: str) -> object:
-            return getattr(model, name)
+    model = load("toy")
 
+    class Broken(type(model)):  # type: ignore[misc]
         def score(self, texts, done=None):  # type: ignore[no-untyped-def]
-            for answer in model.score(texts, done):
+            for answer in super().score(texts, done):
                 answer.bits[1 if "cat" in answer.text else slice(0, 0)] = float("nan")
                 yield answer
 
-    model = load("toy")
-    broken = run(Broken(), [agreement()], tmp_path)  # type: ignore[arg-type]
+    model.__class__ = Broken
+    broken = run(model, [agreement()], tmp_path)
     values = dict(broken.results().filter(measure="full_sentence").select("item", "value").iter_rows())
     assert values["1"] == 1.0
     assert values["2"] != values["2"]

@@ -21,7 +21,7 @@ from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs.evaluate import fill
-from syntagm.runs.evaluate import run as score
+from syntagm.runs.evaluate import run_suites as score
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Sentence, Suite
 from syntagm.tasks.gaps import nucleus
@@ -115,7 +115,7 @@ def test_within_a_suite_the_first_label_wins_and_that_is_said(tmp_path: Path) ->
     run = filled(tmp_path, both, progress=said)
     assert kept.contexts(run)["label"].to_list() == ["singular"]
     assert kept.contexts(run)["items"].to_list() == [2]
-    assert said.lines == ["both: 1 items share a context with an item of another label, which is taken"]
+    assert said.lines == ["both: 1 items share a context with an item of another label, which is used"]
     # tse asks about the two words of each item, whatever the label.
     p = Drawn(VOCABULARY).distribution("The dog ", "")
     assert values(run, "both", "tse") == {"both-0": p["barks"] > p["bark"], "both-1": p["sing"] > p["sings"]}
@@ -141,7 +141,7 @@ def test_the_number_of_a_suite_is_that_of_its_items_and_the_list_goes_before_it(
         ("same", "The dogs "): "plural", ("same", "The cats "): "plural",
         ("other", "The dogs "): "plural", ("other", "The cats "): "singular",
     }  # fmt: skip
-    assert heard == ["other: 1 items have another number than their good word in the list, which is taken"]
+    assert heard == ["other: 1 items have another number than their good word in the list, which is used"]
     assert [run.record["contexts"][name]["contradicted"] for name in ("same", "other")] == [0, 1]
 
 
@@ -378,7 +378,7 @@ def test_what_cannot_be_filled_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="fills no blanks"):
         filled(tmp_path / "scorer", model=Scorer(VOCABULARY))
     nothing = pairs("nothing", ("It rains.", "They rain."))
-    with pytest.raises(InputError, match=r"no item makes a context.*nothing: more than one word differs \(1 items\)"):
+    with pytest.raises(InputError, match=r"no item has a context.*nothing: more than one word differs \(1 items\)"):
         filled(tmp_path / "nothing", nothing)
     with pytest.raises(UsageError, match="two suites of that name"):
         filled(tmp_path / "twice", SIMPLE, SIMPLE)

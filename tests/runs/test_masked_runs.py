@@ -12,7 +12,7 @@ import syntagm as sg
 from syntagm.errors import UsageError
 from syntagm.progress import Progress
 from syntagm.report.page import report
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.views.comparison import compare
 from syntagm.views.scores.numbers import accuracies, scores
 
@@ -31,7 +31,7 @@ def test_predictions_about_parts_are_absent_and_that_is_said(tmp_path: Path) -> 
     found = run(masked("distilbert"), suites, tmp_path / "m", progress=hearing)
     [heard] = hearing.heard
     parts = [suite.name for suite in suites if len(suite.predictions) > 1]
-    assert heard.startswith(f"not computed, in {len(parts)} of {len(suites)} suites: one_prefix, two_prefix. ")
+    assert heard.startswith(f"skipped in {len(parts)} of {len(suites)} suites: one_prefix, two_prefix. ")
     assert found.suite("only_npi_scope").left_out == ("two_prefix",)
     assert list(found.suite("only_npi_scope").predictions) == ["full_sentence"]
     assert set(found.results()["measure"]) == {"full_sentence"}
@@ -99,7 +99,7 @@ def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_compa
     assert [one.name for one in mixed.predictions] == ["two_prefix", "full_sentence"]
     hearing = Hearing()
     seen = run(masked("distilbert"), [mixed, whole], tmp_path / "m", progress=hearing)
-    assert hearing.heard[1] == "1 of 2 suites are in no score: their first prediction is not computed (only_npi_scope)"
+    assert hearing.heard[1] == "no score includes 1 of 2 suites: their first prediction is skipped (only_npi_scope)"
     # Of two suites with two items each, one is left; its other prediction keeps its own number.
     [score] = scores(seen)
     assert (score.n, score.method.split(";")[0]) == (2, "mean of 1 suite")

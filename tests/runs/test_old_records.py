@@ -8,7 +8,8 @@ from toy_runs import agreement, toy_run
 
 import syntagm as sg
 from syntagm.errors import RunError
-from syntagm.runs.evaluate import fill, run
+from syntagm.runs.evaluate import fill
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import open_run
 from syntagm.tasks.gaps.task import Gaps
 from syntagm.word_list import WordList, WordRow

@@ -11,10 +11,10 @@ from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs, sentence, toy_run
 
 from syntagm.errors import InputError, Interrupted, RunError
-from syntagm.models.causal.model import wrap
+from syntagm.models.causal.model import from_transformers
 from syntagm.models.names import load
 from syntagm.progress import Progress
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.suite import Item, Region, Sentence, Suite
 
 
@@ -64,8 +64,8 @@ def test_a_run_that_goes_on_under_another_spelling_has_one_model(tmp_path: Path)
         [pairs(name, ("Ten boats", "Ten boat")) for name in ("first", "second")],
     )
     with pytest.raises(Interrupted):
-        run(wrap(made, byte_level(), "tiny"), suites, tmp_path, progress=StopAtSecond())
-    done = run(wrap(made, byte_level(), "tiny", bos="yes"), suites, tmp_path)
+        run(from_transformers(made, byte_level(), "tiny"), suites, tmp_path, progress=StopAtSecond())
+    done = run(from_transformers(made, byte_level(), "tiny", bos="yes"), suites, tmp_path)
     assert done.results()["model"].to_list() == ["causal:tiny", "causal:tiny"]
     assert "bos=yes" not in (tmp_path / "results.csv").read_text()
 
@@ -86,7 +86,7 @@ def test_tokens_over_borders_are_one_reason_with_an_example(tmp_path: Path) -> N
     found = toy_run(tmp_path, Suite("s", items, agreement().predictions[:1]))
     [(reason, count)] = found.undefined.items()
     assert count == 5
-    assert "'The' reaches over the region border" in reason
+    assert "'The' crosses the region border" in reason
     two = [Suite(name, items, agreement().predictions[:1]) for name in ("s", "t")]
     assert list(toy_run(tmp_path / "two", *two).undefined.values()) == [10]
 

@@ -7,7 +7,7 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm.errors import RunError
 from syntagm.formula import parse
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import REGION_COLUMNS, TOKEN_COLUMNS, open_run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 

@@ -70,7 +70,7 @@ def test_strict_agrees_or_refuses_exactly_what_has_two_owners(case: tuple[Senten
     sentence, answer = case
     crossing = any(len(owners) > 1 for _, owners in slowly(sentence, answer.starts.tolist()))
     if crossing:
-        with pytest.raises(AlignmentError, match="reaches over the region border"):
+        with pytest.raises(AlignmentError, match="crosses the region border"):
             align(sentence, answer)
     else:
         assert align(sentence, answer).tolist() == align(sentence, answer, "start").tolist()
@@ -125,7 +125,7 @@ def test_a_blank_first_region_moves_nothing() -> None:
 
 
 def test_a_token_over_a_border_is_named() -> None:
-    with pytest.raises(AlignmentError, match="token 'dogs bark' reaches over the region border at character 9"):
+    with pytest.raises(AlignmentError, match="token 'dogs bark' crosses the region border at character 9"):
         align(SENTENCE, answer_to(SENTENCE.text, 0, 3))
     assert align(SENTENCE, answer_to(SENTENCE.text, 0, 3), "start").tolist() == [0, 1]
 

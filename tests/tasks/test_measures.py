@@ -15,7 +15,7 @@ import syntagm as sg
 from syntagm.cli import main
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Kind
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.tasks import measures
 
 LONGEST = '''

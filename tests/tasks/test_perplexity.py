@@ -102,7 +102,7 @@ def test_an_unknown_word_without_bits_is_not_taken_off_twice() -> None:
 
 def test_ends() -> None:
     toy = load("toy")
-    with pytest.raises(UsageError, match="no end symbol is scored"):
+    with pytest.raises(UsageError, match="no end-of-text symbol is scored"):
         perplexity(toy, ["the dog barks"])
     ended = load("toy", eos="yes")
     without = perplexity(toy, ["the dog barks"], ends=False)

@@ -194,7 +194,7 @@ def test_a_token_over_a_border_makes_the_item_undefined_with_a_reason() -> None:
     found = evaluate(suite, model)
     assert math.isnan(found.results[0].value)
     [(reason, count)] = found.undefined.items()
-    assert "reaches over a region border" in reason
+    assert "crosses a region border" in reason
     assert "'ab'" in reason
     assert count == 1
     assert found.results[0].n == 0

@@ -17,7 +17,7 @@ from models_for_tests import byte_level, sentencepiece_like, transformer, words
 from tokenizers import AddedToken
 
 from syntagm.errors import UsageError
-from syntagm.models.causal.model import Causal, wrap
+from syntagm.models.causal.model import Causal, from_transformers
 from syntagm.models.hugging_face.tokens import word_borders
 
 TEXTS = [
@@ -34,7 +34,7 @@ MADE = {"byte-level": (byte_level, "Ġ"), "sentencepiece-like": (sentencepiece_l
 
 def build(kind: str, **options: str) -> Causal:
     tokenizer = MADE[kind][0]()
-    return wrap(transformer("gpt2", tokenizer, sharpen=5.0), tokenizer, kind, **options)
+    return from_transformers(transformer("gpt2", tokenizer, sharpen=5.0), tokenizer, kind, **options)
 
 
 def by_definition(model: Causal, kind: str, text: str, end: bool) -> list[tuple[int, float]]:
@@ -130,8 +130,8 @@ def test_nothing_before_the_text() -> None:
 
 def test_a_text_beyond_the_positions() -> None:
     tokenizer = byte_level()
-    short = wrap(transformer("gpt2", tokenizer, n_positions=8), tokenizer, "short", boundary="word")
-    long = wrap(transformer("gpt2", tokenizer, n_positions=8), tokenizer, "short")
+    short = from_transformers(transformer("gpt2", tokenizer, n_positions=8), tokenizer, "short", boundary="word")
+    long = from_transformers(transformer("gpt2", tokenizer, n_positions=8), tokenizer, "short")
     [answer], [plain] = short.score([TEXTS[0]]), long.score([TEXTS[0]])
     assert np.isfinite(answer.bits[:7]).all()
     assert np.isnan(answer.bits[8:]).all()
@@ -141,7 +141,7 @@ def test_a_text_beyond_the_positions() -> None:
 def test_a_tokenizer_without_blanks_is_refused() -> None:
     tokenizer: Any = words()
     with pytest.raises(UsageError, match="does not mark word starts"):
-        wrap(transformer("gpt2", tokenizer), tokenizer, "words", boundary="word")
+        from_transformers(transformer("gpt2", tokenizer), tokenizer, "words", boundary="word")
 
 
 def test_white_space_among_added_tokens_begins_words() -> None:
@@ -157,6 +157,6 @@ def test_another_end_of_words_is_another_fingerprint() -> None:
     # Which symbol ends a text stands beside the vocabulary, not in it; without eos=yes only the correction uses it.
     other, made = copy.deepcopy(byte_level()), transformer("gpt2", byte_level())
     other.eos_token = other.convert_ids_to_tokens(5)
-    one, two = (wrap(made, tokenizer, "m", boundary="word") for tokenizer in (byte_level(), other))
+    one, two = (from_transformers(made, tokenizer, "m", boundary="word") for tokenizer in (byte_level(), other))
     assert abs(next(one.score(TEXTS)).bits - next(two.score(TEXTS)).bits).max() > 1e-3
     assert one.fingerprint != two.fingerprint

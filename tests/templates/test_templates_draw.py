@@ -73,7 +73,7 @@ def test_a_cross_too_big_to_list_is_drawn_without_a_list() -> None:
 @pytest.mark.parametrize(
     ("number", "n", "said"),
     [
-        (6, 5, "more than 1,000,000,000,000,000 combinations; expected fewer. Take words or slots out"),
+        (6, 5, "more than 1,000,000,000,000,000 combinations; expected fewer combinations. Remove words or slots"),
         (3, None, "1,000,000,000 combinations; expected at most 1,000,000. Draw some of them"),
         (3, 2_000_000, "2,000,000 items asked for; expected at most 1,000,000"),
     ],

@@ -50,7 +50,7 @@ CASES = [
         TABLE,
         "[predictions]",
         "[tags]\nseed = '1'\n[predictions]",
-        ["here.toml, [tags] seed: a tag called 'seed'", "itself"],
+        ["here.toml, [tags] seed: a tag called 'seed'", "are reserved"],
     ),
     (TABLE, "[predictions]", "[tags]\n'json:item' = '1'\n[predictions]", ["a tag called 'json:item'"]),
     (TABLE, "[predictions]", "[tags]\nyear = 2020\n[predictions]", ["[tags] year: 2020; expected a text. Put it"]),
@@ -124,14 +124,16 @@ CASES = [
         TABLE,
         "| barks ",
         "",
-        ["here.toml, [items] rows, row 2: 3 cells: ", "expected 4: head | verb.sg", "| stands between"],
+        ["here.toml, [items] rows, row 2: 3 cells: ", "expected 4: head | verb.sg", "Write | between"],
     ),
-    (TABLE, "barks", "", ['here.toml, [items] rows, row 2, verb.sg: an empty cell; expected a text. Write "" if']),
+    (TABLE, "barks", "", ['here.toml, [items] rows, row 2, verb.sg: an empty cell; expected a text. Write "" for']),
     (
         TABLE,
         "barks",
         "-",
-        ["here.toml, [items] rows, row 2, verb.sg: no such form (-); expected one, for here.toml, [conditions] good"],
+        [
+            "here.toml, [items] rows, row 2, verb.sg: no such form (-); expected a form, for here.toml, [conditions] good"
+        ],
     ),
     (TABLE, "barks", "x" * 1001, ["row 2, verb.sg: 1,001 characters; expected at most 1,000"]),
     (TABLE, "head | verb.sg |", "head | head |", ["[items] rows: two columns called 'head'; expected each name once"]),
@@ -142,7 +144,12 @@ CASES = [
         ["[items] rows, column 2: 'a b'; expected a name such as noun or noun.pl. Use"],
     ),
     (TABLE, '| {rest}."\nbad', '| ."\nbad', []),
-    (TABLE, "{rest}", "", ["here.toml, [items] rows, column rest: a column that no pattern uses", "Is it misspelled?"]),
+    (
+        TABLE,
+        "{rest}",
+        "",
+        ["here.toml, [items] rows, column rest: a column that no pattern uses", "Correct its spelling"],
+    ),
     (TABLE, 'rows = """', 'rows = "a"\nx = """', ["[items]: the unknown key 'x'"]),
     (
         TABLE,
@@ -154,7 +161,7 @@ CASES = [
         TABLE,
         "cat  |",
         "|\n" * 100_000 + "cat |",
-        ["[items] rows: 100,00", "lines; expected at most 100,000. Give so many"],
+        ["[items] rows: 100,00", "lines; expected at most 100,000. Use a table"],
     ),
     # Classes, slots, variables.
     (CROSS, "sg  | pl   | kind", "sg  | x.pl   | kind", ["here.toml, [classes] noun, column x.pl: a dot", "Write pl"]),
@@ -235,7 +242,7 @@ CASES = [
         CROSS,
         "noun[!= noun]",
         "noun[kind = noun.kind, != noun, kind = noun.pl]",
-        ["here.toml: no items: no words meet the conditions"],
+        ["here.toml: no items, because no words meet the conditions"],
     ),
     (
         CROSS,
@@ -244,9 +251,9 @@ CASES = [
         ["here.toml, [conditions] good: no slot or class 'othr'; expected one of: other, noun, verb"],
     ),
     (CROSS, "[items]", "[item_tags]\nnumber = 'x'\n[items]", ["[item_tags] number: a variable of the same name"]),
-    (CROSS, "[items]", "[item_tags]\nx = 'x | y'\n[items]", ["[item_tags] x: a border of regions in 'x | y'"]),
-    (SAMPLE, "n = 10", "", ["here.toml, [items]: n = 0; expected how many items to draw"]),
-    (SAMPLE, "n = 10", "n = true", ["[items]: n = True; expected how many"]),
+    (CROSS, "[items]", "[item_tags]\nx = 'x | y'\n[items]", ["[item_tags] x: a region border in 'x | y'"]),
+    (SAMPLE, "n = 10", "", ["here.toml, [items]: n = 0; expected the number of items to draw"]),
+    (SAMPLE, "n = 10", "n = true", ["[items]: n = True; expected the number of items"]),
     (SAMPLE, "n = 10", "n = 9999999", ["here.toml: 9,999,999 items; expected at most 1,000,000"]),
     # 2 numbers × 3 nouns × 2 others × 2 verbs = 24 sentences.
     (
@@ -271,7 +278,7 @@ CASES = [
     (CROSS, "[vary]", "[rules]\nnumber = ['x']\n[vary]", ["here.toml, [rules] number: a variable of the same name"]),
     (CROSS, "[vary]", "[rules]\nother = ['x']\n[vary]", ["here.toml, [rules] other: a slot of the same name"]),
     (CROSS, "[vary]", "[rules]\nrc = []\n[vary]", ["here.toml, [rules] rc: []; expected a list of patterns"]),
-    (CROSS, "[vary]", "[rules]\nrc = ['a | b']\n[vary]", ["here.toml, [rules] rc, 1: a border of regions"]),
+    (CROSS, "[vary]", "[rules]\nrc = ['a | b']\n[vary]", ["here.toml, [rules] rc, 1: a region border"]),
 ]
 
 

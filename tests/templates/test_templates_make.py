@@ -225,5 +225,5 @@ def test_tags_and_what_all_suites_draw_count_too(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(make, "MAX_TEXT", 800)
     made(SAMPLE)
     shared = SAMPLE + "".join(f"[[suite]]\nname = 's{number}'\n" for number in range(2))
-    with pytest.raises(InputError, match="more than 800 characters in what is drawn for all suites"):
+    with pytest.raises(InputError, match="more than 800 characters in the sentences drawn for all suites"):
         made(shared)

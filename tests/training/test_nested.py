@@ -51,12 +51,12 @@ def test_the_draw_never_changes() -> None:
     ("lengths", "words", "message"),
     [
         ([3, 3], [], "none; expected numbers of words"),
-        ([3, 3], [0, 4], "0, 4; expected numbers of words, from small to large"),
+        ([3, 3], [0, 4], "0, 4; expected numbers of words, ascending"),
         ([3, 3], [4, 4], "4, 4; expected"),
         ([3, 3], [5, 4], "5, 4; expected"),
         ([3, 3], [7], "7 words; expected at most the 6 of the corpus"),
         ([], [1], "1 words; expected at most the 0 of the corpus"),
-        ([3, 3], [1, 2], "1 and 2 words make the same part"),
+        ([3, 3], [1, 2], "1 and 2 words give the same subset"),
     ],
 )
 def test_sizes_that_cannot_be(lengths: list[int], words: list[int], message: str) -> None:
@@ -65,7 +65,7 @@ def test_sizes_that_cannot_be(lengths: list[int], words: list[int], message: str
 
 
 def test_a_seed_below_0_is_refused() -> None:
-    with pytest.raises(UsageError, match="seed of the nested parts: -1; expected at least 0"):
+    with pytest.raises(UsageError, match="seed of the nested subsets: -1; expected at least 0"):
         nested.subset([3, 3], [2], seed=-1)
 
 
@@ -99,8 +99,8 @@ def test_words_as_the_treebank_counts_them(tmp_path: Path) -> None:
 def test_names(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one two\n", encoding="utf-8")
     for name in ("", "../a", "b/c"):
-        with pytest.raises(UsageError, match="expected a name for a file"):
+        with pytest.raises(UsageError, match="expected a file name without folders"):
             nested.write([tmp_path / "a.txt"], {name: 1}, tmp_path, seed=1)
-    with pytest.raises(UsageError, match=r"a\.txt would be overwritten"):
+    with pytest.raises(UsageError, match=r"a\.txt belongs to the corpus and would be overwritten"):
         nested.write([tmp_path / "a.txt"], {"a": 1}, tmp_path, seed=1)
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "one two\n"

@@ -46,7 +46,7 @@ def lines(tmp_path: Path) -> str:
 @pytest.fixture
 def learner(corpus: str, lines: str, tmp_path: Path) -> Any:
     torch.manual_seed(1)
-    tokenizer = _tokenizer.learnt([corpus], tmp_path / "m", TEXT)
+    tokenizer = _tokenizer.load_or_train([corpus], tmp_path / "m", TEXT)
     return Gpt2([corpus], [corpus], tokenizer, Gpt2Settings(SIZE, TEXT, GPT2, cloze=(lines,)))
 
 
@@ -147,7 +147,7 @@ def test_batches_hold_rows_of_like_length_and_share_them_among_processes() -> No
 
 def test_a_text_of_not_one_batch_is_refused_with_cloze_lines_too(corpus: str, lines: str, tmp_path: Path) -> None:
     settings = Gpt2Settings(SIZE, replace(TEXT, batch=1000), replace(GPT2, epochs=1), cloze=(lines,))
-    with pytest.raises(InputError, match=r"not one batch: .* rows of 16; expected at least 1,000 rows"):
+    with pytest.raises(InputError, match=r"too short for one batch: .* rows of 16; expected at least 1,000 rows"):
         train([corpus], [corpus], tmp_path / "m", settings)
 
 
@@ -179,12 +179,12 @@ def test_the_symbol_in_a_text_is_refused(corpus: str, tmp_path: Path) -> None:
 
 
 def test_a_given_tokenizer_neither_cuts_nor_fills_up(corpus: str, tmp_path: Path) -> None:
-    _tokenizer.learnt([corpus], tmp_path / "m", TEXT).save_pretrained(tmp_path / "given")
+    _tokenizer.load_or_train([corpus], tmp_path / "m", TEXT).save_pretrained(tmp_path / "given")
     texts, path = ["The dog barked at the cats.", "The mat."], tmp_path / "given" / "tokenizer.json"
     expected, _ = _text.stream(Tokenizer.from_file(str(path)), texts, 0)
     spoilt = Tokenizer.from_file(str(path))
     spoilt.enable_truncation(3)
     spoilt.enable_padding(length=9)
     spoilt.save(str(path))
-    stream, _ = _text.stream(_tokenizer.given(str(tmp_path / "given")).backend_tokenizer, texts, 0)
+    stream, _ = _text.stream(_tokenizer.load(str(tmp_path / "given")).backend_tokenizer, texts, 0)
     assert stream.tolist() == expected.tolist()

@@ -12,7 +12,7 @@ from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.answers import Surprisals
-from syntagm.runs.evaluate import run
+from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Region, Sentence, Suite
 from syntagm.tasks.reading import Reading

@@ -40,7 +40,7 @@ SCORER = "causal 1"
 
 
 class Causal(LanguageModel):
-    """A causal transformer with its tokenizer; made by `load`, or around a live model by `wrap`.
+    """A causal transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
 
     Attributes:
         tokenizer: from texts to token numbers.
@@ -96,7 +96,7 @@ class Causal(LanguageModel):
         }
 
     @property
-    def live(self) -> Any:
+    def module(self) -> Any:
         """The transformers model itself."""
         return self.forward.model
 
@@ -113,7 +113,7 @@ class Causal(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The surprisals of each text; see `LanguageModel.score`."""
-        refuse_change(self.live, self._sample, self.name)
+        refuse_change(self.module, self._sample, self.name)
         encoded = dict(
             zip(distinct := list(dict.fromkeys(texts)), encode(self.tokenizer, distinct, self.name), strict=True)
         )
@@ -143,7 +143,7 @@ class Causal(LanguageModel):
             ModelError: a candidate that does not begin with a token of its own, or has white space around it.
             UsageError: `fill=word`, and the tokenizer does not say where words begin or end.
         """
-        refuse_change(self.live, self._sample, self.name)
+        refuse_change(self.module, self._sample, self.name)
         yield from self._filler.fill(blanks, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
@@ -154,7 +154,7 @@ class Causal(LanguageModel):
     def _filler(self) -> Filler:
         ends = None
         if self.settings["fill"] == "word":
-            end = _ending(self.tokenizer, self.live.config)
+            end = _ending(self.tokenizer, self.module.config)
             ends = word_ends(self.tokenizer, self.forward.head.vocabulary, end)
         return Filler(self.forward, self.tokenizer, self.bos_id, ends, self.name)
 
@@ -217,12 +217,12 @@ def load(path: str, **options: str) -> Causal:
     return Causal(model, tokenizer, label, options, weights)
 
 
-def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
+def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
     """A live model, for example inside a training loop, as a language model of this package.
 
     Arguments:
         model: a transformers model with a causal head, in evaluation mode. It is used where and as it is.
-        label: what to call it in results. After a training step wrap it again: the fingerprint is of these weights.
+        label: what to call it in results. Call this again after a training step: the fingerprint is of these weights.
         options: those of the family that are not about loading.
 
     Raises:

@@ -62,7 +62,7 @@ def refuse_change(model: Any, before: str, name: str) -> None:
     if sample(model) != before:
         raise ModelError(
             name, "weights that have changed since the model was wrapped", "those that its fingerprint names",
-            "Call wrap again after a training step.",
+            "Call from_transformers again after a training step.",
         )  # fmt: skip
 
 

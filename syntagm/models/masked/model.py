@@ -38,7 +38,7 @@ _BLOCK = 1 << 19
 
 
 class Masked(LanguageModel):
-    """A masked transformer with its tokenizer; made by `load`, or around a live model by `wrap`.
+    """A masked transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
 
     Attributes:
         tokenizer: from texts to token numbers.
@@ -81,13 +81,13 @@ class Masked(LanguageModel):
         }
 
     @property
-    def live(self) -> Any:
+    def module(self) -> Any:
         """The transformers model itself."""
         return self.forward.model
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """The pseudo-surprisals of each text; see `LanguageModel.score`."""
-        refuse_change(self.live, self._sample, self.name)
+        refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)
         distinct = list(repeats)
         framed = list(frame(self.tokenizer, distinct, self.name))
@@ -127,7 +127,7 @@ class Masked(LanguageModel):
         tokens is nan, or with `masks=several` the sum over as many masks, unmasked from left to right: an estimate that can't
         be compared with those of words of other lengths. `above` and `below` are nan for it.
         """
-        refuse_change(self.live, self._sample, self.name)
+        refuse_change(self.module, self._sample, self.name)
         yield from self.filler.fill(blanks, done)
 
 
@@ -142,12 +142,12 @@ def load(path: str, **options: str) -> Masked:
     return Masked(model, tokenizer, label, options, weights)
 
 
-def wrap(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
+def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
     """A live model, for example inside a training loop, as a language model of this package.
 
     Arguments:
         model: a transformers model with a masked-language-model head, in evaluation mode. It is used where and as it is.
-        label: what to call it in results. After a training step wrap it again: the fingerprint is of these weights.
+        label: what to call it in results. Call this again after a training step: the fingerprint is of these weights.
         options: those of the family that are not about loading.
 
     Raises:

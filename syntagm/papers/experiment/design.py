@@ -1,13 +1,13 @@
-"""What a controlled experiment is about: the models that it compares, and where in its folder each thing goes.
+"""The design of a controlled experiment: the models that it compares, and the layout of its folder.
 
-    experiment.json       what it is about; another experiment is refused
-    corpora/SIZE.txt      the parts
-    models/NAME/          a model folder each, NAME being FAMILY-SIZE-SEED
-    runs/NAME/            its run directory
-    perplexity/NAME.json  its perplexity on the test text
+    experiment.json       the design; another experiment is refused
+    corpora/SIZE.txt      the nested subsets of the corpus
+    models/NAME/          the model folders, NAME being FAMILY-SIZE-SEED
+    runs/NAME/            the run directory of each model
+    perplexity/NAME.json  the perplexity of each model on the test text
 
-Whatever is there is not made again, so that a killed experiment goes on, and families, sizes and seeds can be added. Several
-processes may work in one folder, each on models of its own.
+Existing results are not computed again, so a killed experiment can be resumed, and families, sizes and seeds can be added.
+Several processes may work in one folder on different models.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What its folders are called.
+        """The name of its folders.
 
         >>> Cell("lstm", "xs", 1).name, Cell("ngram", "xs", 0).name
         ('lstm-xs-1', 'ngram-xs')
@@ -40,18 +40,18 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What an experiment varies, and what it holds constant.
+    """The design of an experiment: what it varies, and what it holds constant.
 
     Arguments:
-        folder: where everything goes.
-        corpus: the training text, as `corpus.texts` takes it; each part is drawn from it.
-        valid: the held-out text, for schedules and early stopping.
-        test: the text whose perplexity is compared.
-        sizes: of the parts, in words, by name.
-        seeds: of weights, order and dropout; a model each.
-        options: family -> its hyperparameters by name, see `hyperparameters`.
-        suites: what models are scored on: names as a command line has them.
-        draw: the seed of the parts.
+        folder: the folder of the experiment.
+        corpus: paths of the training text, as in `corpus.texts`; the subsets are drawn from it.
+        valid: paths of the held-out text, for schedules and early stopping.
+        test: paths of the text for the comparison of perplexities.
+        sizes: the sizes of the subsets: name -> words.
+        seeds: the seeds of weights, order and dropout; one model is trained per seed.
+        options: family -> its hyperparameters by name; see `hyperparameters`.
+        suites: the suites that models are scored on, by names as on the command line.
+        draw: the seed that the subsets are drawn with.
         device: where to train and score.
     """
 
@@ -67,7 +67,7 @@ class Design:
     device: str = "cpu"
 
     def cells(self) -> list[Cell]:
-        """All models, small parts first, so that much is known early; one, of seed 0, where nothing is drawn.
+        """List all models, small subsets first; a family that uses no seed has one model per size, with seed 0.
 
         >>> design = Design(Path(), [], [], [], {"sm": 20, "xs": 10}, [1, 2], {"ngram": {}, "lstm": {}})
         >>> [cell.name for cell in design.cells()]
@@ -81,31 +81,31 @@ class Design:
         ]
 
     def record(self) -> Path:
-        """The file that says what the experiment is about."""
+        """Return the path of the file with the design."""
         return record(self.folder)
 
     def part(self, size: str) -> Path:
-        """The file of a part of the corpus."""
+        """Return the file of a subset of the corpus."""
         return self.folder / "corpora" / f"{size}.txt"
 
     def model(self, cell: Cell) -> Path:
-        """The folder of a model."""
+        """Return the folder of a model."""
         return self.folder / "models" / cell.name
 
     def run(self, cell: Cell) -> Path:
-        """The run directory of a model."""
+        """Return the run directory of a model."""
         return run(self.folder, cell)
 
     def perplexity(self, cell: Cell) -> Path:
-        """The file with the perplexity of a model."""
+        """Return the file with the perplexity of a model."""
         return self.folder / "perplexity" / f"{cell.name}.json"
 
 
 def record(folder: Path) -> Path:
-    """The file in the folder of an experiment that says what it is about."""
+    """Return the path of the file with the design in the folder of an experiment."""
     return folder / "experiment.json"
 
 
 def run(folder: Path, cell: Cell) -> Path:
-    """The run directory of a model in the folder of an experiment."""
+    """Return the run directory of a model in the folder of an experiment."""
     return folder / "runs" / cell.name

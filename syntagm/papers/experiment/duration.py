@@ -1,6 +1,6 @@
-"""How long a controlled experiment will take: an estimate made before it starts, of what each family says of itself.
+"""Estimate of the duration of a controlled experiment, made before it starts from the estimates of each family.
 
-How many floating-point operations the machine makes in a second is measured here, on one matrix product of its best size.
+The machine's speed in floating-point operations per second is measured here with one matrix product.
 """
 
 import time
@@ -15,7 +15,7 @@ from syntagm.training.duration import REACHED, Work
 
 
 def operations(device: str) -> float:
-    """How many floating-point operations a second one matrix product makes here, the best of several."""
+    """Measure the floating-point operations per second of a matrix product on a device, the best of several."""
     import torch
 
     size, repeats = (4096, 10) if device.startswith("cuda") else (512, 20)
@@ -31,33 +31,36 @@ def operations(device: str) -> float:
 def seconds(
     family: str, options: Options, words: int, texts: Mapping[str, int], speed: float, device: str = "cpu"
 ) -> tuple[float, float]:
-    """How long a model takes at most.
+    """Estimate how long a model takes at most.
 
     Arguments:
-        words: of its part of the corpus.
-        texts: the words of the texts `valid` and `test`.
-        speed: floating-point operations a second, see `operations`.
+        family: the name of the family.
+        options: its hyperparameters.
+        words: the number of words of its training text.
+        texts: the numbers of words of the texts `valid` and `test`.
+        speed: floating-point operations per second; see `operations`.
+        device: where to train and score.
 
     Returns:
-        Seconds of training, and of scoring.
+        Seconds of training and seconds of scoring.
     """
     controlled = families.find(family).controlled
     if controlled is None:
-        known = ", ".join(one.name for one in hyperparameters.taking_part())
+        known = ", ".join(other.name for other in hyperparameters.taking_part())
         raise UsageError("families", repr(family), f"one of {known}")
     work = Work(words, texts["valid"], texts["test"], speed, device)
     return controlled.duration(hyperparameters.settings(family, options, words), work)
 
 
 def remaining(design: Design, cell: Cell, texts: Mapping[str, int], speed: float) -> float:
-    """How many seconds of the work on a model are left, at most; arguments as `seconds`."""
+    """Estimate how many seconds of the work on a model remain, at most; arguments as in `seconds`."""
     options, words = design.options[cell.family], design.sizes[cell.size]
-    found = seconds(cell.family, options, words, texts, speed, design.device)
-    return {"done": 0.0, "trained": found[1]}.get(state(design, cell), sum(found))
+    total = seconds(cell.family, options, words, texts, speed, design.device)
+    return {"done": 0.0, "trained": total[1]}.get(state(design, cell), sum(total))
 
 
 def basis(speed: float) -> str:
-    """What the estimates rest on, in words."""
+    """Describe the basis of the estimates."""
     paces = [family.controlled.pace for family in hyperparameters.taking_part() if family.controlled]
     lines = [
         f"from a matrix product timed here ({speed / 1e9:,.0f} GFLOP/s, {REACHED:.0%} of it reached), "

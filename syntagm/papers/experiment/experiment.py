@@ -1,4 +1,4 @@
-"""Carry a controlled experiment out: draw the parts, then make one model after the other."""
+"""The execution of a controlled experiment: draw the subsets, then train and evaluate one model after the other."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,34 +13,38 @@ from syntagm.training import families
 
 
 def carry_out(design: Design, write: Callable[[Path], None], progress: Progress) -> None:
-    """Carry an experiment out, or go on with it where it stands.
+    """Carry out an experiment, or resume it.
 
     Arguments:
-        write: write the results of all finished models of a folder; called after each model.
+        design: the experiment.
+        write: a function that writes the results of all finished models of a folder; it is called after each model.
+        progress: progress callbacks.
 
     Raises:
-        UsageError: a hyperparameter, a size or a family that can't be taken.
+        UsageError: a hyperparameter, a size or a family is not allowed.
         InputError: a text can't be read.
         RunError: the folder holds another experiment, is in use, or can't be written.
-        Interrupted: `progress` said so; the same call goes on.
+        Interrupted: `progress` stopped it; the same call resumes.
     """
     record.begin(design, progress)
     words = parts.draw(design)
     for number, cell in enumerate(cells := design.cells(), 1):
         progress.began(f"{number} of {len(cells)}: {cell.name}, {words[cell.size]:,} words")
-        with turn(design, cell, progress):
+        with locked(design, cell, progress):
             model.make(design, cell, words[cell.size], progress)
-        # Or a process that is at its last model might put back a table without that of another.
+        # Without the lock, another process could overwrite the table with one that lacks this model.
         with waiting(design.folder, progress):
             write(design.folder)
 
 
 @contextmanager
-def turn(design: Design, cell: Cell, progress: Progress) -> Iterator[None]:
-    """Make a model that the record still allows; one that stands for all seeds is made by one process, and others wait for it.
+def locked(design: Design, cell: Cell, progress: Progress) -> Iterator[None]:
+    """Check that the record still allows a model; lock its folder if the model serves for all seeds.
+
+    Other processes wait for such a model.
 
     Raises:
-        RunError: another process has begun with other hyperparameters or parts meanwhile.
+        RunError: another process has started with other hyperparameters or subsets meanwhile.
     """
     with ExitStack() as stack:
         if not families.find(cell.family).drawn and state(design, cell) != "done":

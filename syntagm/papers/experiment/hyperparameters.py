@@ -1,8 +1,8 @@
-"""The hyperparameters of an experiment: those of a scale, some of them changed, as the settings of a training.
+"""The hyperparameters of an experiment: those of a scale, with changes by the user, as settings of a training.
 
-They have the names of the fields of a family's settings. `reading`, which families that learn in passes have besides, limits
-these: pass through the text no more often than it takes to read so many words, to the nearest pass, and once at least; 0: no
-such limit.
+They are named after the fields of a family's settings. Families that are trained in several passes also have `reading`, which
+limits the passes: the text is read only as often as it takes to read this many words in all, rounded to whole passes, and at
+least once. 0: no limit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +18,12 @@ READING = "reading"
 
 
 def taking_part() -> list[Trainable[Any]]:
-    """The families that take part in experiments, at any scale."""
+    """List the families that take part in experiments, at any scale."""
     return [family for family in families.FAMILIES if family.controlled]
 
 
 def default() -> list[str]:
-    """The names of the families of an experiment that names none.
+    """List the names of the default families of an experiment.
 
     >>> default()
     ['ngram', 'lstm', 'gpt2']
@@ -32,7 +32,7 @@ def default() -> list[str]:
 
 
 def scales() -> list[str]:
-    """The names of the scales.
+    """List the names of the scales.
 
     >>> scales()
     ['paper', 'small']
@@ -45,34 +45,36 @@ def _scales(family: Trainable[Any]) -> Mapping[str, Options]:
 
 
 def options(scale: str, names: Sequence[str], changes: Mapping[str, str] | None = None) -> dict[str, dict[str, object]]:
-    """The hyperparameters of families at a scale, some of them changed.
+    """Return the hyperparameters of families at a scale, with changes.
 
     Arguments:
+        scale: the name of the scale.
+        names: the names of the families.
         changes: FAMILY.NAME -> value, as text.
 
     Raises:
-        UsageError: no such scale, family or hyperparameter, or a value of another kind.
+        UsageError: the scale, a family or a hyperparameter does not exist, or a value has another type.
 
     >>> options("small", ["ngram"], {"ngram.order": "3"})["ngram"]["order"]
     3
     """
     if scale not in scales():
         raise UsageError("scale", repr(scale), "one of " + ", ".join(scales()))
-    there = {family.name: _scales(family)[scale] for family in taking_part() if scale in _scales(family)}
-    if odd := [name for name in names if name not in there]:
-        raise UsageError("families", repr(odd[0]), "one of " + ", ".join(there))
-    made = {name: dict(there[name]) for name in names}
+    available = {family.name: _scales(family)[scale] for family in taking_part() if scale in _scales(family)}
+    if unknown := [name for name in names if name not in available]:
+        raise UsageError("families", repr(unknown[0]), "one of " + ", ".join(available))
+    chosen = {name: dict(available[name]) for name in names}
     for name, text in (changes or {}).items():
         family, _, option = name.partition(".")
-        if family not in made or option not in made[family]:
-            known = [f"{family}.{option}" for family, several in made.items() for option in several]
+        if family not in chosen or option not in chosen[family]:
+            known = [f"{family}.{option}" for family, hyperparameters in chosen.items() for option in hyperparameters]
             raise UsageError("hyperparameters", f"no {name!r}", "one of " + ", ".join(known))
-        made[family][option] = _like(made[family][option], name, text)
-    return made
+        chosen[family][option] = _like(chosen[family][option], name, text)
+    return chosen
 
 
-def _like(standing: object, name: str, text: str) -> object:
-    """A value given as text, of the kind that stands there."""
+def _like(default: object, name: str, text: str) -> object:
+    """Convert a value from text to the type of the default."""
     kinds: dict[type, Callable[[str], object]] = {
         int: int,
         float: float,
@@ -80,23 +82,23 @@ def _like(standing: object, name: str, text: str) -> object:
         bool: {"yes": True, "no": False}.__getitem__,
     }
     try:
-        return kinds[type(standing)](text)
+        return kinds[type(default)](text)
     except (ValueError, KeyError):
-        expected = "yes or no" if isinstance(standing, bool) else f"a value like {standing!r}"
+        expected = "yes or no" if isinstance(default, bool) else f"a value like {default!r}"
         raise UsageError(f"hyperparameter {name}", repr(text), expected) from None
 
 
 def settings(name: str, chosen: Options, words: int, **more: object) -> Any:
-    """The settings with which a family is trained on a text.
+    """Make the settings with which a family is trained on a text.
 
     Arguments:
-        name: of the family.
+        name: the name of the family.
         chosen: its hyperparameters.
-        words: of the text, which `reading` is about.
+        words: the number of words of the text, for `reading`.
         more: further settings: the seed, the device.
 
     Raises:
-        UsageError: a hyperparameter that can't be taken.
+        UsageError: a hyperparameter is not allowed.
 
     >>> settings("ngram", {"order": 3, "tokens": "treebank", "classes": "single"}, 1000).estimation.order
     3
@@ -108,7 +110,7 @@ def settings(name: str, chosen: Options, words: int, **more: object) -> Any:
 
 
 def passes(chosen: Options, words: int) -> int:
-    """How often a text of so many words is read, at most.
+    """Return the largest number of passes over a text of `words` words.
 
     >>> passes({"epochs": 40, "reading": 4_000_000}, 1_000_000), passes({"epochs": 40, "reading": 0}, 1_000_000)
     (4, 40)

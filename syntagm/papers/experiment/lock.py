@@ -1,4 +1,4 @@
-"""Which process of an experiment makes what: a folder is held by one, and the others wait for it."""
+"""Locks between the processes of an experiment: one process locks a folder, and the others wait."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ WAIT_SECONDS = 0.5
 
 @contextmanager
 def waiting(folder: Path, progress: Progress) -> Iterator[None]:
-    """Hold a folder, as `io.lock.held`; if another process of the experiment has it, wait until it lets go."""
+    """Lock a folder, as `io.lock.held` does; if another process of the experiment has locked it, wait."""
     with ExitStack() as stack:
         waited = False
         while True:

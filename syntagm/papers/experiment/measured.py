@@ -1,4 +1,4 @@
-"""What stands in the folder of an experiment: how far each model has come, and what was measured of the finished ones."""
+"""The contents of an experiment's folder: the progress of each model and the results of finished ones."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from syntagm.training import record as training
 
 
 def state(design: Design, cell: Cell) -> str:
-    """How far a model has come: `to do`, `begun`, `trained` or `done`."""
+    """Return the state of a model: `to do`, `begun`, `trained` or `done`."""
     folder = design.model(cell)
     if training.finished(folder) is None:
         return "begun" if folder.exists() else "to do"
@@ -22,26 +22,27 @@ def state(design: Design, cell: Cell) -> str:
 
 
 def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
-    """What was measured of each finished model of a folder, small parts first: its perplexity, and its run.
+    """Yield the perplexity record and the run of each finished model of a folder, small subsets first.
 
     Raises:
         RunError: there is no experiment, or a file is damaged.
     """
     record = read(places.record(folder))
-    families, parts = list(record["families"]), record["sizes"]
-    found = []
+    families, sizes = list(record["families"]), record["sizes"]
+    models = []
     for path in sorted((folder / "perplexity").glob("*.json")):
-        found.append(one := read(path))
-        if one.get("family") not in families or one.get("size") not in parts:
-            raise RunError(str(path), "of no model of the experiment", "a family and a size of it", "Remove it.")
-    for one in sorted(found, key=lambda one: (parts[one["size"]], families.index(one["family"]), one["seed"])):
-        run = places.run(folder, Cell(one["family"], one["size"], one["seed"]))
+        models.append(model := read(path))
+        if model.get("family") not in families or model.get("size") not in sizes:
+            found = "a model that is not in the experiment"
+            raise RunError(str(path), found, "a family and a size of the experiment", "Remove it.")
+    for model in sorted(models, key=lambda each: (sizes[each["size"]], families.index(each["family"]), each["seed"])):
+        run = places.run(folder, Cell(model["family"], model["size"], model["seed"]))
         if read_record(run) is not None and (opened := open_run(run)).done:
-            yield one, opened
+            yield model, opened
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """How many words each part of an experiment has, as asked for.
+    """Return the requested sizes of the subsets of an experiment: name -> words.
 
     Raises:
         RunError: there is no experiment, or its record is damaged.
@@ -50,9 +51,9 @@ def sizes(folder: Path) -> dict[str, int]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What an experiment wrote.
+    """Read a JSON file that an experiment wrote.
 
     Raises:
-        RunError: it can't be read.
+        RunError: the file can't be read.
     """
     return json.record(path, RunError, "what an experiment wrote", "Remove it.")

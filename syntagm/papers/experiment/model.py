@@ -1,4 +1,4 @@
-"""One model of an experiment: trained on its part of the corpus, scored on the suites, measured on the test text."""
+"""One model of an experiment: trained on its subset, scored on the suites, and evaluated on the test text."""
 
 from typing import Any
 
@@ -15,10 +15,13 @@ from syntagm.training import record as training
 
 
 def make(design: Design, cell: Cell, words: int, progress: Progress) -> None:
-    """Make everything of a model that is not there yet.
+    """Train, score and evaluate a model, as far as this is not done yet.
 
     Arguments:
-        words: of its part of the corpus.
+        design: the experiment.
+        cell: the model.
+        words: the number of words of its training text.
+        progress: progress callbacks.
     """
     train(design, cell, progress)
     score(design, cell, progress)
@@ -26,10 +29,10 @@ def make(design: Design, cell: Cell, words: int, progress: Progress) -> None:
 
 
 def train(design: Design, cell: Cell, progress: Progress) -> None:
-    """Train a model on its part, or go on with its training; nothing if it is finished."""
+    """Train a model on its subset, or resume its training; do nothing if it is finished."""
     family, folder = families.find(cell.family), design.model(cell)
     if training.finished(folder) is not None and family.whole(folder):
-        # A kill between the model and this leaves a state of three times its size.
+        # A training that was killed after it wrote the model leaves a state of three times the model's size.
         training.remove_state(folder)
         return
     words, more = design.sizes[cell.size], {"seed": cell.seed, "device": design.device}
@@ -38,10 +41,10 @@ def train(design: Design, cell: Cell, progress: Progress) -> None:
 
 
 def score(design: Design, cell: Cell, progress: Progress) -> None:
-    """Score a model on the suites, into its run directory; nothing if the run is finished."""
+    """Score a model on the suites into its run directory; do nothing if the run is finished."""
     from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
-    from syntagm.runs.evaluate import run
+    from syntagm.runs.evaluate import run_suites as run
 
     place = design.run(cell)
     if (read_record(place) is None) or not open_run(place).done:
@@ -49,10 +52,10 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
 
 
 def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
-    """Write the perplexity of a model on the test text, ends of sentences included; nothing if it is there.
+    """Write the perplexity of a model on the test text, sentence ends included; do nothing if it is written already.
 
     Raises:
-        RunError: it is there, and of other weights than the model has now.
+        RunError: the perplexity was computed with other weights than the model has now.
     """
     from syntagm.models.hugging_face.weights import hash_folder
     from syntagm.tasks.perplexity import division, perplexity
@@ -61,22 +64,23 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     path, weights = design.perplexity(cell), hash_folder(design.model(cell))
     if path.exists():
         if read(path).get("weights", weights) != weights:
-            cure = f"Remove it and {design.run(cell)}: both are then made anew."
-            raise RunError(str(path), "of another training", f"of the weights in models/{cell.name}", cure)
+            cure = f"Remove it and {design.run(cell)}; the same command then computes both again."
+            found, expected = "the perplexity of another training", f"that of the weights in models/{cell.name}"
+            raise RunError(str(path), found, expected, cure)
         return
     model = _load(design, cell, eos="yes", **division(str(design.model(cell)), design.test))
-    found = perplexity(model, corpus.texts(design.test), done=lambda more: progress.answered("test text", more))
+    result = perplexity(model, corpus.texts(design.test), done=lambda more: progress.answered("test text", more))
     numbers = ("words", "unknown", "undefined", "bits", "bits_per_word", "perplexity", "perplexity_known")
-    made: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed, "training_words": words}
-    made |= {
+    measured: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed, "training_words": words}
+    measured |= {
         "model": model.name,
         "fingerprint": model.fingerprint,
         "policies": dict(model.settings),
         "weights": weights,
     }
-    made |= {name: getattr(found, name) for name in (*numbers, "bits_per_character")}
+    measured |= {name: getattr(result, name) for name in (*numbers, "bits_per_character")}
     path.parent.mkdir(exist_ok=True)
-    records.write(path, made)
+    records.write(path, measured)
 
 
 def _load(design: Design, cell: Cell, **options: str) -> LanguageModel:

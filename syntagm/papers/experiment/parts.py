@@ -1,14 +1,14 @@
-"""The nested parts of the corpus of an experiment, and how many words its texts have."""
+"""The nested subsets of an experiment's corpus, and the numbers of words of its texts."""
 
 from syntagm.errors import UsageError
 from syntagm.papers.experiment.design import Design
 
 
 def draw(design: Design) -> dict[str, int]:
-    """Write the parts that are not there yet; each is a proper part of the next.
+    """Write the subsets that do not exist yet; each is a proper subset of the next.
 
     Returns:
-        The number of words of each part.
+        The number of words of each subset.
     """
     from syntagm.training.corpora import corpus, nested
 
@@ -18,10 +18,10 @@ def draw(design: Design) -> dict[str, int]:
 
 
 def words(design: Design) -> dict[str, int]:
-    """The number of words of the texts `corpus`, `valid` and `test`.
+    """Count the words of the texts `corpus`, `valid` and `test`.
 
     Raises:
-        UsageError: a part is larger than the corpus.
+        UsageError: a subset is larger than the corpus.
         InputError: a text can't be read.
     """
     from syntagm.training.corpora import corpus

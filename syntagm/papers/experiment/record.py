@@ -1,7 +1,7 @@
-"""The record of an experiment: what its folder is about, and the refusal of another experiment.
+"""The record of an experiment, and the check that a resumed experiment is the same one.
 
-What the record says binds once something rests on it: hyperparameters of a family when one of its models has begun, the size of a
-part when it is drawn. Until then another value replaces it, so that a mistake which training refuses costs nothing.
+A value of the record is fixed once results depend on it: hyperparameters of a family when the training of one of its models
+has started, the size of a subset when it is drawn. Until then a new value replaces it, so a mistake can be corrected.
 """
 
 import json
@@ -23,42 +23,42 @@ FORMAT = 1
 
 
 def check(design: Design) -> None:
-    """See that the folder holds this experiment, or none, and that it can be begun. Nothing is written.
+    """Check that an experiment can start or resume in its folder. Nothing is written.
 
     Raises:
         RunError: the folder holds another experiment.
-        UsageError: a hyperparameter, suite or seed that can't be taken.
+        UsageError: a hyperparameter, suite or seed is not allowed.
         InputError: a text or suite can't be read.
     """
-    _settled(design, _record(design))
+    _merged(design, _record(design))
 
 
 def begin(design: Design, progress: Progress) -> None:
-    """Note in the folder what the experiment is about; families and sizes are added. Errors as `check`."""
-    asked, path = _record(design), design.record()
+    """Write the record into the folder, or add families and sizes to it; errors as in `check`."""
+    requested, path = _record(design), design.record()
     with waiting(design.folder, progress):
-        settled = _settled(design, asked)
-        if not path.exists() or settled != read(path):
-            records.write(path, settled)
+        merged = _merged(design, requested)
+        if not path.exists() or merged != read(path):
+            records.write(path, merged)
 
 
 def refuse_changed(design: Design, cell: Cell) -> None:
-    """Refuse to make a model that the record does not allow any more.
+    """Refuse a model that the record does not allow any more.
 
     Raises:
-        RunError: another process has begun with other hyperparameters or parts meanwhile.
+        RunError: another process has started with other hyperparameters or subsets meanwhile.
     """
-    standing = read(design.record())
-    asked: dict[str, dict[str, Any]] = {
+    recorded = read(design.record())
+    requested: dict[str, dict[str, Any]] = {
         "families": {cell.family: dict(design.options[cell.family])},
         "sizes": {cell.size: design.sizes[cell.size]},
     }
-    there = {key: {name: standing[key].get(name) for name in several} for key, several in asked.items()}
-    _refuse_another(design, there, asked)
+    relevant = {key: {name: recorded[key].get(name) for name in names} for key, names in requested.items()}
+    _refuse_another(design, relevant, requested)
 
 
 def _record(design: Design) -> dict[str, Any]:
-    from syntagm.materials.suite_files import read_all
+    from syntagm.materials.suite_files import read_suites
     from syntagm.tasks.slices import suite_hash
     from syntagm.training.corpora import corpus
 
@@ -68,60 +68,63 @@ def _record(design: Design) -> dict[str, Any]:
         for words in design.sizes.values():
             hyperparameters.settings(family, options, words)
     texts = {name: corpus.record(getattr(design, name)) for name in ("corpus", "valid", "test")}
-    made = {"format": FORMAT, **texts, "draw": design.draw, "suites": list(design.suites)}
-    made["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_all(*design.suites)}
-    made |= {"sizes": dict(design.sizes), "families": {name: dict(one) for name, one in design.options.items()}}
-    record: dict[str, Any] = json.loads(json.dumps(made))
+    values = {"format": FORMAT, **texts, "draw": design.draw, "suites": list(design.suites)}
+    values["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_suites(*design.suites)}
+    values |= {
+        "sizes": dict(design.sizes),
+        "families": {name: dict(options) for name, options in design.options.items()},
+    }
+    record: dict[str, Any] = json.loads(json.dumps(values))
     return record
 
 
-def _settled(design: Design, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The record that has what stands in the folder and what is asked for."""
+def _merged(design: Design, requested: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge the record in the folder with the requested one."""
     path = design.record()
-    standing = read(path) if path.exists() else {}
-    if not standing and (_made(design.folder) or any(design.folder.glob("corpora/*.txt"))):
-        found = "parts of a corpus or models, and no experiment.json that says of what"
+    recorded = read(path) if path.exists() else {}
+    if not recorded and (_models_with_results(design.folder) or any(design.folder.glob("corpora/*.txt"))):
+        found = "subsets of a corpus or models, without an experiment.json"
         raise RunError(str(design.folder), found, "an experiment, or a new folder", "Choose another folder.")
-    bound = _bound(design, standing)
-    binding = {key: {name: standing[key][name] for name in names} for key, names in bound.items()}
-    _refuse_another(design, {**standing, **binding}, asked)
-    return {**asked, **{key: standing.get(key, {}) | asked[key] for key in bound}}
+    fixed = _fixed(design, recorded)
+    fixed_values = {key: {name: recorded[key][name] for name in names} for key, names in fixed.items()}
+    _refuse_another(design, {**recorded, **fixed_values}, requested)
+    return {**requested, **{key: recorded.get(key, {}) | requested[key] for key in fixed}}
 
 
-def _bound(design: Design, standing: Mapping[str, Any]) -> dict[str, set[str]]:
-    """The families and sizes that something in the folder rests on."""
-    bound: dict[str, set[str]] = {"sizes": set(), "families": set()}
-    there = _made(design.folder)
-    for size in standing.get("sizes", {}):
+def _fixed(design: Design, recorded: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Return the sizes and families whose values can't change any more, because results in the folder depend on them."""
+    fixed: dict[str, set[str]] = {"sizes": set(), "families": set()}
+    models = _models_with_results(design.folder)
+    for size in recorded.get("sizes", {}):
         if design.part(size).exists():
-            bound["sizes"].add(size)
-        for family in standing.get("families", {}):
-            if any(re.fullmatch(rf"{re.escape(f'{family}-{size}')}(-\d+)?", name) for name in there):
-                bound["sizes"].add(size)
-                bound["families"].add(family)
-    return bound
+            fixed["sizes"].add(size)
+        for family in recorded.get("families", {}):
+            if any(re.fullmatch(rf"{re.escape(f'{family}-{size}')}(-\d+)?", name) for name in models):
+                fixed["sizes"].add(size)
+                fixed["families"].add(family)
+    return fixed
 
 
-def _made(folder: Path) -> set[str]:
-    """The names of the models of which there is anything that nothing else would replace."""
-    trained = {place.name for place in folder.glob("models/*") if training.leaves_something(place)}
-    runs = {place.parent.name for place in folder.glob("runs/*/run.json")}
-    return trained | runs | {place.stem for place in folder.glob("perplexity/*.json")}
+def _models_with_results(folder: Path) -> set[str]:
+    """Return the names of the models with a training, a run or a perplexity in the folder."""
+    trained = {path.name for path in folder.glob("models/*") if training.leaves_something(path)}
+    runs = {path.parent.name for path in folder.glob("runs/*/run.json")}
+    return trained | runs | {path.stem for path in folder.glob("perplexity/*.json")}
 
 
-def _refuse_another(design: Design, standing: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    """Refuse values that differ; what only one of both has is an addition."""
-    there, wanted = _shared(standing, asked), _shared(asked, standing)
-    made = {path.partition(".")[0] for path in records.differences(there, wanted)} & {"families", "sizes"}
-    remove = ", remove what was made with them" if made else ""
-    cure = f"Give the same options to go on with it{remove}, or choose another folder."
-    records.refuse_another(design.record(), "an experiment", there, wanted, cure)
+def _refuse_another(design: Design, recorded: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
+    """Refuse values that differ; a key that only one of the two has is an addition."""
+    old, new = _shared(recorded, requested), _shared(requested, recorded)
+    changed = {path.partition(".")[0] for path in records.differences(old, new)} & {"families", "sizes"}
+    remove = ", remove what was made with the old ones" if changed else ""
+    cure = f"Use the same options as before to resume it{remove}, or choose another folder."
+    records.refuse_another(design.record(), "an experiment", old, new, cure)
 
 
-def _shared(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """What one has of that which both have."""
+def _shared(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a record whose keys another one has, too."""
     return {
         key: _shared(value, other[key]) if isinstance(value, Mapping) and isinstance(other[key], Mapping) else value
-        for key, value in one.items()
+        for key, value in record.items()
         if key in other
     }

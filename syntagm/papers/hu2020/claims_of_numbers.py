@@ -1,4 +1,4 @@
-"""The numbers that Hu et al. 2020 print, beside the same from their raw data: AICs, tests, perplexities, chance levels."""
+"""The numbers that Hu et al. 2020 print, compared with their raw data: AICs, tests, perplexities, chance levels."""
 
 from collections.abc import Callable, Mapping
 from zlib import crc32
@@ -20,68 +20,68 @@ NAMES = {
 }  # fmt: skip
 
 
-def aics(found: Findings) -> list[Claim]:
+def aics(findings: Findings) -> list[Claim]:
     """AICs of the regressions (section 4.3)"""
     claims = []
-    for model, printed in found.printed["aic"].items():
-        fit = found.fit(model)
+    for model, printed in findings.printed["aic"].items():
+        fit = findings.fit(model)
         claims.append((NAMES[model], str(printed), f"{fit.aic:.4f}", verdict(round(fit.aic) == printed)))
     return claims
 
 
-def margin(found: Findings) -> Checked:
+def margin(findings: Findings) -> Checked:
     """Model class matters more than corpus size"""
-    size, architecture, full = (found.fit(one) for one in ("no_size", "no_architecture", "full"))
-    printed = found.printed["aic"]
+    size, architecture, full = (findings.fit(name) for name in ("no_size", "no_architecture", "full"))
+    printed = findings.printed["aic"]
     computed = (
-        f"{architecture.aic - size.aic:.1f} between AICs of models that lack {full.k - size.k} parameter and "
+        f"the AICs differ by {architecture.aic - size.aic:.1f}; one model lacks {full.k - size.k} parameter, the other "
         f"{full.k - architecture.k}"
     )
-    shown = f"{printed['no_architecture']} above {printed['no_size']}"
-    return shown, computed, verdict(architecture.aic > size.aic)
+    claimed = f"{printed['no_architecture']} above {printed['no_size']}"
+    return claimed, computed, verdict(architecture.aic > size.aic)
 
 
-def ratio_tests(found: Findings) -> Checked:
+def ratio_tests(findings: Findings) -> Checked:
     """Size and model class each matter, p < 0.001"""
-    full = found.fit("full")
-    tests = {one: linear.compare(found.fit(f"no_{one}"), full) for one in ("size", "architecture")}
-    said = "; ".join(f"{one}: chi2({test.df}) = {test.chi2:.3f}, p = {test.p:.2g}" for one, test in tests.items())
-    return "p < 0.001", said, verdict(all(test.p < LEVEL for test in tests.values()))
+    full = findings.fit("full")
+    tests = {name: linear.compare(findings.fit(f"no_{name}"), full) for name in ("size", "architecture")}
+    computed = "; ".join(f"{name}: chi2({test.df}) = {test.chi2:.3f}, p = {test.p:.2g}" for name, test in tests.items())
+    return "p < 0.001", computed, verdict(all(test.p < LEVEL for test in tests.values()))
 
 
-def footnote_7(found: Findings) -> Checked:
-    """The pattern stays without n-gram, without GPT-2 and without both (footnote 7)"""
-    found.fit("full")
-    said, kept, weaker = [], True, 0
-    for classes, several in regressions.without_classes(regressions.observations(found.study)).items():
-        if len(several.fits) < 3:
-            raise LookupError(f"{classes}: " + "; ".join(several.failures.values()))
+def footnote_7(findings: Findings) -> Checked:
+    """The pattern is the same without n-gram, without GPT-2 and without both (footnote 7)"""
+    findings.fit("full")
+    results, kept, weaker = [], True, 0
+    for classes, subset in regressions.without_classes(regressions.observations(findings.study)).items():
+        if len(subset.fits) < 3:
+            raise LookupError(f"{classes}: " + "; ".join(subset.failures.values()))
         size, architecture = (
-            linear.compare(several.fits[f"no_{one}"], several.fits["full"]).p for one in ("size", "architecture")
+            linear.compare(subset.fits[f"no_{name}"], subset.fits["full"]).p for name in ("size", "architecture")
         )
-        ordered = several.fits["no_architecture"].aic > several.fits["no_size"].aic
+        ordered = subset.fits["no_architecture"].aic > subset.fits["no_size"].aic
         kept, weaker = kept and ordered and max(size, architecture) < 0.05, weaker + (size >= LEVEL)
-        said.append(f"{classes}: size p {size:.2g}, class p {architecture:.2g}")
-    if not said:
+        results.append(f"{classes}: size p {size:.2g}, class p {architecture:.2g}")
+    if not results:
         raise LookupError("no results of n-gram or GPT-2")
-    computed = "; ".join(said) + f"; size p is above {LEVEL} in {weaker} of {len(said)}"
+    computed = "; ".join(results) + f"; the p of size is above {LEVEL} in {weaker} of {len(results)}"
     return "same pattern", computed, verdict(kept)
 
 
-def optimum(found: Findings) -> Checked:
+def optimum(findings: Findings) -> Checked:
     """The AIC without class by circuit is that of the best fit"""
     model = "circuit_no_architecture"
-    fit, other, printed = found.fit(model), found.printed["lme4"][model], found.printed["aic"][model]
-    computed = f"{fit.aic:.2f} here, {len(fit.reached)} starts; lme4 1.1-31 stops at {other:.2f}"
+    fit, other, printed = findings.fit(model), findings.printed["lme4"][model], findings.printed["aic"][model]
+    computed = f"{fit.aic:.2f} here, from {len(fit.reached)} starts; lme4 1.1-31 stops at {other:.2f}"
     return str(printed), computed, verdict(fit.aic <= min(other, printed + 0.5))
 
 
-def table4(found: Findings) -> Checked:
+def table4(findings: Findings) -> Checked:
     """Table 4, perplexities"""
-    means = perplexities(found)
+    means = perplexities(findings)
     if not means:
         raise LookupError("no perplexities")
-    printed = {(model, size): value for model, row in found.printed["table4"].items() for size, value in row.items()}
+    printed = {(model, size): value for model, row in findings.printed["table4"].items() for size, value in row.items()}
     missing = [key for key in printed if key not in means]
     off = [
         f"{model} {size} {means[model, size]:.2f}"
@@ -90,35 +90,35 @@ def table4(found: Findings) -> Checked:
     ]
     same = len(printed) - len(missing) - len(off)
     computed = (
-        f"{same} of {len(printed)} cells equal"
-        + (f"; other: {', '.join(off)}" if off else "")
-        + (f"; no data: {len(missing)}" if missing else "")
+        f"{same} of {len(printed)} cells are equal"
+        + (f"; different: {', '.join(off)}" if off else "")
+        + (f"; without data: {len(missing)}" if missing else "")
     )
     return "20 cells", computed, verdict(not off and not missing, DIFFERS)
 
 
-def perplexities(found: Findings) -> Mapping[tuple[str, str], float]:
-    """(model class, corpus) -> mean perplexity over seeds."""
-    means = found.study.perplexity.group_by("model", "corpus", maintain_order=True).agg(pl.col("perplexity").mean())
+def perplexities(findings: Findings) -> Mapping[tuple[str, str], float]:
+    """Return the mean perplexity over seeds: (model class, corpus) -> perplexity."""
+    means = findings.study.perplexity.group_by("model", "corpus", maintain_order=True).agg(pl.col("perplexity").mean())
     return {(label(model), corpus): value for model, corpus, value in means.iter_rows()}
 
 
-def chance_of_mvrr(found: Findings) -> Checked:
-    """By chance an item of mvrr comes out right in less than 25%"""
-    one, printed = chances.known(formulas()["mvrr"]), found.printed["chance"]["mvrr"]
-    computed = f"{one} = {one.value:.4f}, if compared values are independent draws of one {one.method}"
-    return f"below {printed}", computed, verdict(one.value < printed)
+def chance_of_mvrr(findings: Findings) -> Checked:
+    """The chance of a correct answer to an item of mvrr is below 25%"""
+    chance, printed = chances.known(formulas()["mvrr"]), findings.printed["chance"]["mvrr"]
+    computed = f"{chance} = {chance.value:.4f}, if compared values are independent draws of one {chance.method}"
+    return f"below {printed}", computed, verdict(chance.value < printed)
 
 
-def chance_of_npi(found: Findings) -> Checked:
-    """By chance an NPI item comes out right in 5 of 32 cases"""
-    one, printed = chances.known(formulas()["npi_src_any"]), found.printed["chance"]["npi"]
-    computed = f"{one} = {one.value:.4f}, if compared values are independent draws of {one.method}"
-    return str(printed), computed, verdict(abs(one.value - printed) < 1e-9)
+def chance_of_npi(findings: Findings) -> Checked:
+    """The chance of a correct answer to an NPI item is 5 of 32"""
+    chance, printed = chances.known(formulas()["npi_src_any"]), findings.printed["chance"]["npi"]
+    computed = f"{chance} = {chance.value:.4f}, if compared values are independent draws of {chance.method}"
+    return str(printed), computed, verdict(abs(chance.value - printed) < 1e-9)
 
 
-def context_blind(found: Findings) -> Checked:
-    """A model that is blind to context scores 50% on number agreement"""
+def context_blind(findings: Findings) -> Checked:
+    """A model that ignores context scores 50% on number agreement"""
     right = [
         bool(suite.predictions[0].formula.margin(_by_itself(item)) > 0)
         for name, suite in bundled().items()
@@ -127,27 +127,27 @@ def context_blind(found: Findings) -> Checked:
     ]
     share = sum(right) / len(right)
     computed = (
-        f"{share:.0%} of {len(right)} items of our own, bits by the words of a region alone: the comparisons exclude "
-        "each other"
+        f"{share:.0%} of {len(right)} bundled items, with bits that depend only on the words of a region: the comparisons "
+        "of an item exclude each other"
     )
-    return f"{found.printed['chance']['context_blind']:.0%}", computed, verdict(abs(share - 0.5) < 0.1)
+    return f"{findings.printed['chance']['context_blind']:.0%}", computed, verdict(abs(share - 0.5) < 0.1)
 
 
 def _by_itself(item: Item) -> Callable[[str, str], float]:
-    """Bits that depend on nothing but the words of a region."""
+    """Return a function that gives bits which depend only on the words of a region."""
 
     def bits(region: str, condition: str) -> float:
         sentence = item.sentences[condition]
-        (place,) = (one for one in sentence.regions if one.name == region)
-        return float(crc32(sentence.text[place.start : place.end].strip().encode()) % 1000)
+        (span,) = (each for each in sentence.regions if each.name == region)
+        return float(crc32(sentence.text[span.start : span.end].strip().encode()) % 1000)
 
     return bits
 
 
-def word_level_gpt2(found: Findings) -> Checked:
+def word_level_gpt2(findings: Findings) -> Checked:
     """GPT-2 on words and on word pieces (section 4.5)"""
-    results = set(found.raw.items.select("model", "corpus").unique().iter_rows())
-    wanted = set(found.raw.perplexity.select("model", "corpus").unique().iter_rows())
+    results = set(findings.raw.items.select("model", "corpus").unique().iter_rows())
+    wanted = set(findings.raw.perplexity.select("model", "corpus").unique().iter_rows())
     lacking = sorted(f"{model} on {corpus}" for model, corpus in wanted - results)
     computed = "perplexities without results: " + (", ".join(lacking) or "none")
     return "compared", computed, "can't be computed" if lacking else "not compared here"

@@ -1,4 +1,4 @@
-"""What claims about Hu et al. 2020 are checked against: their data, prepared as they do it, and the means that figures show."""
+"""The data behind the claims of Hu et al. 2020: the raw data as they prepare them, and the means in their figures."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,21 +23,21 @@ from syntagm.stats.mixed.linear import Fit
 from syntagm.views.classes import by_circuit
 
 HOLDS, FALSE, DIFFERS, UNKNOWN = "holds", "does not hold", "differs", "not computed"
-# What is printed, what is computed, the verdict; and the same after what is claimed.
+# Checked: printed, computed, verdict. Claim: the claim and the same three.
 Checked = tuple[str, str, str]
 Claim = tuple[str, str, str, str]
-# What a verdict on fewer models than the paper's ends in.
+# The ending of verdicts that are based on fewer models than the paper's.
 INCOMPLETE = " (incomplete data)"
-# Within this distance scores are called comparable where there is no interval to compare.
+# Scores within this distance are called comparable where there is no interval.
 CLOSE = 0.10
 Number = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The raw data and what is made of them; every mean is a row with value, low, high and n.
+    """The raw data, and the means and fits computed from them. A mean is a row with value, low, high and n.
 
-    Looking up a model, a corpus or a fit that the data don't have raises LookupError, which says what is missing.
+    A model, a corpus or a fit that the data don't have raises LookupError, whose message says what is missing.
     """
 
     raw: Raw
@@ -45,7 +45,7 @@ class Findings:
 
     @cached_property
     def printed(self) -> Mapping[str, Any]:
-        """The cited numbers."""
+        """The numbers cited from the paper."""
         return cited("hu2020")
 
     @cached_property
@@ -54,34 +54,34 @@ class Findings:
         return regressions.fitted(regressions.observations(self.study))
 
     def fit(self, name: str) -> Fit:
-        """One regression."""
+        """Return the fit of a regression."""
         if name not in self.fits.fits:
             raise LookupError(f"{name} could not be fitted: {self.fits.failures.get(name, '')}")
         return self.fits.fits[name]
 
     def aic(self, name: str, suites: str) -> float:
-        """The AIC of a regression over another set of suites."""
-        found = regressions.fitted(regressions.observations(prepared(self.raw, suites)), (name,))
-        if name not in found.fits:
-            raise LookupError(f"{name} could not be fitted: {found.failures[name]}")
-        return found.fits[name].aic
+        """Return the AIC of a regression over another set of suites."""
+        fits = regressions.fitted(regressions.observations(prepared(self.raw, suites)), (name,))
+        if name not in fits.fits:
+            raise LookupError(f"{name} could not be fitted: {fits.failures[name]}")
+        return fits.fits[name].aic
 
     def score(self, model: str) -> Number:
-        """The mean suite score of a class (Figure 1)."""
-        return self._one(self._scores, model=model)
+        """Return the mean suite score of a class (Figure 1)."""
+        return self._row(self._scores, model=model)
 
     def delta(self, model: str) -> Number:
-        """The mean delta of a class, corpora redrawn (Figure 3, left)."""
-        return self._one(self._deltas, model=model)
+        """Return the mean delta of a class, with a cluster bootstrap over corpora (Figure 3, left)."""
+        return self._row(self._deltas, model=model)
 
     def cell(self, model: str, corpus: str) -> Number:
-        """The mean suite score of a class on a corpus."""
-        return self._one(self._cells, model=model, corpus=corpus)
+        """Return the mean suite score of a class on a corpus."""
+        return self._row(self._cells, model=model, corpus=corpus)
 
     def circuits(self) -> dict[str, dict[str, float]]:
-        """Circuit -> model -> mean score (Figure 5)."""
+        """Return the mean scores by circuit and model (Figure 5): circuit -> model -> score."""
         table = by_circuit(self.study.scores(), self.study.circuits)
-        found: dict[str, dict[str, float]] = {}
+        scores: dict[str, dict[str, float]] = {}
         rows = (
             table.group_by("circuit", "model", maintain_order=True)
             .agg(pl.col("score").mean())
@@ -89,30 +89,30 @@ class Findings:
             .iter_rows()
         )
         for circuit, model, value in rows:
-            found.setdefault(circuit, {})[model] = value
-        return found
+            scores.setdefault(circuit, {})[model] = value
+        return scores
 
     def circuit_deltas(self, without: tuple[str, ...] = ()) -> dict[str, dict[str, float]]:
-        """Circuit -> corpus -> mean delta (Figure 4, right)."""
+        """Return the mean deltas by circuit and corpus (Figure 4, right): circuit -> corpus -> delta."""
         deltas = self.study.deltas().filter(~pl.col("model").is_in(without))
         table = by_circuit(deltas, self.study.circuits, "delta")
-        found: dict[str, dict[str, float]] = {}
+        means: dict[str, dict[str, float]] = {}
         for circuit, corpus, value in (
             table.group_by("circuit", "corpus", maintain_order=True)
             .agg(pl.col("delta").mean())
             .sort("circuit")
             .iter_rows()
         ):
-            found.setdefault(circuit, {})[corpus] = value
-        return found
+            means.setdefault(circuit, {})[corpus] = value
+        return means
 
     def corpus_deltas(self, without: tuple[str, ...] = ()) -> dict[str, float]:
-        """Corpus -> mean delta (Figure 3, right)."""
+        """Return the mean deltas by corpus (Figure 3, right): corpus -> delta."""
         deltas = self.study.deltas().filter(~pl.col("model").is_in(without))
         return dict(deltas.group_by("corpus", maintain_order=True).agg(pl.col("delta").mean()).iter_rows())
 
     def modified(self, model: str, modifier: str) -> float:
-        """The mean score without or with modifiers (Figure 6)."""
+        """Return the mean score without or with modifiers (Figure 6)."""
         rows = modified(self.study).filter((pl.col("model") == label(model)) & (pl.col("modifier") == modifier))
         if not len(rows):
             raise LookupError(f"no suites with modifiers for {label(model)}")
@@ -130,39 +130,40 @@ class Findings:
     def _cells(self) -> pl.DataFrame:
         return clustered.means(self.study.scores(), ["model", "corpus"], "score")
 
-    def _one(self, table: pl.DataFrame, **keys: str) -> Number:
+    def _row(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)
         if not rows:
             raise LookupError("no results of " + " on ".join(label(value) for value in keys.values()))
         return rows[0]
 
 
-# One claim or several, checked.
+# A function that checks one claim or several.
 Check = Callable[[Findings], Checked | list[Claim]]
 
 
 def table(claims: "Sequence[Check]", findings: Findings) -> Table:
-    """The claims with what they come to.
+    """Make the table of claims with their verdicts.
 
     Arguments:
-        claims: a function a claim, whose docstring says what is claimed, or a function that makes several. A claim about
-            data that are not there, or about models that can't be compared, says why.
+        claims: functions that check claims. The docstring of a function that checks a single claim is the claim. If the data
+            are missing or the models can't be compared, the table says why.
+        findings: the data.
     """
     lacking = missing(findings)
     rows: list[Claim] = [_incomplete(lacking)] if lacking else []
     for claim in claims:
         claimed = " ".join((claim.__doc__ or "").split())
         try:
-            made = claim(findings)
-            several = made if isinstance(made, list) else [(claimed, *made)]
-            rows += [(*one[:3], one[3] + (INCOMPLETE if lacking else "")) for one in several]
+            checked = claim(findings)
+            results = checked if isinstance(checked, list) else [(claimed, *checked)]
+            rows += [(*result[:3], result[3] + (INCOMPLETE if lacking else "")) for result in results]
         except LookupError as error:
             rows.append((claimed, "", str(error.args[0]), UNKNOWN))
         except UsageError as error:
             rows.append((claimed, "", str(error), UNKNOWN))
     notes = (
         f"printed: {findings.printed['source']}",
-        "computed: from the raw data, as the paper's own code prepares them, unless it says otherwise.",
+        "computed: from the raw data, prepared as in the paper's own code, unless stated otherwise.",
     )
     return Table(
         "The printed paper and its raw data", ("claim", "printed", "computed", "verdict"), tuple(rows), (), notes
@@ -170,25 +171,25 @@ def table(claims: "Sequence[Check]", findings: Findings) -> Table:
 
 
 def missing(findings: Findings) -> list[str]:
-    """The models of the published raw data that these data lack."""
-    there = Counter(
+    """List the models of the published raw data that these data lack."""
+    present = Counter(
         (label(model), corpus) for model, corpus in findings.study.instances()["model", "corpus"].iter_rows()
     )
     trained = findings.printed["trained"]
-    wanted = {(model, corpus): count for model, cells in trained.items() for corpus, count in cells.items()}
+    expected = {(model, corpus): count for model, cells in trained.items() for corpus, count in cells.items()}
     short = [
-        f"{model} on {corpus} ({there[model, corpus]} of {count})"
-        for (model, corpus), count in wanted.items()
-        if there[model, corpus] < count
+        f"{model} on {corpus} ({present[model, corpus]} of {count})"
+        for (model, corpus), count in expected.items()
+        if present[model, corpus] < count
     ]
-    return short + [model for model in findings.printed["off_the_shelf"] if not there[model, ""]]
+    return short + [model for model in findings.printed["off_the_shelf"] if not present[model, ""]]
 
 
 def _incomplete(lacking: Sequence[str]) -> Claim:
-    computed = "lacking: " + ", ".join(lacking) + ". All that follows is of what is left, and says little of the paper"
+    computed = f"missing: {', '.join(lacking)}. All rows below use the remaining models and say little about the paper"
     return "The raw data are those of the paper", "all models", computed, "incomplete data"
 
 
 def verdict(holds: bool, otherwise: str = FALSE) -> str:
-    """Does a claim hold?"""
+    """Return the verdict on a claim."""
     return HOLDS if holds else otherwise

@@ -1,4 +1,4 @@
-"""The model classes in the published raw data of Hu et al. 2020: what each is called, and what kind it is of."""
+"""The model classes in the published raw data of Hu et al. 2020: names, labels and kinds."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from syntagm.training import families
 
 @dataclass(frozen=True, slots=True)
 class ModelClass:
-    """One class of models.
+    """A class of models.
 
     Arguments:
-        name: in the raw data.
-        label: in the paper.
-        neural: is it a neural network?
-        whole_words: is it a neural model that reads whole words, so that perplexities can be compared within this kind?
-        pretrained: is it a big transformer that was trained by others, on much more text?
+        name: its name in the raw data.
+        label: its name in the paper.
+        neural: True if it is a neural network.
+        whole_words: True if it is a neural model over whole words; perplexities can be compared among these.
+        pretrained: True if it is a large transformer that others trained on much more text.
     """
 
     name: str
@@ -36,22 +36,22 @@ MODELS = (
     ModelClass("gpt-2-pretrained", "GPT-2, pre-trained", pretrained=True),
     ModelClass("gpt-2-xl-pretrained", "GPT-2-XL, pre-trained", pretrained=True),
 )
-LABELS = {one.name: one.label for one in MODELS}
-NEURAL = tuple(one.name for one in MODELS if one.neural)
-WORD_BY_WORD = tuple(one.name for one in MODELS if one.whole_words)
-PRETRAINED = tuple(one.name for one in MODELS if one.pretrained)
-# In the raw data, but no models of the study: a unigram, and an n-gram whose ties are not broken.
+LABELS = {model.name: model.label for model in MODELS}
+NEURAL = tuple(model.name for model in MODELS if model.neural)
+WORD_BY_WORD = tuple(model.name for model in MODELS if model.whole_words)
+PRETRAINED = tuple(model.name for model in MODELS if model.pretrained)
+# These are in the raw data but not in the study: a unigram, and an n-gram whose ties are not broken.
 NOT_OF_THE_STUDY = ("1gram", "ngram-no-rand")
-# Left out of the figures by corpus, since the authors withdrew two of them.
+# Excluded from the figures by corpus, because the authors withdrew two of these models.
 WITHDRAWN = "gpt-2"
 WITHDRAWAL = "GPT-2: the authors later withdrew the models trained on MD and LG"
-# Two kinds, as the raw data and as experiments of our own call them.
+# The names of two classes, in the raw data and in experiments of our own.
 ALL_NGRAMS = families.kin("ngram")
 ALL_GPT2 = ("gpt-2", *families.kin("gpt2"))
 
 
 def label(model: str) -> str:
-    """What a model is called in the paper.
+    """Return the name of a model in the paper.
 
     >>> label("vanilla"), label("toy")
     ('LSTM', 'toy')

@@ -1,8 +1,8 @@
-"""The raw data of Hu et al. 2020, read: `tasks.perplexity.csv` and `sg_results/*.csv` of their repository's `data/raw`.
+"""Reader of the raw data of Hu et al. 2020: `perplexity.csv` and `sg_results/*.csv` of their repository's `data/raw`.
 
-A file of results has the columns model, suite, item and correct (True or False); a model is called NAME_CORPUS_SEED, with an
-empty corpus for models that the authors took off the shelf. A perplexity has model, corpus, seed and test_ppl. Seeds are
-whole numbers, so that 0111 of one file is 111 of another.
+A results file has the columns model, suite, item and correct (True or False). Models are named NAME_CORPUS_SEED, with an empty
+corpus for models that the authors took off the shelf. The perplexity file has the columns model, corpus, seed and test_ppl.
+Seeds are integers, so 0111 in one file equals 111 in another.
 """
 
 import re
@@ -20,7 +20,7 @@ RESULTS = ("model", "suite", "item", "correct")
 PERPLEXITIES = ("model", "corpus", "seed", "test_ppl")
 PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
 _ID = re.compile(r"(.+)_([^_]*)_(\d{1,18})")
-# What a suite's name begins with says which circuit it belongs to.
+# The beginning of a suite's name determines its circuit.
 CIRCUITS = {
     "npi": "Licensing", "reflexive": "Licensing",
     "fgd": "Long-Distance Dependencies", "cleft": "Long-Distance Dependencies",
@@ -35,12 +35,12 @@ NO_CIRCUIT = "nn"
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """What the files say, before anything is left out.
+    """The contents of the files, before anything is excluded.
 
     Arguments:
-        items: columns as in `ITEM`.
+        items: columns as in `views.classes.ITEM`.
         perplexity: columns as in `PERPLEXITY`; empty if there is no such file.
-        random: the mean score of each suite under random answers, if there is a file of them: columns suite, score.
+        random: the mean score of random answers on each suite: columns suite, score; empty if there is no such file.
     """
 
     items: pl.DataFrame
@@ -49,11 +49,11 @@ class Raw:
 
 
 def read(folder: Path) -> Raw:
-    """All results and perplexities of a folder.
+    """Read all results and perplexities of a folder.
 
     Raises:
-        InputError: there are no results; a file can't be read, or isn't what it should be; a suite that isn't one of the
-            paper's; an item that a model answers twice; models that answer different items.
+        InputError: there are no results; a file can't be read or is not as published; a suite is not one of the paper's; a
+            model answers an item twice; models answer different items.
     """
     files = sorted((folder / "sg_results").glob("*.csv")) if folder.is_dir() else []
     if not files:
@@ -71,7 +71,7 @@ def read(folder: Path) -> Raw:
 
 
 def circuit_of(suite: str) -> str:
-    """The circuit of a suite by what its name begins with; empty for one that has none, None being an unknown suite.
+    """Return the circuit of a suite by the beginning of its name; empty if it has none.
 
     >>> circuit_of("npz_obj_mod"), circuit_of("fgd-embed3"), circuit_of("nn-nv-rpl")
     ('Garden-Path Effects', 'Long-Distance Dependencies', '')
@@ -92,21 +92,21 @@ def _results(file: Path) -> pl.DataFrame:
 
 
 def _instance(name: str, file: Path) -> tuple[str, str, int]:
-    """Name, corpus and seed of a model.
+    """Split the name of a model into name, corpus and seed.
 
     >>> _instance("gpt-2_bllip-md-gptbpe_1581861474", Path("f.csv")), _instance("grnn__0", Path("f.csv"))
     (('gpt-2', 'bllip-md-gptbpe', 1581861474), ('grnn', '', 0))
     """
-    found = _ID.fullmatch(name)
-    if not found:
-        raise InputError(str(file), f"a model called {name!r}", "NAME_CORPUS_SEED, the seed a whole number")
-    return found[1], found[2], int(found[3])
+    match = _ID.fullmatch(name)
+    if not match:
+        raise InputError(str(file), f"a model named {name!r}", "NAME_CORPUS_SEED with an integer seed")
+    return match[1], match[2], int(match[3])
 
 
 def _refuse_values(table: pl.DataFrame, file: Path) -> None:
-    odd = pl.col("correct").is_in(["True", "False"]).not_() | pl.col("correct").is_null()
-    if len(found := table.with_row_index("line", 2).filter(odd)):
-        line, value = found.row(0, named=True)["line"], found.row(0, named=True)["correct"]
+    invalid = pl.col("correct").is_in(["True", "False"]).not_() | pl.col("correct").is_null()
+    if len(invalid_rows := table.with_row_index("line", 2).filter(invalid)):
+        line, value = invalid_rows.row(0, named=True)["line"], invalid_rows.row(0, named=True)["correct"]
         raise InputError(f"{file}, line {line}", f"correct is {value!r}", "True or False")
     for suite in table["suite"].unique(maintain_order=True):
         if not suite or (not circuit_of(suite) and not suite.startswith(NO_CIRCUIT)):
@@ -122,12 +122,12 @@ def _refuse_twice(items: pl.DataFrame, place: Path) -> None:
     twice = items.group_by(keys).len().filter(pl.col("len") > 1).sort(keys)
     if len(twice):
         model, corpus, seed, suite, item, times = twice.row(0)
-        found = f"item {item} of {suite} is there {times} times for {model}_{corpus}_{seed}"
-        raise InputError(str(place), found, "each item once a model", "Remove the file that repeats another.")
+        found = f"item {item} of {suite} {times} times for {model}_{corpus}_{seed}"
+        raise InputError(str(place), found, "each item once per model", "Remove the file that repeats another.")
 
 
 def _refuse_unequal(items: pl.DataFrame, place: Path) -> None:
-    """Each model must have all items: means over others would be other numbers."""
+    """Refuse models that lack items, because their means would not be comparable."""
     counts = items.group_by(*INSTANCE, "suite", maintain_order=True).len()
     most = counts.group_by("suite", maintain_order=True).agg(pl.col("len").max().alias("most"))
     instances = items.select(INSTANCE).unique(maintain_order=True)
@@ -138,34 +138,34 @@ def _refuse_unequal(items: pl.DataFrame, place: Path) -> None:
         name = "{model}_{corpus}_{seed}".format(**row)
         found = f"{name} answers {row['len'] or 0} items of {row['suite']}"
         raise InputError(
-            str(place), found, f"{row['most']}, as other models", "Get the file anew, or remove the model."
+            str(place), found, f"{row['most']}, as other models", "Get the file again, or remove the model."
         )
 
 
 def _perplexities(file: Path) -> pl.DataFrame:
     table = _read(file, PERPLEXITIES)
-    made = table.select(
+    typed = table.select(
         "model",
         pl.col("corpus").fill_null(""),
         pl.col("seed").cast(pl.Int64, strict=False),
         pl.col("test_ppl").cast(pl.Float64, strict=False).alias("perplexity"),
     )
     number = pl.col("perplexity")
-    odd = pl.col("seed").is_null() | number.is_null() | ~(number.is_finite() & (number >= 1))
-    if len(found := made.with_row_index("line", 2).filter(odd)):
-        line = found["line"][0]
-        raise InputError(f"{file}, line {line}", "no seed or no perplexity", "a whole number, and a number from 1")
-    if len(twice := made.filter(made.select(INSTANCE).is_duplicated())):
-        raise InputError(str(file), f"two perplexities of {'_'.join(map(str, twice.row(0)[:3]))}", "one a model")
-    return made
+    invalid = pl.col("seed").is_null() | number.is_null() | ~(number.is_finite() & (number >= 1))
+    if len(invalid_rows := typed.with_row_index("line", 2).filter(invalid)):
+        line = invalid_rows["line"][0]
+        raise InputError(f"{file}, line {line}", "no seed or no perplexity", "an integer, and a number of at least 1")
+    if len(twice := typed.filter(typed.select(INSTANCE).is_duplicated())):
+        raise InputError(str(file), f"two perplexities of {'_'.join(map(str, twice.row(0)[:3]))}", "one per model")
+    return typed
 
 
 def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """A table of text cells with these columns, others left out; an empty cell is null."""
+    """Read these columns of a CSV file as text; an empty cell is null."""
     rows = [row for _, row in csv.records(utf8.read(file), file, columns)]
     if not rows:
         raise InputError(
-            str(file), "a header and no rows", "a row an answer or model", "Get the file anew, or remove it."
+            str(file), "a header and no rows", "a row per answer or model", "Get the file again, or remove it."
         )
     cells = {name: [row[name] or None for row in rows] for name in columns}
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))

@@ -73,7 +73,10 @@ def overall(columns: Sequence[Column[Run]]) -> list[Line]:
     named = [name for record in records for name in record.predictions]
     shared = [name for name in dict.fromkeys(named) if named.count(name) > 1 and not name.isdigit()]
     conjoined = all(estimates.conjoins(column.run) for column in columns)
-    rules = ["first", *(["all"] if conjoined and any(len(record.taken("all")) > 1 for record in records) else [])]
+    rules = [
+        "first",
+        *(["all"] if conjoined and any(len(record.predictions_for("all")) > 1 for record in records) else []),
+    ]
     rules += shared if len(set(named)) > 1 and len(shared) else []
     cells = {rule: [next(iter(estimates.scores(column.run, rule)), None) for column in columns] for rule in rules}
     return [_line(RULES.get(rule, rule), [_over(one, rule) for one in columns], columns, cells[rule]) for rule in rules]
@@ -87,7 +90,7 @@ def _line(label: str, over: Sequence[Suites], columns: Sequence[Column[Run]], ce
 
 def _over(column: Column[Run], rule: str, tag: str = "", label: str = "") -> Suites:
     """The suites that a score is over: those of which the rule takes a prediction, with a tag those with the label."""
-    asked = [suite for suite in column.run.suites if suite.taken(rule)]
+    asked = [suite for suite in column.run.suites if suite.predictions_for(rule)]
     return frozenset((suite.name, suite.hash) for suite in asked if not tag or suite.tags.get(tag) == label)
 
 
@@ -117,5 +120,5 @@ def in_no_line(columns: Sequence[Column[Run]], tag: str) -> tuple[int, int]:
     """How many suites no line of a table by tag has: those without the tag, and those without a first prediction."""
     suites = [suite for column in columns for suite in column.run.suites]
     tagged = {suite.name for suite in suites if suite.tags.get(tag)}
-    taken = {suite.name for suite in suites if suite.taken("first")}
+    taken = {suite.name for suite in suites if suite.predictions_for("first")}
     return len({suite.name for suite in suites} - tagged), len(tagged - taken)

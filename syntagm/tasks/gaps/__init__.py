@@ -1,1 +1,1 @@
-"""Word lists in the gaps of sentences: EW, MW and TSE."""
+"""The task `gaps`: word lists in the gaps of sentences, judged by EW, MW and TSE."""

@@ -1,4 +1,4 @@
-"""The words that are asked in a blank, and how the forms of a word list lie in them."""
+"""The candidate words of a gap, with the positions of a word list's forms among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from syntagm.word_list import WordList
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The words of a blank: the forms of a list, and words that only the sentences have.
+    """The candidate words of a gap: the forms of a word list, then further words of the sentences.
 
     Arguments:
-        words: each once.
-        places: word -> its place in `words`.
-        forms: shape (rows, labels): the place of each form.
-        labels: of the list.
+        words: the distinct words.
+        places: word -> its position in `words`.
+        forms: the position of each form of the list. Shape (rows, labels).
+        labels: the labels of the list.
     """
 
     words: tuple[str, ...]
@@ -29,43 +29,52 @@ class Candidates:
     labels: tuple[str, ...]
 
     def eligible(self, fill: Fill, which: Eligible) -> NDArray[np.bool_]:
-        """Which rows count: those of which every form has an answer, is known, and, if so asked, is a single token.
+        """Return whether each row of the list counts. Shape (rows,).
 
-        Shape (rows,).
+        A row counts if every form of it is in vocabulary and has an answer. With `which="single-token"` every form must
+        be a single token, too.
         """
-        rows: NDArray[np.bool_] = np.all(usable(fill, which)[self.forms], axis=1)
-        return rows
+        result: NDArray[np.bool_] = np.all(usable(fill, which)[self.forms], axis=1)
+        return result
 
     def sides(self, label: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The places of the forms that are right under a label, shape (rows,), and of the others, (rows, labels - 1)."""
+        """Return the positions of the forms with a label, shape (rows,), and of the others, shape (rows, labels - 1)."""
         column = self.labels.index(label)
         return self.forms[:, column], np.delete(self.forms, column, axis=1)
 
-    def whole_rows(self, single: NDArray[np.bool_], spoken: Sequence[str]) -> NDArray[np.intp]:
-        """The places of the words worth asking if only single tokens count: rows of nothing else, and `spoken` words.
+    def whole_rows(self, single: NDArray[np.bool_], sentence_words: Sequence[str]) -> NDArray[np.intp]:
+        """Return the positions of the words to query if only single tokens count.
+
+        These are the single-token words among `sentence_words`, and the forms of the rows that have only single tokens.
 
         Arguments:
-            single: shape (words,): which words are single tokens.
+            single: whether each word is a single token. Shape (words,).
+            sentence_words: the words of the sentences.
         """
         wanted = np.zeros(len(self.words), bool)
         wanted[self.forms[np.all(single[self.forms], axis=1)]] = True
-        wanted[[self.places[word] for word in spoken]] = True
+        wanted[[self.places[word] for word in sentence_words]] = True
         return np.flatnonzero(wanted & single)
 
 
 def spread(fill: Fill, places: NDArray[np.intp], size: int) -> Fill:
-    """The answer for some words as one for all of them: nan, and not known, for those that were not asked."""
+    """Extend the answer for some words to all words; the others get nan and count as out of vocabulary."""
     bits, above, below = np.full((3, size), np.nan)
-    known = np.zeros(size, bool)
-    bits[places], above[places], below[places], known[places] = fill.bits, fill.above, fill.below, fill.in_vocabulary
-    return Fill(bits, above, below, known)
+    in_vocabulary = np.zeros(size, bool)
+    bits[places], above[places], below[places], in_vocabulary[places] = (
+        fill.bits,
+        fill.above,
+        fill.below,
+        fill.in_vocabulary,
+    )
+    return Fill(bits, above, below, in_vocabulary)
 
 
 def candidates(words: WordList, others: Sequence[str] = (), capital: bool = False) -> Candidates:
-    """The forms of a list in their order, then further words that are not among them.
+    """Return the forms of a list in order, followed by further words that are not among them.
 
     Arguments:
-        capital: begin each form of the list with a capital; the other words stay as they are.
+        capital: whether to capitalise the forms of the list. The other words are not changed.
     """
     forms = [[_spelled(form, capital) for form in row.forms] for row in words.rows]
     places: dict[str, int] = {}
@@ -77,16 +86,16 @@ def candidates(words: WordList, others: Sequence[str] = (), capital: bool = Fals
 
 
 def usable(fill: Fill, which: Eligible) -> NDArray[np.bool_]:
-    """Which words the model can be asked for. Shape (words,)."""
-    asked = fill.in_vocabulary & ~np.isnan(fill.bits)
-    found: NDArray[np.bool_] = asked & single(fill) if which == "single-token" else asked
-    return found
+    """Return whether each word can be judged by the answer. Shape (words,)."""
+    answered = fill.in_vocabulary & ~np.isnan(fill.bits)
+    result: NDArray[np.bool_] = answered & single(fill) if which == "single-token" else answered
+    return result
 
 
 def single(fill: Fill) -> NDArray[np.bool_]:
-    """Which words are single tokens with a rank among all. Shape (words,)."""
-    found: NDArray[Any] = ~np.isnan(fill.above) & ~np.isnan(fill.below)
-    return found
+    """Return whether each word is a single token, so that its rank in the vocabulary is defined. Shape (words,)."""
+    result: NDArray[Any] = ~np.isnan(fill.above) & ~np.isnan(fill.below)
+    return result
 
 
 def _spelled(form: str, capital: bool) -> str:

@@ -1,12 +1,13 @@
-"""From the sentences of an item to blanks: where they differ in one word, that word is taken out.
+"""Contexts for word lists: the gap where the sentences of an item differ in one word.
 
-A prediction `(r;%a%) < (r;%b%)` says that condition a is better than b. If the two sentences differ in one word, divided
-at white space, and that word stands in region r, they make a context: what stands left and right of the word (marks
-around it belong to left and right), and the label of the word of a in the word list. ComparedConditionss joined by `&` make a
-context each.
+A prediction `(r;%a%) < (r;%b%)` says that condition a is better than b. If the two sentences differ in one word (words
+are separated by white space), and that word is in region r, they make a context. The context is the text on the left and
+right of the word, with the punctuation around the word, and the label that the word of a has in the word list.
+Comparisons joined by `&` make one context each.
 
-Asked for shared words instead, the blank is the one word of the list that stands in region r of both sentences. Each of
-them makes a context: in that of a the word itself is right, in that of b the other form of its row (in a list of two labels).
+With shared words instead, the gap is the one word of the list that is in region r of both sentences. Each sentence then
+makes a context. In that of a the word itself is right; in that of b the other form of its row is (in a list of two
+labels).
 """
 
 import re
@@ -19,7 +20,7 @@ from syntagm.suite import Item, Sentence, Suite
 from syntagm.word_list import WordList
 
 NO_COMPARISON = "no prediction compares one region of two sentences"
-NO_LABEL = "no label: the words are not in the word list, and the item has no tag `number` that could be asked"
+NO_LABEL = "no label: the words are not in the word list, and the item has no tag `number` to use instead"
 ONE_KNOWN = "no label: only one of the two words is in the word list"
 _WORD = re.compile(r"\S+")
 _MARKS = string.punctuation + "…“”‘’«»¿¡、。"
@@ -31,12 +32,12 @@ _NUMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A blank in a sentence: which form stands between `left` and `right`?
+    """A gap in a sentence, between `left` and `right`.
 
     Arguments:
-        good, bad: the words that stand there in the two sentences.
-        label: the label, in the word list, of the forms that are right here.
-        capital: does the word begin the sentence with a capital? The forms of the list are capitalised, too, then.
+        good, bad: the words in the gap in the two sentences.
+        label: the label, in the word list, of the forms that are right in the gap.
+        capital: whether the word begins the sentence and is capitalised. The forms of the list then are capitalised, too.
     """
 
     left: str
@@ -57,13 +58,15 @@ class ComparedConditions:
 
 
 class Labels:
-    """Which label a word of a context has; by the list, or else by the tag `number` of its item.
+    """The labels of words, from a word list or else from the tag `number` of an item.
 
-    The list has the last word on what a blank is about: where it knows both words of no pair of a suite, it says nothing of
-    the suite, even if it knows one of the words. `Some` beside `No` is no polarity item, and `grew` beside `hurt` no number.
+    If no pair of a suite has both words in the list, no word of the suite gets a label, even if the list has one word of
+    some pair. The pairs then are about something else: `some` against `no` is no contrast of polarity items, and `grew`
+    against `hurt` no contrast of number.
 
     Arguments:
-        shared: are blanks the words that sentences share, rather than those in which they differ?
+        words: the word list.
+        shared: whether gaps are the words that sentences share, instead of those in which they differ.
     """
 
     def __init__(self, words: WordList, shared: bool = False) -> None:
@@ -72,13 +75,14 @@ class Labels:
         self._rows = {form: row.forms for row in words.rows for form in row.forms}
 
     def find(self, good: str, bad: str, tag: str | None, known: bool = True) -> str | None:
-        """The label of the good word, or None if neither the list nor the tag knows it.
+        """Return the label of the good word; None if neither the list nor the tag determines it.
 
         Arguments:
-            known: may the tag say it, or the list by one word only? Otherwise it must know both.
+            tag: the value of the tag `number`, if the item has one.
+            known: whether the tag, or one word in the list, is enough. If not, the list must have both words.
 
         Raises:
-            ValueError: both words have it.
+            ValueError: both words have the same label.
 
         >>> from syntagm.word_list import WordRow
         >>> labels = Labels(WordList("one", ("singular", "plural"), (WordRow("be", ("is", "are")),)))
@@ -97,62 +101,73 @@ class Labels:
         return next((label for label in self.labels if tag is not None and _number(label) == _number(tag)), None)
 
     def has(self, word: str) -> bool:
-        """Does the list say the label of the word?"""
+        """Return whether the list has labels for the word."""
         return word in self._places
 
-    def asked(self, word: str) -> bool:
-        """Is the word a form of the list?"""
+    def contains(self, word: str) -> bool:
+        """Return whether the word is a form of the list."""
         return word in self._rows
 
     def other(self, word: str) -> tuple[int, str]:
-        """The number of the label of a word of the list, and the other form of its row; of a list of two labels."""
+        """Return the index of the label of a listed word, and the other form of its row, in a list of two labels."""
         number = self._rows[word].index(word)
         return number, self._rows[word][1 - number]
 
 
 def comparisons(formula: Formula) -> tuple[ComparedConditions, ...]:
-    """The comparisons of one region in two conditions that a formula joins by `&`; none if it says anything else.
+    """Return the comparisons of one region in two conditions that a formula joins by `&`.
+
+    The result is empty if the formula has any other part.
 
     >>> from syntagm.formula import parse
-    >>> [(one.good, one.bad) for one in comparisons(parse("((2;%a%) < (2;%b%)) & ((2;%c%) > (2;%d%))"))]
+    >>> formula = parse("((2;%a%) < (2;%b%)) & ((2;%c%) > (2;%d%))")
+    >>> [(compared.good, compared.bad) for compared in comparisons(formula)]
     [('a', 'b'), ('d', 'c')]
     """
-    return tuple(dict.fromkeys(one for one in _compared(formula.tree) if one)) if all(_compared(formula.tree)) else ()
+    compared = list(_compared(formula.tree))
+    return tuple(dict.fromkeys(pair for pair in compared if pair)) if all(compared) else ()
 
 
 def chosen(suite: Suite, labels: Labels) -> tuple[ComparedConditions, ...]:
-    """The comparisons of the first prediction of which the list knows a context; of the first that compares, if of none."""
-    found = [one for one in (comparisons(prediction.formula) for prediction in suite.predictions) if one]
-    return next((one for one in found if knows(suite, one, labels)), found[0] if found else ())
+    """Return the comparisons of the prediction that contexts are made of.
+
+    This is the first prediction that has a context with both words in the list. If there is none, it is the first
+    prediction with comparisons.
+    """
+    candidates = [compared for prediction in suite.predictions if (compared := comparisons(prediction.formula))]
+    listed = (compared for compared in candidates if knows(suite, compared, labels))
+    return next(listed, candidates[0] if candidates else ())
 
 
 def knows(suite: Suite, compared: Sequence[ComparedConditions], labels: Labels) -> bool:
-    """Does the list know both words of any context of the suite?
+    """Return whether the list has both words of at least one context of the suite.
 
-    If not, the blanks are about something else, and then neither one word nor the tag `number` of an item says their label.
+    If not, the gaps are about something else. Then neither a single listed word nor the tag `number` determines a label.
     """
-    return any(isinstance(made, Context) for item in suite.items for made in contexts(item, compared, labels, False))
+    return any(
+        isinstance(context, Context) for item in suite.items for context in contexts(item, compared, labels, False)
+    )
 
 
 def contexts(
     item: Item, compared: Sequence[ComparedConditions], labels: Labels, known: bool = True
 ) -> Iterator[Context | str]:
-    """The context of each comparison, or the reason why there is none.
+    """Yield the context of each comparison, or the reason why there is none.
 
     Arguments:
-        known: does the list know both words of some pair of the suite? If so, one word suffices elsewhere, and the tag `number`
-            of the item may say the label of words that are not in the list.
+        known: whether the list has both words of some pair of the suite. If so, one listed word is enough in other pairs,
+            and the tag `number` of the item determines the label of words that are not in the list.
     """
-    # A tag speaks of the item: of two contexts it could be true of one only.
+    # A tag belongs to the item. If the item has two contexts, the tag may be true of only one of them.
     tag = item.tags.get("number") if known and len(compared) == 1 else None
-    for one in compared:
-        good, bad = item.sentences.get(one.good), item.sentences.get(one.bad)
+    for comparison in compared:
+        good, bad = item.sentences.get(comparison.good), item.sentences.get(comparison.bad)
         if good is None or bad is None:
             yield "a condition of the prediction is missing"
         elif labels.shared:
-            yield from _shared(good, bad, one.region, labels)
+            yield from _shared(good, bad, comparison.region, labels)
         else:
-            yield _context(good, bad, one.region, labels, tag, known)
+            yield _context(good, bad, comparison.region, labels, tag, known)
 
 
 def _context(good: Sentence, bad: Sentence, region: str, labels: Labels, tag: str | None, known: bool) -> Context | str:
@@ -175,37 +190,40 @@ def _context(good: Sentence, bad: Sentence, region: str, labels: Labels, tag: st
 
 
 def _shared(good: Sentence, bad: Sentence, region: str, labels: Labels) -> Iterator[Context | str]:
-    """The context of each of two sentences that share a word of the list, or the reason why there is none."""
+    """Yield the context of each of two sentences that share a listed word, or the reason why there is none."""
     if len(labels.labels) != 2:
-        yield "a shared word says nothing in a list of more than two labels"
+        yield "shared words need a word list of two labels"
         return
-    found = [_listed(sentence, region, labels) for sentence in (good, bad)]
-    common = [word for word in found[0] if word in found[1]]
+    listed = [_listed(sentence, region, labels) for sentence in (good, bad)]
+    common = [word for word in listed[0] if word in listed[1]]
     if len(common) != 1:
         yield f"{'more than one word' if common else 'no word'} of the list in both sentences"
         return
     word = common[0]
     number, other = labels.other(word)
     own, opposite = labels.labels[number], labels.labels[1 - number]
-    start, end, capital = found[0][word]
+    start, end, capital = listed[0][word]
     yield Context(good.text[:start], good.text[end:], _spelled(word, capital), _spelled(other, capital), own, capital)
-    start, end, capital = found[1][word]
-    unlike, again = _spelled(other, capital), _spelled(word, capital)
-    yield Context(bad.text[:start], bad.text[end:], unlike, again, opposite, capital)
+    start, end, capital = listed[1][word]
+    good_word, bad_word = _spelled(other, capital), _spelled(word, capital)
+    yield Context(bad.text[:start], bad.text[end:], good_word, bad_word, opposite, capital)
 
 
 def _listed(sentence: Sentence, region: str, labels: Labels) -> dict[str, tuple[int, int, bool]]:
-    """The words of the list in a region: where each stands, and whether it has the capital of a beginning. Once each."""
-    found: dict[str, tuple[int, int, bool]] = {}
+    """Return the listed words of a region: word -> (start, end, capital). Repeated words are excluded.
+
+    `capital` says whether the word begins the sentence and is capitalised for that reason.
+    """
+    spans: dict[str, tuple[int, int, bool]] = {}
     repeated = set()
     for start, end in map(_without_marks, _WORD.finditer(sentence.text)):
         if start < end and _inside(sentence, region, start, end):
             capital = _capital(sentence.text, start, labels)
             word = _lower(sentence.text[start:end]) if capital else sentence.text[start:end]
-            repeated |= {word} & found.keys()
-            if labels.asked(word):
-                found[word] = start, end, capital
-    return {word: place for word, place in found.items() if word not in repeated}
+            repeated |= {word} & spans.keys()
+            if labels.contains(word):
+                spans[word] = start, end, capital
+    return {word: place for word, place in spans.items() if word not in repeated}
 
 
 def _spelled(word: str, capital: bool) -> str:
@@ -213,11 +231,16 @@ def _spelled(word: str, capital: bool) -> str:
 
 
 def _inside(sentence: Sentence, region: str, start: int, end: int) -> bool:
-    return region == "*" or any(one.name == region and one.start < end and start < one.end for one in sentence.regions)
+    return region == "*" or any(
+        candidate.name == region and candidate.start < end and start < candidate.end for candidate in sentence.regions
+    )
 
 
 def _capital(text: str, start: int, labels: Labels) -> bool:
-    """Does a word begin the sentence with a capital that is not its own? The list may have it so."""
+    """Return whether a word is capitalised because it begins the sentence.
+
+    A word that the list itself has with a capital is not.
+    """
     word = _WORD.match(text, start)
     begins = not text[:start].strip(_MARKS + " ") and text[start].isupper()
     return begins and word is not None and not labels.has(word[0].rstrip(_MARKS))
@@ -228,29 +251,29 @@ def _lower(word: str) -> str:
 
 
 def _difference(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, int]] | str:
-    """Where the only word that differs stands in each of two texts, without the marks around it; or why there is none."""
+    """Return the span of the only differing word in each of two texts, without punctuation; or the reason why there is none."""
     words, others = list(_WORD.finditer(good)), list(_WORD.finditer(bad))
     if len(words) != len(others):
         return "the sentences have different numbers of words"
     differing = [pair for pair in zip(words, others, strict=True) if pair[0][0] != pair[1][0]]
     if len(differing) != 1:
         return "more than one word differs" if differing else "no word differs"
-    first, second = (_without_marks(found) for found in differing[0])
+    first, second = (_without_marks(match) for match in differing[0])
     if first[0] == first[1] or second[0] == second[1]:
-        return "only marks differ"
+        return "only punctuation differs"
     if good[: first[0]] != bad[: second[0]] or good[first[1] :] != bad[second[1] :]:
-        return "what stands around the word differs"
+        return "the text around the word differs"
     return first, second
 
 
-def _without_marks(found: re.Match[str]) -> tuple[int, int]:
-    left = len(found[0]) - len(found[0].lstrip(_MARKS))
-    core = found[0].strip(_MARKS)
-    return found.start() + left, found.start() + left + len(core)
+def _without_marks(word: re.Match[str]) -> tuple[int, int]:
+    start = len(word[0]) - len(word[0].lstrip(_MARKS))
+    core = word[0].strip(_MARKS)
+    return word.start() + start, word.start() + start + len(core)
 
 
 def _compared(node: Node) -> Iterator[ComparedConditions | None]:
-    """The comparisons of a formula; None for whatever is no comparison of one region."""
+    """Yield the comparisons of a formula, and None for each part that does not compare one region in two conditions."""
     match node:
         case Binary("&", left, right):
             yield from _compared(left)

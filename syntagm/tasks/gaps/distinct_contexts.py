@@ -1,4 +1,4 @@
-"""The distinct contexts of a suite, and which of its items ask in each."""
+"""The distinct contexts of a suite, with the items that have each of them."""
 
 import hashlib
 import json
@@ -10,8 +10,8 @@ from syntagm.tasks.gaps.context import NO_COMPARISON, Context, Labels, chosen, c
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
-    """An item that asks in a context: its two words, and the label of the good one."""
+class ContextItem:
+    """An item in a context: its two words, and the label of the good one."""
 
     suite: str
     item: str
@@ -21,63 +21,65 @@ class Asker:
 
 
 @dataclass(slots=True)
-class Asked:
-    """A distinct context and its askers, in the order of their items."""
+class DistinctContext:
+    """A distinct context with its items, in order."""
 
     left: str
     right: str
     capital: bool
-    askers: list[Asker] = field(default_factory=list)
+    items: list[ContextItem] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """What a suite asks.
+class SuiteContexts:
+    """The distinct contexts of a suite, and counts for the record.
 
     Arguments:
         contexts: digest -> context, in order of first appearance.
-        left_out: why items make no context, and how many for each reason.
-        conflicts: how many items have another label than the first item of their context, whose label is taken.
-        contradicted: how many items have a tag `number` that is not the label which the list gives them, and which is taken.
+        skipped: the reasons why items have no context, with their counts.
+        conflicts: the number of items whose label differs from that of the first item of their context, which is used.
+        contradicted: the number of items whose tag `number` differs from their label in the list, which is used.
     """
 
-    contexts: dict[bytes, Asked]
-    left_out: Counter[str]
+    contexts: dict[bytes, DistinctContext]
+    skipped: Counter[str]
     conflicts: int
     contradicted: int
 
     @property
-    def items(self) -> int:
-        """How many items ask; one with two comparisons counts twice."""
-        return sum(len(one.askers) for one in self.contexts.values())
+    def item_count(self) -> int:
+        """The number of items with a context; an item with two comparisons counts twice."""
+        return sum(len(context.items) for context in self.contexts.values())
 
 
-def asking(suite: Suite, labels: Labels, left_only: bool) -> Asking:
-    """Go through the items of a suite.
+def suite_contexts(suite: Suite, labels: Labels, left_only: bool) -> SuiteContexts:
+    """Find the distinct contexts of a suite.
 
     Arguments:
-        left_only: are contexts with the same left side the same, whatever stands on their right?
+        left_only: whether contexts with the same left side are the same, whatever is on their right.
     """
     compared = chosen(suite, labels)
     known = knows(suite, compared, labels)
-    found: dict[bytes, Asked] = {}
-    left_out: Counter[str] = Counter() if compared else Counter({NO_COMPARISON: len(suite.items)})
+    distinct_contexts: dict[bytes, DistinctContext] = {}
+    skipped: Counter[str] = Counter() if compared else Counter({NO_COMPARISON: len(suite.items)})
     conflicts, contradicted, several = 0, 0, len(compared) * (2 if labels.shared else 1) > 1
     for item in (_tagged(item, suite) for item in suite.items):
-        for number, made in enumerate(contexts(item, compared, labels, known), 1):
-            if isinstance(made, str):
-                left_out[made] += 1
+        for number, context in enumerate(contexts(item, compared, labels, known), 1):
+            if isinstance(context, str):
+                skipped[context] += 1
                 continue
-            asker = Asker(suite.name, f"{item.id}/{number}" if several else item.id, made.good, made.bad, made.label)
-            one = found.setdefault(_digest(made, left_only), Asked(made.left, made.right, made.capital))
-            conflicts += bool(one.askers) and one.askers[0].label != made.label
-            contradicted += not several and labels.find("", "", item.tags.get("number")) not in (None, made.label)
-            one.askers.append(asker)
-    return Asking(found, left_out, conflicts, contradicted)
+            item_id = f"{item.id}/{number}" if several else item.id
+            context_item = ContextItem(suite.name, item_id, context.good, context.bad, context.label)
+            empty = DistinctContext(context.left, context.right, context.capital)
+            distinct = distinct_contexts.setdefault(_digest(context, left_only), empty)
+            conflicts += bool(distinct.items) and distinct.items[0].label != context.label
+            contradicted += not several and labels.find("", "", item.tags.get("number")) not in (None, context.label)
+            distinct.items.append(context_item)
+    return SuiteContexts(distinct_contexts, skipped, conflicts, contradicted)
 
 
 def _tagged(item: Item, suite: Suite) -> Item:
-    """With the tag `number` of the suite, which is where it stands if all items share it."""
+    """Add the suite's tag `number` to an item without one; suites have the tag if all items share it."""
     if "number" not in suite.tags or "number" in item.tags:
         return item
     return replace(item, tags={**item.tags, "number": suite.tags["number"]})

@@ -1,6 +1,6 @@
-"""Equal weight (EW): in how many of the pairs of a word list is the form that fits the context the likelier one?
+"""Equal weight (EW): the share of the pairs of a word list in which the form that fits the context is more likely.
 
-Newman et al. 2021: is the model's behaviour systematic, whatever word it is?
+EW asks whether the model's behaviour is systematic, that is, independent of the word (Newman et al. 2021).
 """
 
 from typing import ClassVar
@@ -9,7 +9,7 @@ from syntagm.tasks.gaps.weight import Weight
 
 
 class EqualWeight(Weight):
-    """The mean over rows of [P(l+) > P(l-)], of one context; equal probabilities count as wrong.
+    """The mean of [P(l+) > P(l-)] over rows, in one context. Equal probabilities count as wrong.
 
     >>> str(EqualWeight(top=0.9)), EqualWeight.parse("equal_weight")
     ('equal_weight(top=0.9)', EqualWeight(top=1.0, bottom=1.0))

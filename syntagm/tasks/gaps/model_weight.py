@@ -1,6 +1,6 @@
-"""Model weight (MW): of the probability that a model gives to the forms of a word list, how much goes to those that fit?
+"""Model weight (MW): the share of the probability mass of a word list's forms that goes to those that fit the context.
 
-Newman et al. 2021: is the model's likely behaviour right?
+MW asks whether the model's likely behaviour is right (Newman et al. 2021).
 """
 
 from typing import ClassVar
@@ -9,7 +9,7 @@ from syntagm.tasks.gaps.weight import Weight
 
 
 class ModelWeight(Weight):
-    """The sum of P(l+) over rows, divided by that of all forms, of one context.
+    """The sum of P(l+) over rows divided by the sum over all forms, in one context.
 
     >>> str(ModelWeight()), ModelWeight.parse("model_weight(bottom=0.01)")
     ('model_weight', ModelWeight(top=1.0, bottom=0.01))

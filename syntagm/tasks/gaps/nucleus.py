@@ -1,4 +1,4 @@
-"""Cut-offs: how much of a model's distribution, from its top or from its bottom, a measure looks at."""
+"""Nucleus cut-offs: the probability mass, from the top or the bottom of a distribution, that a measure considers."""
 
 import math
 import re
@@ -9,18 +9,22 @@ from syntagm.errors import UsageError
 
 Eligible = Literal["all", "single-token"]
 ELIGIBLE: tuple[Eligible, ...] = ("all", "single-token")
-# Newman et al. 2021; 1 is no cut-off.
+# The cut-offs of Newman et al. 2021. 1 would be no cut-off.
 PUBLISHED_TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
 PUBLISHED_BOTTOM = (0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6)
-_SPELLED = re.compile(r"(?P<name>[a-z_]+)(\((?P<end>top|bottom)=(?P<share>[-+.0-9e]+)\))?")
+_MEASURE = re.compile(r"(?P<name>[a-z_]+)(\((?P<end>top|bottom)=(?P<share>[-+.0-9e]+)\))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The likeliest entries that make up the share `top`, or the least likely that make up `bottom`; 1 is everything.
+    """A nucleus (top-p) cut-off, or its counterpart at the bottom of the distribution.
+
+    Arguments:
+        top: the probability mass of the likeliest entries; 1 is the whole distribution.
+        bottom: the probability mass of the least likely entries; 1 is the whole distribution.
 
     Raises:
-        UsageError: a share that is not above 0 and at most 1, or both ends cut.
+        UsageError: a share is not above 0 and at most 1, or both ends are cut off.
 
     >>> str(Cut()), str(Cut(top=0.9)), str(Cut(bottom=1e-5))
     ('', '(top=0.9)', '(bottom=1e-05)')
@@ -34,11 +38,11 @@ class Cut:
             if not (math.isfinite(share) and 0 < share <= 1):
                 raise UsageError(f"cut-off {name}", repr(share), "a share above 0 and at most 1")
         if self.top < 1 and self.bottom < 1:
-            raise UsageError("cut-off", f"top={self.top} and bottom={self.bottom}", "one of the two")
+            raise UsageError("cut-off", f"top={self.top} and bottom={self.bottom}", "only one of the two")
 
     @property
     def whole(self) -> bool:
-        """Is nothing cut off?"""
+        """Whether nothing is cut off."""
         return self.top == self.bottom == 1
 
     def __str__(self) -> str:
@@ -48,22 +52,22 @@ class Cut:
 
 
 def parse(text: str, name: str) -> Cut:
-    """The cut-off of a measure from its canonical name.
+    """Parse the cut-off from a measure's canonical name.
 
     Raises:
-        UsageError: it is not the measure `name`, or its parameter can't be read.
+        UsageError: the measure is not `name`, or its parameter is invalid.
 
     >>> parse("equal_weight(top=0.9)", "equal_weight")
     Cut(top=0.9, bottom=1.0)
     """
-    found = _SPELLED.fullmatch(text)
-    if not found or found["name"] != name:
+    match = _MEASURE.fullmatch(text)
+    if not match or match["name"] != name:
         raise UsageError("measure", repr(text), f"{name}, {name}(top=SHARE) or {name}(bottom=SHARE)")
-    return Cut(**{found["end"]: _share(found["share"])}) if found["end"] else Cut()
+    return Cut(**{match["end"]: _share(match["share"])}) if match["end"] else Cut()
 
 
 def cuts(top: tuple[float, ...] = (), bottom: tuple[float, ...] = ()) -> tuple[Cut, ...]:
-    """No cut-off first, then those of the top upwards and those of the bottom downwards, each once, however they come.
+    """Return the distinct cut-offs in canonical order: no cut-off, `top` rising, `bottom` falling.
 
     >>> [str(cut) for cut in cuts((0.9, 0.5, 0.9), (0.01, 0.1))]
     ['', '(top=0.5)', '(top=0.9)', '(bottom=0.1)', '(bottom=0.01)']

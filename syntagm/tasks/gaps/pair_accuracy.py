@@ -1,4 +1,4 @@
-"""Targeted syntactic evaluation (TSE) of a blank: is the word of the good sentence likelier than that of the bad one?"""
+"""Targeted syntactic evaluation (TSE) of a gap: whether the good sentence's word is more likely than the bad one's."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from syntagm.tasks.measure import Judgement
 
 @dataclass(frozen=True, slots=True)
 class Tse:
-    """[P(good) > P(bad)] in the context of an item; a margin within `tolerance` bits is a tie and doesn't hold."""
+    """[P(good) > P(bad)] in the context of an item. A margin within `tolerance` bits is a tie, which doesn't hold."""
 
     tolerance: float = 1e-4
     which: Eligible = "all"
@@ -21,9 +21,9 @@ class Tse:
         return "tse"
 
     def judge(self, fill: Fill, words: Candidates, good: str, bad: str) -> Judgement:
-        """The verdict; its margin is the surprisal of the bad word less that of the good one, in bits.
+        """Return the verdict on two words; the margin is the bad word's surprisal minus the good word's, in bits.
 
-        Undefined, nan, if one of the two is not eligible. `n` counts the words that the verdict rests on.
+        The verdict is undefined (nan, with n = 0) if a word is not eligible. Otherwise n is 2, the number of words.
         """
         places = [words.places[good], words.places[bad]]
         if not usable(fill, self.which)[places].all():

@@ -1,4 +1,4 @@
-"""The three tables of a unit of contexts."""
+"""The three tables of a unit of contexts: contexts, lemmas and results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -41,19 +41,19 @@ WEIGHTS = ("equal_weight", "model_weight", "covered")
 
 
 def schemas(cuts: Sequence[Cut]) -> dict[str, Schema]:
-    """Return the columns of each table; the table of contexts has three numbers at each cut-off."""
+    """Return the columns of each table. The table of contexts has three columns for each cut-off."""
     numbers = {f"{name}{cut}": pl.Float64() for cut in cuts for name in WEIGHTS}
     return {"contexts.parquet": CONTEXTS | numbers, "lemmas.parquet": LEMMAS, "results.parquet": RESULTS}
 
 
 def measures(cuts: Sequence[Cut]) -> list[EqualWeight | ModelWeight]:
-    """The measures of contexts that a run has results of."""
+    """Return the measures of contexts that a run with these cut-offs computes."""
     return [kind(cut.top, cut.bottom) for cut in cuts for kind in (EqualWeight, ModelWeight)]
 
 
 @dataclass(slots=True)
 class LemmaSums:
-    """Sums over the contexts of one suite and label, by row of the list. Shapes (rows,)."""
+    """Sums over the contexts of one suite and label, for each row of the list. Shapes (rows,)."""
 
     contexts: NDArray[np.int32]
     won: NDArray[np.float64]
@@ -63,13 +63,13 @@ class LemmaSums:
     def add(self, shares: Shares) -> None:
         """Add a context."""
         self.contexts += shares.eligible
-        for total, one in ((self.won, shares.won), (self.right, shares.right), (self.wrong, shares.wrong)):
-            total += np.where(shares.eligible, one, 0.0)
+        for total, addend in ((self.won, shares.won), (self.right, shares.right), (self.wrong, shares.wrong)):
+            total += np.where(shares.eligible, addend, 0.0)
 
 
 @dataclass(slots=True)
 class Rows:
-    """What a shard gathers, context by context."""
+    """The rows of a unit's tables, collected context by context."""
 
     cuts: tuple[Cut, ...]
     contexts: list[tuple[object, ...]] = field(default_factory=list)
@@ -77,9 +77,13 @@ class Rows:
     lemmas: dict[tuple[str, str], LemmaSums] = field(default_factory=dict)
 
     def add(self, about: tuple[object, ...], suite: str, label: str, shares: Shares) -> None:
-        """Add a context of a suite; `about` are the first columns of its row."""
-        found = [getattr(shares, name)[number] for number in range(len(self.cuts)) for name in WEIGHTS]
-        self.contexts.append((*about, int(shares.eligible.sum()), shares.ranked, *map(float, found)))
+        """Add a context of a suite.
+
+        Arguments:
+            about: the first columns of the row in the table of contexts.
+        """
+        weights = [getattr(shares, name)[number] for number in range(len(self.cuts)) for name in WEIGHTS]
+        self.contexts.append((*about, int(shares.eligible.sum()), shares.ranked, *map(float, weights)))
         if (suite, label) not in self.lemmas:
             rows = len(shares.eligible)
             self.lemmas[suite, label] = LemmaSums(np.zeros(rows, np.int32), *(np.zeros(rows) for _ in range(3)))
@@ -88,7 +92,7 @@ class Rows:
     def tables(self, words: WordList) -> dict[str, pl.DataFrame]:
         """Return the three tables."""
         schema = schemas(self.cuts)["contexts.parquet"]
-        lemmas = [pl.DataFrame(schema=LEMMAS), *(_lemmas(key, one, words) for key, one in self.lemmas.items())]
+        lemmas = [pl.DataFrame(schema=LEMMAS), *(_lemmas(key, sums, words) for key, sums in self.lemmas.items())]
         return {
             "contexts.parquet": pl.DataFrame(self.contexts, schema=schema, orient="row"),
             "lemmas.parquet": pl.concat(lemmas),

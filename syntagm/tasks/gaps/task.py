@@ -15,7 +15,7 @@ from syntagm.suite import Suite
 from syntagm.tasks.gaps import nucleus, plan, tables
 from syntagm.tasks.gaps.candidates import Candidates
 from syntagm.tasks.gaps.context import Labels
-from syntagm.tasks.gaps.distinct_contexts import Asked, Asker, asking
+from syntagm.tasks.gaps.distinct_contexts import ContextItem, DistinctContext, suite_contexts
 from syntagm.tasks.gaps.nucleus import Cut, Eligible
 from syntagm.tasks.gaps.pair_accuracy import Tse
 from syntagm.tasks.gaps.queries import Question, questions
@@ -27,24 +27,27 @@ from syntagm.word_list import WordList
 
 @dataclass(frozen=True, slots=True)
 class Contexts:
-    """Some contexts of a suite, with the words that are asked in them.
+    """A slice of the contexts of a suite, with the words to ask for.
 
     Arguments:
-        asked: digest -> context.
-        within, initial: the words of gaps within sentences, and of those that begin one with a capital.
-        tse: with the tolerance and the kind of eligible rows.
+        model: the name of the model.
+        words: the word list.
+        contexts: digest -> context.
+        within, initial: the words for gaps within sentences, and for gaps that begin a sentence with a capital.
+        cuts: the cut-offs.
+        tse: the measure TSE with its tolerance and its kind of eligible rows.
     """
 
     model: str
     words: WordList
-    asked: Mapping[bytes, Asked]
+    contexts: Mapping[bytes, DistinctContext]
     within: Question
     initial: Question
     cuts: tuple[Cut, ...]
     tse: Tse
 
-    def question(self, context: Asked) -> Question:
-        """Return the words of a context."""
+    def question(self, context: DistinctContext) -> Question:
+        """Return the words to ask for in a context."""
         return self.initial if context.capital else self.within
 
 
@@ -53,18 +56,18 @@ class Gaps(Task[Contexts]):
     """Ask for every form of a word list in every distinct context.
 
     Arguments:
-        words: the list.
-        eligible: which rows of it count: "all" that the model can be asked for, or "single-token" ones.
-        top, bottom: nucleus cut-offs, as shares, in any order; see `tasks.gaps.shares`.
-        shared: is the gap the word that the sentences of an item share, rather than the word in which they differ?
+        words: the word list.
+        eligible: the rows that count: "all" that the model can score, or only "single-token" rows.
+        top, bottom: nucleus cut-offs as shares, in any order; see `tasks.gaps.shares`.
+        shared: whether the gap is the word that an item's sentences share, instead of the word in which they differ.
 
     Raises:
-        UsageError: a cut-off is no share, or `eligible` is neither.
+        UsageError: a cut-off is no share, or `eligible` has another value.
     """
 
     name: ClassVar[str] = "gaps"
     needs: ClassVar[Literal["score", "fill"]] = "fill"
-    # An answer for a long list takes some 200 kB.
+    # The answer for a long list takes about 200 kB.
     portion: ClassVar[int] = 64
     conjoins: ClassVar[bool] = False
 
@@ -80,7 +83,7 @@ class Gaps(Task[Contexts]):
         nucleus.cuts(tuple(self.top), tuple(self.bottom))
 
     def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
-        """Return the list by its hash, the kind of gap, the rows that count, and the cut-offs."""
+        """Return the word list (with its hash), the kind of gap, the rows that count and the cut-offs."""
         cuts, words = nucleus.cuts(tuple(self.top), tuple(self.bottom)), self.words
         return {
             "tolerance": tolerance,
@@ -95,7 +98,7 @@ class Gaps(Task[Contexts]):
         """Find the distinct contexts of all suites.
 
         Raises:
-            InputError: no suite makes a context.
+            InputError: no suite has a context.
         """
         measures = ["tse", *map(str, tables.measures(_cuts(options)))]
         identity = f"{model.fingerprint}|{sorted(options.items())}"
@@ -105,7 +108,7 @@ class Gaps(Task[Contexts]):
             planned.suites,
             planned.units,
             {**planned.record, "remarks": list(self.words.remarks)},
-            # Tags change no number, so those of the latest start stand here, as those of suites do.
+            # Tags change no number. As with suites, those of the latest start are recorded.
             {"words.csv": self.words.csv().encode()},
             (*remarks, *planned.warnings),
             planned.shared,
@@ -114,27 +117,27 @@ class Gaps(Task[Contexts]):
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Contexts]]:
-        """Give each unit its contexts, with the items of all suites that have them."""
-        own = plan.shared.own(suite.name, asking(suite, self._labels(), model.sees == "left"))
+        """Yield each unit with its contexts and the items of all suites in them."""
+        own = plan.shared.own(suite.name, suite_contexts(suite, self._labels(), model.sees == "left"))
         tse = Tse(options["tolerance"], self.eligible)
         within, initial = questions(model, self.words, tse.which, own.values())
         digests = list(own)
         for unit in units:
-            asked = {digest: own[digest] for digest in digests[unit.first : unit.last]}
-            yield unit, Contexts(model.name, self.words, asked, within, initial, _cuts(options), tse)
+            contexts = {digest: own[digest] for digest in digests[unit.first : unit.last]}
+            yield unit, Contexts(model.name, self.words, contexts, within, initial, _cuts(options), tse)
 
     def ask(self, content: Contexts) -> list[Gap]:
         """Return the gap of each context."""
-        return [content.question(context).blank(context) for context in content.asked.values()]
+        return [content.question(context).gap(context) for context in content.contexts.values()]
 
     def judge(self, content: Contexts, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
-        """Judge each context for every suite that has it, and each of its items."""
+        """Judge each context for every suite that has it, and each item in the context."""
         rows, undefined = tables.Rows(content.cuts), Counter[str]()
-        for (digest, context), answer in zip(content.asked.items(), answers, strict=True):
+        for (digest, context), answer in zip(content.contexts.items(), answers, strict=True):
             assert isinstance(answer, Fill)
             question = content.question(context)
             _judge(content, rows, undefined, digest, context, question.answer(context, answer), question.words)
-        suites = dict.fromkeys(asker.suite for context in content.asked.values() for asker in context.askers)
+        suites = dict.fromkeys(item.suite for context in content.contexts.values() for item in context.items)
         return Judged(rows.tables(content.words), undefined, tuple(suites))
 
     @classmethod
@@ -143,7 +146,7 @@ class Gaps(Task[Contexts]):
         return tables.schemas(_cuts(options))
 
     @classmethod
-    def asked(cls, options: Options) -> tuple[str, ...]:
+    def signature_parts(cls, options: Options) -> tuple[str, ...]:
         """Return the word list, the kind of gap and the rows that count."""
         words = options["words"]
         return (
@@ -154,7 +157,7 @@ class Gaps(Task[Contexts]):
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """TSE says of a pair whether it holds; the others are shares of a list."""
+        """Return `VERDICT` for TSE, which holds or fails of a pair, and `SHARE` for the weights of a word list."""
         return Kind.VERDICT if measure == "tse" else Kind.SHARE
 
     def _labels(self) -> Labels:
@@ -166,7 +169,7 @@ def _cuts(options: Options) -> tuple[Cut, ...]:
 
 
 def _as_recorded(limits: list[float], standing: Options, end: str) -> list[float]:
-    """Return cut-offs in the order in which the run that stands there names them: the names of its units rest on it."""
+    """Return cut-offs in the order of the recorded run, if they are the same: the names of its units depend on the order."""
     recorded: list[float] = standing.get(end, [])
     return recorded if set(recorded) == set(limits) else limits
 
@@ -176,36 +179,36 @@ def _judge(
     rows: tables.Rows,
     undefined: Counter[str],
     digest: bytes,
-    context: Asked,
+    context: DistinctContext,
     fill: Fill,
     words: Candidates,
 ) -> None:
-    """Add the rows of a context: one for each suite that has it, with the label of the first of the suite's items."""
-    first: dict[str, Asker] = {}
-    for asker in context.askers:
-        first.setdefault(asker.suite, asker)
-        rows.results.append(_tse(content, undefined, asker, fill, words))
-    labels = {asker.label for asker in first.values()}
+    """Add the rows of a context: one per suite that has it, with the label of the suite's first item."""
+    first: dict[str, ContextItem] = {}
+    for item in context.items:
+        first.setdefault(item.suite, item)
+        rows.results.append(_tse(content, undefined, item, fill, words))
+    labels = {item.label for item in first.values()}
     by_label = {label: shares(fill, words, label, content.cuts, content.tse.which) for label in labels}
-    for asker in first.values():
-        found = by_label[asker.label]
-        items = sum(other.suite == asker.suite for other in context.askers)
-        about = (asker.suite, digest.hex(), asker.item, context.left, context.right, asker.label, items)
-        rows.add(about, asker.suite, asker.label, found)
-        if not found.eligible.any():
-            _count(undefined, "a context without eligible rows", asker)
-        n = int(found.eligible.sum())
+    for item in first.values():
+        of_label = by_label[item.label]
+        items = sum(other.suite == item.suite for other in context.items)
+        about = (item.suite, digest.hex(), item.item, context.left, context.right, item.label, items)
+        rows.add(about, item.suite, item.label, of_label)
+        if not of_label.eligible.any():
+            _count(undefined, "a context without eligible rows", item)
+        n = int(of_label.eligible.sum())
         for measure in tables.measures(content.cuts):
-            value = measure.of(found, content.cuts)
-            rows.results.append(Result(content.model, asker.suite, asker.item, str(measure), value, n, np.nan))
+            value = measure.of(of_label, content.cuts)
+            rows.results.append(Result(content.model, item.suite, item.item, str(measure), value, n, np.nan))
 
 
-def _tse(content: Contexts, undefined: Counter[str], asker: Asker, fill: Fill, words: Candidates) -> Result:
-    found = content.tse.judge(fill, words, asker.good, asker.bad)
-    if np.isnan(found.value):
-        _count(undefined, "tse: a word of the pair is not eligible", asker)
-    return Result(content.model, asker.suite, asker.item, "tse", found.value, found.n, found.margin)
+def _tse(content: Contexts, undefined: Counter[str], item: ContextItem, fill: Fill, words: Candidates) -> Result:
+    judgement = content.tse.judge(fill, words, item.good, item.bad)
+    if np.isnan(judgement.value):
+        _count(undefined, "tse: a word of the pair is not eligible", item)
+    return Result(content.model, item.suite, item.item, "tse", judgement.value, judgement.n, judgement.margin)
 
 
-def _count(undefined: Counter[str], reason: str, asker: Asker) -> None:
-    count_reason(undefined, reason, lambda: f"item {asker.item} of {asker.suite} ({asker.good}, {asker.bad})")
+def _count(undefined: Counter[str], reason: str, item: ContextItem) -> None:
+    count_reason(undefined, reason, lambda: f"item {item.item} of {item.suite} ({item.good}, {item.bad})")

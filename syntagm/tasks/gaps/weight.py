@@ -1,4 +1,4 @@
-"""What equal and model weight share: cut-offs, a canonical name, and their place in the shares of a context."""
+"""The base class of equal weight and model weight."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -10,13 +10,13 @@ from syntagm.tasks.gaps.shares import Shares
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """A measure of one context and all rows of a word list.
+    """A measure of one context over all rows of a word list.
 
     Arguments:
-        top, bottom: cut-offs, see `_cut.Cut`.
+        top, bottom: cut-offs; see `nucleus.Cut`.
 
     Raises:
-        UsageError: there is no such cut-off.
+        UsageError: the cut-off is not allowed.
     """
 
     name: ClassVar[str]
@@ -28,26 +28,26 @@ class Weight:
 
     @property
     def cut(self) -> Cut:
-        """Both cut-offs; making it checks them."""
+        """The cut-off. Its constructor checks both numbers."""
         return Cut(self.top, self.bottom)
 
     def __str__(self) -> str:
         return f"{self.name}{self.cut}"
 
     def of(self, shares: Shares, cuts: tuple[Cut, ...]) -> float:
-        """The value of one context, 0 to 1, nan where it is undefined.
+        """Return the value for one context, 0 to 1, or nan where it is undefined.
 
         Arguments:
-            cuts: those that `shares` were made with.
+            cuts: the cut-offs that `shares` was computed with.
         """
         return float(getattr(shares, self.name)[cuts.index(self.cut)])
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The measure of a canonical name.
+        """Parse a canonical name.
 
         Raises:
-            UsageError: another name.
+            UsageError: the name is not one of this measure.
         """
         cut = nucleus.parse(text, cls.name)
         return cls(cut.top, cut.bottom)

@@ -1,5 +1,7 @@
-"""Measures that a user can name: `NAME(option=value, ...)`. A module NAME here, or an entry point NAME of the group
-`syntagm.measures`, holds one: a frozen dataclass under `Measure` whose fields are its options.
+"""Measures that users can name, as `NAME` or `NAME(option=value, ...)`.
+
+A measure is defined in the module NAME of this folder, or by another package as an entry point NAME of the group
+`syntagm.measures`. It is a frozen dataclass derived from `Measure`; its fields are the options.
 """
 
 import dataclasses
@@ -13,7 +15,7 @@ from syntagm.errors import UsageError
 from syntagm.tasks.measure import Measure
 
 GROUP = "syntagm.measures"
-_SPELLED = re.compile(r"(?P<name>\w+)(?:\((?P<options>.*)\))?", re.DOTALL)
+_MEASURE = re.compile(r"(?P<name>\w+)(?:\((?P<options>.*)\))?", re.DOTALL)
 _OPTION = re.compile(r"\s*(?P<key>\w+)\s*=\s*(?P<value>[^,]*?)\s*(?:,|$)")
 
 
@@ -27,27 +29,27 @@ def names() -> list[str]:
 
 
 def parse(text: str) -> Measure:
-    """Make a measure of its name and options.
+    """Parse a measure from its name and options.
 
     Raises:
-        UsageError: there is no such measure or option, or an option has no such value.
+        UsageError: there is no such measure or option, an option is missing, or a value is not allowed.
 
     >>> str(parse("surprisal(condition=good, region=verb)"))
     'surprisal(condition=good,region=verb)'
     """
-    spelled = _SPELLED.fullmatch(text.strip())
-    if not spelled:
+    match = _MEASURE.fullmatch(text.strip())
+    if not match:
         raise UsageError("measure", repr(text), "NAME or NAME(option=value, ...)")
-    kind = _find(spelled["name"])
-    given = _options(text, spelled["options"] or "")
+    kind = _find(match["name"])
+    values = _options(text, match["options"] or "")
     fields = {field.name: field for field in dataclasses.fields(kind)}
-    if odd := [key for key in given if key not in fields]:
-        raise UsageError(f"measure {text}", f"no option {odd[0]!r}", _listed(fields))
-    needed = [name for name, field in fields.items() if field.default is field.default_factory is dataclasses.MISSING]
-    if lacking := [name for name in needed if name not in given]:
-        raise UsageError(f"measure {text}", f"no {lacking[0]}=", f"{lacking[0]}=VALUE")
+    if unknown := [key for key in values if key not in fields]:
+        raise UsageError(f"measure {text}", f"no option {unknown[0]!r}", _listed(fields))
+    required = [name for name, field in fields.items() if field.default is field.default_factory is dataclasses.MISSING]
+    if missing := [name for name in required if name not in values]:
+        raise UsageError(f"measure {text}", f"no {missing[0]}=", f"{missing[0]}=VALUE")
     types = get_type_hints(kind)
-    measure: Measure = kind(**{key: _value(f"measure {text}", key, value, types[key]) for key, value in given.items()})
+    measure: Measure = kind(**{key: _value(f"measure {text}", key, value, types[key]) for key, value in values.items()})
     return measure
 
 
@@ -56,26 +58,28 @@ def _find(name: str) -> Any:
         return _only(registry.find("tasks.measures", name), name)
     for point in entry_points(group=GROUP):
         if point.name == name:
-            found = point.load()
-            return _only(found, name) if inspect.ismodule(found) else _checked(found, name)
+            loaded = point.load()
+            return _only(loaded, name) if inspect.ismodule(loaded) else _checked(loaded, name)
     raise UsageError("measure", f"no such name: {name!r}", "one of " + ", ".join(names()))
 
 
 def _only(module: Any, name: str) -> Any:
-    """Return the one measure that a module defines."""
+    """Return the only measure that a module defines."""
     kinds = [
-        found
-        for _, found in inspect.getmembers(module, inspect.isclass)
-        if issubclass(found, Measure) and found.__module__ == module.__name__
+        member
+        for _, member in inspect.getmembers(module, inspect.isclass)
+        if issubclass(member, Measure) and member.__module__ == module.__name__
     ]
     if len(kinds) != 1:
-        raise UsageError(f"measure {name}", f"{len(kinds)} measures in {module.__name__}", "one")
+        raise UsageError(f"measure {name}", f"{len(kinds)} measures in {module.__name__}", "one measure")
     return _checked(kinds[0], name)
 
 
 def _checked(kind: Any, name: str) -> Any:
     if not (inspect.isclass(kind) and issubclass(kind, Measure) and dataclasses.is_dataclass(kind)):
-        raise UsageError(f"measure {name}", f"{kind!r}", "a frozen dataclass under syntagm.tasks.measure.Measure")
+        raise UsageError(
+            f"measure {name}", f"{kind!r}", "a frozen dataclass derived from syntagm.tasks.measure.Measure"
+        )
     return kind
 
 
@@ -83,11 +87,11 @@ def _options(place: str, text: str) -> dict[str, str]:
     options: dict[str, str] = {}
     position = 0
     while position < len(text):
-        option = _OPTION.match(text, position)
-        if not option or option["key"] in options:
-            raise UsageError(f"measure {place}", repr(text[position:]), "option=value, ..., each option once")
-        options[option["key"]] = option["value"]
-        position = option.end()
+        match = _OPTION.match(text, position)
+        if not match or match["key"] in options:
+            raise UsageError(f"measure {place}", repr(text[position:]), "option=value, ... with each option once")
+        options[match["key"]] = match["value"]
+        position = match.end()
     return options
 
 
@@ -102,7 +106,7 @@ def _value(place: str, key: str, text: str, kind: Any) -> Any:
         except ValueError:
             raise UsageError(place, f"{key}={text}", f"{key}=NUMBER") from None
     if kind is not str:
-        raise UsageError(place, f"an option of the type {kind}", "str, int, float or Literal")
+        raise UsageError(place, f"an option of type {kind}", "str, int, float or Literal")
     return text
 
 

@@ -11,11 +11,11 @@ from syntagm.tasks.reading import Reading
 
 @dataclass(frozen=True, slots=True)
 class Surprisal(Measure):
-    """The surprisal of a region in bits, by the suite's aggregate.
+    """The surprisal of a region in bits, aggregated as the suite says.
 
     Arguments:
-        condition: in which sentence of the item.
-        region: the region's name; "*" is the whole sentence.
+        condition: the condition whose sentence is measured.
+        region: the name of the region; "*" is the whole sentence.
     """
 
     condition: str

@@ -1,11 +1,11 @@
-"""A prediction of a suite as a measure: by how many bits does the formula hold of an item?
+"""Predictions of suites as measures: the margin in bits by which a formula holds of an item.
 
 Deliberate differences from SyntaxGym 0.8a1 (docs/reference/differences.md gives the reasons):
 
-1.  mean, median, range, max and min of a region without tokens are nan, and so is every margin that rests on them: the
-    item is undefined and counted. There mean and median compare as False and the others abort the suite.
-2.  A margin within the tolerance is a tie; ties don't hold and are counted.
-3.  An unknown condition under `*` is an error, not 0.
+1.  mean, median, range, max and min of a region without tokens are nan, and so is every margin computed from them. The
+    item is undefined and counted. In SyntaxGym, mean and median compare as False, and the others abort the suite.
+2.  A margin within the tolerance is a tie. A tie doesn't hold, and is counted.
+3.  An unknown condition under `*` is an error. In SyntaxGym it counts 0.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,12 @@ from syntagm.tasks.reading import Reading
 
 @dataclass(frozen=True, slots=True)
 class Prediction(Measure):
-    """One prediction; `tolerance` in bits: a margin within it is a tie."""
+    """A prediction as a measure.
+
+    Arguments:
+        prediction: the name and the formula.
+        tolerance: margins within it are ties, in bits.
+    """
 
     kind: ClassVar[Kind] = Kind.VERDICT
 
@@ -35,14 +40,14 @@ class Prediction(Measure):
         return self.prediction.name
 
     def asks(self, item: Item) -> Iterable[str]:
-        """The text of each condition that the formula names."""
+        """Return the text of each condition that the formula names."""
         return (item.sentences[reference.condition].text for reference in self.prediction.formula.references())
 
     def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
-        """Value 1.0 if the margin is above the tolerance, nan if it is nan, else 0.0.
+        """Return the verdict: 1.0 if the margin is above the tolerance, nan if the margin is nan, else 0.0.
 
         Raises:
-            AlignmentError: a token reaches over a border and the rule is strict.
+            AlignmentError: a token crosses a region border and the rule is strict.
         """
 
         def value(region: str, condition: str) -> float:

@@ -1,4 +1,4 @@
-"""The task `predictions`: the formulas of suites, over the surprisals of their sentences."""
+"""The task `predictions`: the suites' own formulas over the surprisals of their sentences."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,10 +21,10 @@ from syntagm.tasks.task import Judged, Options, Plan, Schema, SuiteRecord, Task,
 
 @dataclass(frozen=True, slots=True)
 class Predictions(Task[Slice]):
-    """Score every sentence, and judge every item by the predictions of its suite.
+    """Score every sentence and judge every item by the predictions of its suite.
 
     Arguments:
-        align: which token belongs to which region, see `syntagm.tasks.align`.
+        align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
     """
 
     name: ClassVar[str] = "predictions"
@@ -35,11 +35,11 @@ class Predictions(Task[Slice]):
     align: Rule = "strict"
 
     def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
-        """Return the rule of alignment and the tolerance."""
+        """Return the alignment rule and the tolerance."""
         return {"align": self.align, "tolerance": tolerance}
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Cut each suite into slices, and say which predictions this model is not asked for.
+        """Cut each suite into slices, and skip the predictions that don't suit the model.
 
         Raises:
             UsageError: no prediction can be computed for this model.
@@ -48,25 +48,33 @@ class Predictions(Task[Slice]):
         records: list[SuiteRecord] = []
         units: list[Unit] = []
         for suite in suites:
-            digest, parts = slices(suite, identity)
-            skipped = left_out(suite, model)
-            formulas = {one.name: one.formula.text for one in suite.predictions if one.name not in skipped}
-            records.append(suite_record(suite, digest, formulas, parts, skipped))
-            units += parts
+            digest, suite_units = slices(suite, identity)
+            skipped = skipped_predictions(suite, model)
+            formulas = {
+                prediction.name: prediction.formula.text
+                for prediction in suite.predictions
+                if prediction.name not in skipped
+            }
+            records.append(suite_record(suite, digest, formulas, suite_units, skipped))
+            units += suite_units
         _refuse_nothing_left(records, model)
         return Plan(tuple(records), tuple(units), warnings=tuple(_warnings(records, model)))
 
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Slice]]:
-        """Give each unit its items and the predictions that are computed."""
-        skipped = left_out(suite, model)
-        measures = [Prediction(one, options["tolerance"]) for one in suite.predictions if one.name not in skipped]
+        """Yield each unit with its items and the predictions to compute."""
+        skipped = skipped_predictions(suite, model)
+        measures = [
+            Prediction(prediction, options["tolerance"])
+            for prediction in suite.predictions
+            if prediction.name not in skipped
+        ]
         reading = Reading(suite.aggregate, options["align"], model.bos is not None)
         return items.slices_of(suite, units, model.name, measures, reading)
 
     def ask(self, content: Slice) -> list[str]:
-        """Return each distinct sentence once."""
+        """Return the distinct sentences."""
         return items.texts(content)
 
     def judge(self, content: Slice, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
@@ -79,27 +87,30 @@ class Predictions(Task[Slice]):
         return items.TABLES
 
     @classmethod
-    def asked(cls, options: Options) -> tuple[str, ...]:
-        """Return the rule of alignment."""
+    def signature_parts(cls, options: Options) -> tuple[str, ...]:
+        """Return the alignment rule."""
         return (f"align:{options.get('align', 'strict')}",)
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """A prediction holds or does not."""
+        """Return `VERDICT`: a prediction holds or fails."""
         return Kind.VERDICT
 
 
-def left_out(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
-    """Return the names of the predictions that are not computed for a model.
+def skipped_predictions(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
+    """Return the names of the predictions that are skipped for a model.
 
-    A model that sees both sides is not asked for predictions about parts of a sentence: the bits of a part given what stands
-    on both sides of it are no surprisal of a reader who has come so far. The model's option `regions=yes` computes them all
-    the same, and then stands in every signature.
+    For a bidirectional model, predictions about parts of a sentence are skipped. The bits of a part, given the context on
+    both sides, are not the surprisal of a reader who has come that far. The model's option `regions=yes` computes them
+    nevertheless; every signature then names it.
     """
     if model.sees != "both" or model.settings.get("regions") == "yes":
         return ()
-    parts = [one for one in suite.predictions if any(found.region != "*" for found in one.formula.references())]
-    return tuple(one.name for one in parts)
+    return tuple(
+        prediction.name
+        for prediction in suite.predictions
+        if any(reference.region != "*" for reference in prediction.formula.references())
+    )
 
 
 def _refuse_nothing_left(suites: Collection[SuiteRecord], model: LanguageModel) -> None:
@@ -107,20 +118,20 @@ def _refuse_nothing_left(suites: Collection[SuiteRecord], model: LanguageModel) 
     if without and not any(suite.predictions for suite in suites):
         raise UsageError(
             f"model {model.name}", f"predictions about parts of sentences only, in {', '.join(without[:3])}",
-            "predictions about whole sentences, (*;%condition%): this model sees both sides of a part",
-            "Add regions=yes to the model's options to compare sums of its pseudo-surprisals all the same.",
+            "predictions about whole sentences, (*;%condition%), because this model sees both sides of a part",
+            "Add regions=yes to the model's options to compare sums of its pseudo-surprisals nevertheless.",
         )  # fmt: skip
 
 
 def _warnings(suites: Sequence[SuiteRecord], model: LanguageModel) -> Iterator[str]:
-    """Say which predictions are not computed, and which suites are in no score for it."""
+    """Yield warnings about skipped predictions, and about suites that no score includes because of them."""
     if skipped := {suite.name: suite.left_out for suite in suites if suite.left_out}:
         names = sorted({name for left in skipped.values() for name in left})
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
         yield (
-            f"not computed, in {len(skipped)} of {len(suites)} suites: {shown}. They are about parts of a sentence, "
-            f"and {model.name} sees both sides of them (regions=yes computes them all the same)"
+            f"skipped in {len(skipped)} of {len(suites)} suites: {shown}. These predictions are about parts of a sentence, "
+            f"and {model.name} sees both sides of a part (regions=yes computes them nevertheless)"
         )
     if firsts := [suite.name for suite in suites if suite.first_left_out]:
         shown = ", ".join(firsts[:5]) + (" ..." if len(firsts) > 5 else "")
-        yield f"{len(firsts)} of {len(suites)} suites are in no score: their first prediction is not computed ({shown})"
+        yield f"no score includes {len(firsts)} of {len(suites)} suites: their first prediction is skipped ({shown})"

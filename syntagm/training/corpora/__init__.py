@@ -1,1 +1,1 @@
-"""Corpora: text, trees, BLLIP, and nested parts of them."""
+"""Readers of corpora: text, trees, BLLIP, and nested subsets of them."""

@@ -1,10 +1,10 @@
-"""The BLLIP 1987-89 WSJ Corpus (LDC2000T43) as the LDC ships it, and the parts of it that Hu et al. 2020 train and test on.
+"""The BLLIP 1987-89 WSJ Corpus (LDC2000T43) as the LDC ships it, and the subsets that Hu et al. 2020 train and test on.
 
     FOLDER/1987/w7_001/...   FOLDER/1988/w8_001/...   FOLDER/1989/w9_010/...
 
-Each section is a folder of files of trees, read in the order of their names. Section numbers and numbers of sentences are those
-of Hu et al. 2020: XS < SM < MD < LG as sets, with as many sections of each year. Nobody may redistribute the corpus; it has to
-be had from the LDC.
+Each section is a folder of tree files, read in the order of their names. Section numbers and sentence counts are those of
+Hu et al. 2020. XS, SM, MD and LG are nested sets; XS, SM and MD have equally many sections of each year. The corpus may not
+be redistributed; it is available from the LDC.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from syntagm.errors import InputError, UsageError
 from syntagm.training.corpora import trees
 from syntagm.training.corpora.trees import Tree
 
-# Year -> numbers of sections.
+# Year -> section numbers.
 DEV: Mapping[int, tuple[int, ...]] = {1987: (1,), 1988: (1,), 1989: (10,)}
 TEST: Mapping[int, tuple[int, ...]] = {1987: (2,), 1988: (2,), 1989: (11,)}
 XS: Mapping[int, tuple[int, ...]] = {1987: (71, 122), 1988: (54, 107), 1989: (28, 37)}
@@ -33,7 +33,7 @@ MD: Mapping[int, tuple[int, ...]] = {
     ),
     1989: tuple(range(12, 42)),
 }  # fmt: skip
-# Only the first sentences of each section are taken.
+# Only the first sentences of each section of these sets are used.
 FIRST = {"dev": 500, "test": 1000}
 SETS: Mapping[str, Mapping[int, tuple[int, ...]] | None] = {
     "xs": XS, "sm": SM, "md": MD, "lg": None, "dev": DEV, "test": TEST,
@@ -41,39 +41,39 @@ SETS: Mapping[str, Mapping[int, tuple[int, ...]] | None] = {
 
 
 def read(folder: str | Path, name: str) -> Iterator[Tree]:
-    """The trees of a set, year by year and section by section.
+    """Read the trees of a set, year by year and section by section.
 
     Arguments:
-        folder: has the folders 1987, 1988 and 1989.
-        name: `xs`, `sm`, `md`, `lg` (all sections but those of the other two), `dev` or `test`.
+        folder: the folder that contains 1987, 1988 and 1989.
+        name: `xs`, `sm`, `md`, `lg` (all sections except those of `dev` and `test`), `dev` or `test`.
 
     Raises:
-        UsageError: no such set.
-        InputError: a section that is not there or too short, or what `trees.read` refuses.
+        UsageError: the set does not exist.
+        InputError: a section is missing or too short, or `trees.read` refuses a file.
     """
     for section in sections(folder, name):
-        found = 0
+        count = 0
         for tree in islice(_section(section), FIRST.get(name)):
-            found += 1
+            count += 1
             yield tree
-        if found < FIRST.get(name, 1):
-            raise InputError(str(section), f"{found:,} trees", f"at least {FIRST.get(name, 1):,}", "Is the copy whole?")
+        if count < FIRST.get(name, 1):
+            raise InputError(str(section), f"{count:,} trees", f"at least {FIRST.get(name, 1):,}", "Is the copy whole?")
 
 
 def sections(folder: str | Path, name: str) -> list[Path]:
-    """The folders of the sections of a set, in the order of years and numbers; errors as `read`."""
+    """List the section folders of a set, ordered by year and number; errors as in `read`."""
     if name not in SETS:
         raise UsageError("BLLIP set", repr(name), "one of " + ", ".join(SETS))
-    chosen = SETS[name]
-    found = []
+    numbers_by_year = SETS[name]
+    folders = []
     for year in DEV:
-        numbers = _all_but_held_out(Path(folder), year) if chosen is None else chosen[year]
-        found += [_path(Path(folder), year, number) for number in numbers]
-    for section in found:
+        numbers = _all_but_held_out(Path(folder), year) if numbers_by_year is None else numbers_by_year[year]
+        folders += [_path(Path(folder), year, number) for number in numbers]
+    for section in folders:
         if not section.is_dir():
             cure = "The folder should hold the corpus as the LDC ships it (LDC2000T43)."
             raise InputError(str(section), "no such folder", "a section of BLLIP", cure)
-    return found
+    return folders
 
 
 def _path(folder: Path, year: int, number: int) -> Path:
@@ -81,15 +81,15 @@ def _path(folder: Path, year: int, number: int) -> Path:
 
 
 def _all_but_held_out(folder: Path, year: int) -> list[int]:
-    found = (folder / str(year)).glob(f"w{year % 10}_[0-9][0-9][0-9]")
-    numbers = {int(section.name[-3:]) for section in found} - {*DEV[year], *TEST[year]}
+    folders = (folder / str(year)).glob(f"w{year % 10}_[0-9][0-9][0-9]")
+    numbers = {int(section.name[-3:]) for section in folders} - {*DEV[year], *TEST[year]}
     if not numbers:
         raise InputError(str(folder / str(year)), "no sections", f"folders w{year % 10}_001, w{year % 10}_002 ...")
     return sorted(numbers)
 
 
 def files(folder: str | Path, name: str) -> list[Path]:
-    """The files of a set in the order in which they are read, of dev and test too, where only their first trees are."""
+    """List all files of the sections of a set in reading order; `read` uses only the first trees of `dev` and `test`."""
     return [file for section in sections(folder, name) for file in _files(section)]
 
 
@@ -99,5 +99,5 @@ def _section(section: Path) -> Iterator[Tree]:
 
 
 def _files(section: Path) -> list[Path]:
-    # Sorted: what the order of a folder's entries is depends on the file system.
+    # Sorted, because the order of a folder's entries depends on the file system.
     return sorted(path for path in section.iterdir() if not path.name.startswith("."))

@@ -1,8 +1,13 @@
-"""Read text to train on: one sentence a line, or trees, plain or gzipped, as many files as given, in their order.
+"""Reader of training text: sentences from plain or gzipped files of lines or trees, in the order of the files.
 
-A path is a file: `.trees`, `.ptb`, `.mrg` or `.parse` (with `.gz` or without) holds Penn-style trees, any other one sentence a
-line in UTF-8. Or it is `bllip:FOLDER?set=xs`, the BLLIP corpus as the LDC ships it, or `excerpt`, the bundled text. Files are
-read as a stream: memory stays flat however long they are.
+A path names one of these:
+
+* a file of Penn-style trees: `.trees`, `.ptb`, `.mrg` or `.parse`, with or without `.gz`;
+* any other file: one sentence per line, in UTF-8, gzipped or not;
+* `bllip:FOLDER?set=xs`: the BLLIP corpus as the LDC ships it;
+* `excerpt`: the bundled text.
+
+Files are read as streams, so memory does not grow with their size.
 """
 
 import hashlib
@@ -22,75 +27,76 @@ BUNDLED = {"excerpt": Path(__file__).resolve().parents[2] / "materials" / "corpo
 
 
 def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool = False) -> Iterator[list[str]]:
-    """The words of each sentence; arguments and errors as `texts` and `kind`."""
+    """Yield the words of each sentence; arguments and errors as in `texts` and `kind`."""
     tokens = kind(paths, tokens)
     for text in texts(paths, blank):
         yield words.split(text, tokens)
 
 
 def portions(texts: Iterable[str], size: int) -> Iterator[list[str]]:
-    """Texts in lists of `size`, the last perhaps shorter, so that a few stand in memory at a time.
+    """Yield texts in lists of `size` (the last may be shorter), so that only a few are in memory at a time.
 
     >>> list(portions("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]
     """
-    left = iter(texts)
-    while portion := list(islice(left, size)):
+    remaining = iter(texts)
+    while portion := list(islice(remaining, size)):
         yield portion
 
 
 def kind(paths: Sequence[str | Path], tokens: str) -> str:
-    """How to split the sentences of files, all alike: `auto` is `blanks` if most of them are split already, else `treebank`.
+    """Resolve how to split the sentences of files: `auto` is `blanks` if most sentences are split already, else `treebank`.
 
-    Headings without a mark tell nothing, so the first thousand sentences are judged together.
+    The first thousand sentences are examined together, because a heading without punctuation looks the same either way.
 
     Raises:
-        UsageError: `tokens` is none of `_words.KINDS`.
+        UsageError: `tokens` is not in `words.KINDS`.
     """
     if tokens not in words.KINDS:
         raise UsageError("tokens", repr(tokens), "one of " + ", ".join(words.KINDS))
     if tokens != "auto":
         return tokens
-    judged = [words.is_split(text) for text in islice(texts(paths), 1000)]
-    return "blanks" if 2 * sum(judged) > len(judged) else "treebank"
+    are_split = [words.is_split(text) for text in islice(texts(paths), 1000)]
+    return "blanks" if 2 * sum(are_split) > len(are_split) else "treebank"
 
 
 def texts(paths: Sequence[str | Path], blank: bool = False) -> Iterator[str]:
-    """The sentences of files, one after the other, without line ends and the blanks and tabs around a line.
+    """Yield the sentences of files without line ends and without the spaces and tabs around a line.
 
-    The text of a tree is its words, joined by blanks.
+    The text of a tree is its words, joined by spaces.
 
     Arguments:
         paths: files; see above.
-        blank: give blank lines as empty sentences (KenLM's lmplz counts them), instead of skipping them.
+        blank: yield blank lines as empty sentences (KenLM's lmplz counts them) instead of skipping them.
 
     Raises:
-        UsageError: no paths, or no such set of BLLIP.
-        InputError: no such file, no sentence in a file, not UTF-8, a NUL, a line of more than a million characters, a
-            damaged gzip file, or trees with unbalanced brackets.
+        UsageError: there are no paths, or the BLLIP set does not exist.
+        InputError: a file is missing, has no sentence, is not UTF-8, contains a NUL or a line of more than a million
+            characters, is a damaged gzip file, or holds trees with unbalanced brackets.
     """
     for path in _checked(paths):
-        found = False
+        empty = True
         for text in _texts(path):
             if blank or not (text == "" or text.isspace()):
-                found = True
+                empty = False
                 yield text
-        if not found:
-            raise InputError(path, "no sentences", "one sentence a line, or trees")
+        if empty:
+            raise InputError(path, "no sentences", "one sentence per line, or trees")
 
 
 def treebank(paths: Sequence[str | Path]) -> Iterator[Tree]:
-    """The trees of files, one after the other.
+    """Yield the trees of files.
 
     Raises:
-        UsageError: no paths, or one that holds no trees, by its name.
-        InputError: as `texts`.
+        UsageError: there are no paths, or the name of one is not that of a tree file.
+        InputError: as in `texts`.
     """
     for path in _checked(paths):
-        if (found := _trees(path)) is None:
-            raise UsageError(f"corpus {path}", "not called a file of trees", "a name in " + ", ".join(trees.SUFFIXES))
+        if (trees_of_file := _trees(path)) is None:
+            expected = "a name that ends in " + ", ".join(trees.SUFFIXES)
+            raise UsageError(f"corpus {path}", "not the name of a tree file", expected)
         empty = True
-        for tree in found:
+        for tree in trees_of_file:
             empty = False
             yield tree
         if empty:
@@ -98,39 +104,39 @@ def treebank(paths: Sequence[str | Path]) -> Iterator[Tree]:
 
 
 def files(paths: Sequence[str | Path]) -> list[Path]:
-    """The files behind paths, in the order in which they are read; errors as `texts`."""
-    found: list[Path] = []
+    """List the files behind paths in reading order; errors as in `texts`."""
+    listed: list[Path] = []
     for path in _checked(paths):
-        found += bllip.files(*_set(path)) if path.startswith(BLLIP) else [Path(path)]
-    return found
+        listed += bllip.files(*_set(path)) if path.startswith(BLLIP) else [Path(path)]
+    return listed
 
 
 def record(paths: Sequence[str | Path]) -> list[dict[str, object]]:
-    """Name, size in bytes, number of files and SHA-256 (of all bytes in order) of each path, for the record of a training."""
-    found: list[dict[str, object]] = []
+    """Describe each path for the record of a training: name, number of files, size in bytes, SHA-256 of all bytes in order."""
+    records: list[dict[str, object]] = []
     for path in _checked(paths):
-        parts, size, digest = files([path]), 0, hashlib.sha256()
-        for part in parts:
-            with part.open("rb") as file:
+        members, size, digest = files([path]), 0, hashlib.sha256()
+        for member in members:
+            with member.open("rb") as file:
                 while content := file.read(2**20):
                     size += len(content)
                     digest.update(content)
         name = BLLIP + _set(path)[1] if path.startswith(BLLIP) else Path(path).name
-        found.append({"name": name, "files": len(parts), "bytes": size, "sha256": digest.hexdigest()})
-    return found
+        records.append({"name": name, "files": len(members), "bytes": size, "sha256": digest.hexdigest()})
+    return records
 
 
 def _checked(paths: Sequence[str | Path]) -> list[str]:
-    """The paths as texts; what can't be read at all is refused before anything is."""
+    """Return the paths as strings; refuse those that can't be read before any is read."""
     if not paths:
         raise UsageError("corpus", "no file", "one or more")
-    found = [str(BUNDLED.get(str(path), path)) for path in paths]
-    for path in found:
+    checked = [str(BUNDLED.get(str(path), path)) for path in paths]
+    for path in checked:
         if path.startswith(BLLIP):
             bllip.sections(*_set(path))
         else:
             lines.check(Path(path))
-    return found
+    return checked
 
 
 def _set(path: str) -> tuple[str, str]:
@@ -138,7 +144,8 @@ def _set(path: str) -> tuple[str, str]:
     match parse_qsl(query, keep_blank_values=True):
         case [("set", name)]:
             return folder, name
-    raise UsageError(f"corpus {path}", f"options {query!r}", "bllip:FOLDER?set=NAME with " + ", ".join(bllip.SETS))
+    expected = "bllip:FOLDER?set=NAME, NAME one of " + ", ".join(bllip.SETS)
+    raise UsageError(f"corpus {path}", f"options {query!r}", expected)
 
 
 def _trees(path: str) -> Iterator[Tree] | None:
@@ -148,8 +155,9 @@ def _trees(path: str) -> Iterator[Tree] | None:
 
 
 def _texts(path: str) -> Iterator[str]:
-    found = _trees(path)
-    if found is None:
-        # Some corpora have a blank before and after each sentence: tokens to a BPE, and in no sentence that is scored.
+    treebank = _trees(path)
+    if treebank is None:
+        # Some corpora have a space before and after each sentence. A BPE tokenizer would make tokens of these, but no
+        # scored sentence has them.
         return (line.strip(" \t") for _, line in lines.read(Path(path)))
-    return (" ".join(trees.words(tree)) for tree in found)
+    return (" ".join(trees.words(tree)) for tree in treebank)

@@ -1,7 +1,8 @@
-"""Nested parts of a corpus by size: each a proper part of the next, drawn by chance, in the order of the corpus.
+"""Nested random subsets of a corpus by size: each subset contains the smaller ones; sentences keep the order of the corpus.
 
-Sentences are put in a random order that depends on the seed and their number only; a part of n words is the fewest first of
-them that have at least n. So the parts of two sizes are nested even where they were drawn in two calls.
+Sentences are ranked in a random order that depends only on the seed and on the number of sentences. A subset of n words
+consists of the first sentences of this order, as few as have at least n words. So two subsets are nested even if they were
+drawn in two calls.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,87 +18,88 @@ from syntagm.io import atomic
 from syntagm.models.words import words as _words
 from syntagm.training.corpora import corpus
 
-Marks: TypeAlias = NDArray[np.bool_]
+Selection: TypeAlias = NDArray[np.bool_]
 
 
-def subset(lengths: Sequence[int] | NDArray[np.int64], words: Sequence[int], seed: int) -> list[Marks]:
-    """Which sentences belong to the part of each size.
+def subset(lengths: Sequence[int] | NDArray[np.int64], words: Sequence[int], seed: int) -> list[Selection]:
+    """Choose the sentences of the subset of each size.
 
     Arguments:
         lengths: the number of words of each sentence.
-        words: the sizes, from small to large: a part has at least so many words, and fewer without any of its sentences
-            that came last.
-        seed: of the order.
+        words: the sizes in words, ascending. A subset has at least this many words, and would have fewer without the last
+            sentence in the random order.
+        seed: the seed of the random order, at least 0.
 
     Returns:
-        For each size, shape (sentences,).
+        For each size, which sentences belong to the subset: shape (sentences,).
 
     Raises:
-        UsageError: no sizes, sizes below 1, not growing, or so close that two parts are the same, or beyond the corpus; a
-            seed below 0.
+        UsageError: there are no sizes; a size is below 1 or beyond the corpus; sizes don't ascend or are so close that two
+            subsets are the same; the seed is below 0.
 
     >>> small, large = subset([3, 3, 3, 3, 3], [4, 7], seed=1)
     >>> int(small.sum()), int(large.sum()), bool((small <= large).all())
     (2, 3, True)
     """
-    if not words or words[0] < 1 or any(one >= other for one, other in pairwise(words)):
-        raise UsageError("nested sizes", ", ".join(map(str, words)) or "none", "numbers of words, from small to large")
+    if not words or words[0] < 1 or any(smaller >= larger for smaller, larger in pairwise(words)):
+        raise UsageError("nested sizes", ", ".join(map(str, words)) or "none", "numbers of words, ascending")
     if seed < 0:
-        raise UsageError("seed of the nested parts", str(seed), "at least 0")
+        raise UsageError("seed of the nested subsets", str(seed), "at least 0")
     order = np.random.default_rng(seed).permutation(len(lengths))
     total = np.cumsum(np.asarray(lengths, np.int64)[order])
     if not len(total) or words[-1] > total[-1]:
-        have = int(total[-1]) if len(total) else 0
-        raise UsageError("nested sizes", f"{words[-1]:,} words", f"at most the {have:,} of the corpus")
+        available = int(total[-1]) if len(total) else 0
+        raise UsageError("nested sizes", f"{words[-1]:,} words", f"at most the {available:,} of the corpus")
     counts = np.searchsorted(total, words) + 1
     if same := [pair for pair, count in zip(pairwise(words), np.diff(counts), strict=True) if not count]:
-        found = "{:,} and {:,} words make the same part".format(*same[0])
-        raise UsageError("nested sizes", found, "sizes further apart than a sentence")
+        found = "{:,} and {:,} words give the same subset".format(*same[0])
+        raise UsageError("nested sizes", found, "sizes that differ by more than a sentence")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return [rank < count for count in counts]
 
 
-def texts(sentences: Iterable[str], marks: Marks) -> Iterator[str]:
-    """The sentences of a part: those of the corpus that are marked."""
-    return (text for text, marked in zip(sentences, marks, strict=True) if marked)
+def texts(sentences: Iterable[str], selection: Selection) -> Iterator[str]:
+    """Yield the sentences of a subset."""
+    return (text for text, selected in zip(sentences, selection, strict=True) if selected)
 
 
 def write(
     paths: Sequence[str | Path], sizes: Mapping[str, int], folder: str | Path, seed: int, tokens: str = "blanks"
 ) -> dict[str, Path]:
-    """Write nested parts of a corpus as text, one sentence a line: `FOLDER/NAME.txt` for each size.
+    """Write nested subsets of a corpus as text, one sentence per line: `FOLDER/NAME.txt` for each size.
 
     Arguments:
         paths: the corpus, as `corpus.texts` reads it.
-        sizes: by name, in words: {"xs": 1_000_000, "sm": 4_800_000}.
-        folder: made if it does not exist.
-        seed: of the draw.
-        tokens: what counts as a word: `blanks` or `treebank`. The text is written as it stands all the same.
+        sizes: sizes in words by name, for example {"xs": 1_000_000, "sm": 4_800_000}.
+        folder: where the files go; it is created if it does not exist.
+        seed: the seed of the random order.
+        tokens: what counts as a word: `blanks` or `treebank`. The text itself is written unchanged.
 
     Returns:
-        The file of each name.
+        The file of each size, by name.
 
     Raises:
-        UsageError: sizes as `subset`, or names that are no names of files, or those of the corpus.
-        InputError: as `corpus.texts`.
+        UsageError: `subset` refuses the sizes, a name can't be a file name, or a file of the corpus would be overwritten.
+        InputError: as in `corpus.texts`.
         RunError: the folder can't be written.
     """
-    if odd := [name for name in sizes if not name or Path(name).name != name]:
-        raise UsageError("nested sizes", f"the name {odd[0]!r}", "a name for a file")
+    if invalid := [name for name in sizes if not name or Path(name).name != name]:
+        raise UsageError("nested sizes", f"the name {invalid[0]!r}", "a file name without folders")
     folder = Path(folder)
-    goals = {name: folder / f"{name}.txt" for name in sizes}
-    if lost := {path.resolve() for path in goals.values()} & {path.resolve() for path in corpus.files(paths)}:
+    targets = {name: folder / f"{name}.txt" for name in sizes}
+    if overwritten := {path.resolve() for path in targets.values()} & {path.resolve() for path in corpus.files(paths)}:
         cure = "Choose another folder or name."
-        raise UsageError("nested sizes", f"{lost.pop()} would be overwritten, which is read", "a new file", cure)
+        found = f"{overwritten.pop()} belongs to the corpus and would be overwritten"
+        raise UsageError("nested sizes", found, "a new file", cure)
     ordered = sorted(sizes.items(), key=lambda named: named[1])
     lengths = np.fromiter((len(_words.split(text, tokens)) for text in corpus.texts(paths)), np.int64)
-    parts = subset(lengths, [size for _, size in ordered], seed)
+    selections = subset(lengths, [size for _, size in ordered], seed)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise atomic.refusal(folder, error, 0) from error
-    for (name, _), marks in zip(ordered, parts, strict=True):
-        lines = (text.encode() + b"\n" for text in texts(corpus.texts(paths), marks))
-        atomic.write_parts(goals[name], lines)
-    return goals
+    for (name, _), selection in zip(ordered, selections, strict=True):
+        lines = (text.encode() + b"\n" for text in texts(corpus.texts(paths), selection))
+        atomic.write_parts(targets[name], lines)
+    return targets

@@ -1,8 +1,9 @@
-"""Read Penn-style bracketed trees, of any depth, with line numbers in errors.
+"""Reader of Penn-style bracketed trees of any depth, with line numbers in error messages.
 
     (S (NP (DT the) (NNS dogs)) (VP (VBP bark)))
 
-A tree may stand on one line or on many, and many on one line. Roots are `(S1 ...`, `(ROOT ...`, or without a name, `( (S ...`.
+A tree may span several lines, and a line may hold several trees. The root may be `(S1 ...`, `(ROOT ...`, or have no label:
+`( (S ...`.
 """
 
 import re
@@ -18,18 +19,18 @@ SUFFIXES = (".trees", ".ptb", ".mrg", ".parse")
 TRACE = "-NONE-"
 MAX_TREE = 1_000_000
 
-# A word with its label; an opening bracket with its label; a closing one; a word. Words may hold a no-break space: only the
-# white space of ASCII divides.
-_SIGN = re.compile(r"\([^\s()]+ [^\s()]+\)|\([^\s()]*|\)|[^\s()]+", re.ASCII)
+# A word with its label; an opening bracket with its label; a closing bracket; a word. Only ASCII white space separates
+# words, so a word may contain a no-break space.
+_TOKEN = re.compile(r"\([^\s()]+ [^\s()]+\)|\([^\s()]*|\)|[^\s()]+", re.ASCII)
 _Open: TypeAlias = tuple[str, list["Tree | str"]]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree:
-    """A node and what is below it.
+    """A tree: a node with its label and its children.
 
     Arguments:
-        label: its name; empty for a root without one.
+        label: the label; empty for a root without one.
         children: nodes and words, from left to right.
 
     >>> tree = Tree("NP", (Tree("DT", ("the",)), Tree("NN", ("dog",))))
@@ -41,16 +42,16 @@ class Tree:
     children: "tuple[Tree | str, ...]"
 
     def __str__(self) -> str:
-        # Without recursion: trees may be deeper than Python's stack. None closes a node.
+        # Not recursive: trees may be deeper than Python's stack. None closes a node.
         parts: list[str] = []
-        waiting: list[Tree | str | None] = [self]
-        while waiting:
-            one = waiting.pop()
-            if isinstance(one, Tree):
-                parts.append(f" ({one.label}")
-                waiting += [None, *reversed(one.children)]
+        stack: list[Tree | str | None] = [self]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Tree):
+                parts.append(f" ({node.label}")
+                stack += [None, *reversed(node.children)]
             else:
-                parts.append(")" if one is None else f" {one}")
+                parts.append(")" if node is None else f" {node}")
         return "".join(parts).strip()
 
     def __repr__(self) -> str:
@@ -64,35 +65,35 @@ class Tree:
 
 
 def words(tree: Tree) -> list[str]:
-    """The words of a tree from left to right, without traces and what else has the label -NONE-. `-LRB-` stays as it is.
+    """Return the words of a tree from left to right, without those labelled -NONE- (traces). `-LRB-` is not converted.
 
     >>> [tree] = parse(["( (S (NP-SBJ (-NONE- *)) (VP (VB Listen) (-LRB- -LRB-))))"])
     >>> words(tree)
     ['Listen', '-LRB-']
     """
-    found: list[str] = []
-    waiting: list[Tree | str] = [tree]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            found.append(one)
-        elif one.label != TRACE:
-            waiting += reversed(one.children)
-    return found
+    leaves: list[str] = []
+    stack: list[Tree | str] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            leaves.append(node)
+        elif node.label != TRACE:
+            stack += reversed(node.children)
+    return leaves
 
 
 def read(path: str | Path) -> Iterator[Tree]:
-    """The trees of a file, gzipped or not.
+    """Read the trees of a file, gzipped or not.
 
     Raises:
-        InputError: brackets that don't match, a node without children, words outside brackets, a tree of more than a million
-            characters, or what `corpus.texts` refuses in any file.
+        InputError: brackets don't match, a node has no children, a word is outside brackets, a tree has more than a million
+            characters, or the file has a fault that `corpus.texts` refuses.
     """
     return _trees(_lines.read(Path(path)), str(path))
 
 
 def parse(lines: Iterable[str], place: str = "trees") -> Iterator[Tree]:
-    """The trees in lines of text; errors as `read`, with `place` for the file."""
+    """Parse the trees in lines of text; errors as in `read`, with `place` instead of the file."""
     return _trees(enumerate(lines, 1), place)
 
 
@@ -101,10 +102,10 @@ def _trees(lines: Iterable[tuple[int, str]], place: str) -> Iterator[Tree]:
     start = size = 0
     for number, line in lines:
         size += len(line)
-        for sign in _SIGN.findall(line):
+        for token in _TOKEN.findall(line):
             if not stack:
                 start, size = number, len(line)
-            if (tree := _take(sign, stack, place, number)) is not None:
+            if (tree := _take(token, stack, place, number)) is not None:
                 yield tree
         if stack and size > MAX_TREE:
             raise _unclosed(f"{place}, line {start}", len(stack), f"after {MAX_TREE:,} characters")
@@ -112,21 +113,21 @@ def _trees(lines: Iterable[tuple[int, str]], place: str) -> Iterator[Tree]:
         raise _unclosed(f"{place}, line {start}", len(stack), "at the end of the file")
 
 
-def _take(sign: str, stack: list[_Open], place: str, number: int) -> Tree | None:
-    """Take a sign into account; give the tree if it ends one."""
-    if sign[0] != "(" and not stack:
-        found = "a closing bracket without an opening one" if sign == ")" else f"{sign[:40]!r} outside brackets"
+def _take(token: str, stack: list[_Open], place: str, number: int) -> Tree | None:
+    """Process a token; return the tree that it completes, if any."""
+    if token[0] != "(" and not stack:
+        found = "a closing bracket without an opening one" if token == ")" else f"{token[:40]!r} outside brackets"
         raise InputError(f"{place}, line {number}", found, "a tree", "Remove it, or add what is missing.")
-    if sign == ")":
+    if token == ")":
         tree = _node(*stack.pop(), f"{place}, line {number}")
-    elif sign[0] != "(":
-        stack[-1][1].append(sign)
+    elif token[0] != "(":
+        stack[-1][1].append(token)
         return None
-    elif sign[-1] == ")":
-        label, word = sign[1:-1].split(" ")
+    elif token[-1] == ")":
+        label, word = token[1:-1].split(" ")
         tree = Tree(label, (word,))
     else:
-        stack.append((sign[1:], []))
+        stack.append((token[1:], []))
         return None
     if not stack:
         return tree
@@ -134,13 +135,13 @@ def _take(sign: str, stack: list[_Open], place: str, number: int) -> Tree | None
     return None
 
 
-def _node(label: str, children: "list[Tree | str]", here: str) -> Tree:
+def _node(label: str, children: "list[Tree | str]", place: str) -> Tree:
     cure = "Correct it, or remove its tree."
     if not children:
-        raise InputError(here, f"a node without children: {f'({label})'[:40]}", "a word or nodes in it", cure)
+        raise InputError(place, f"a node without children: {f'({label})'[:40]}", "a word or nodes in it", cure)
     if not label and any(isinstance(child, str) for child in children):
         found = next(child for child in children if isinstance(child, str))
-        raise InputError(here, f"the word {found[:40]!r} in a node without a label", "(LABEL word)", cure)
+        raise InputError(place, f"the word {found[:40]!r} in a node without a label", "(LABEL word)", cure)
     return Tree(label, tuple(children))
 
 

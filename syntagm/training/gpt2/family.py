@@ -1,4 +1,4 @@
-"""What can be said of GPT-2s before any is trained."""
+"""The declaration of the families `gpt2` and `gpt2-words`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients, seen_t
 from syntagm.training.gpt2.settings import Gpt2Settings
 from syntagm.training.trainable import Controlled, Trainable
 
-# Byte pairs, for a word between blanks.
+# BPE tokens per whitespace-separated word.
 BYTE_PAIRS = 1.4
 _PAPER = {
     "layers": 12, "width": 768, "heads": 12, "positions": 1024, "dropout": 0.1,
@@ -33,7 +33,7 @@ def _train(
 
 
 def weights(settings: Gpt2Settings, words: int) -> float:
-    """How many weights a token meets in matrix products, in a model trained on so many words.
+    """Return how many weights a token meets in matrix products, in a model trained on `words` words.
 
     >>> round(weights(Gpt2Settings(), 1_000_000))
     123532032

@@ -1,4 +1,4 @@
-"""The rows that a GPT-2 is trained on: cut out of a stream of sentences, and cloze lines; inputs and targets of each batch."""
+"""The training rows of a GPT-2, cut out of a stream of sentences or made of cloze lines, and the batches of these rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-# Stands among the targets where there is nothing to foretell.
+# The target at positions where nothing is to be predicted.
 NOTHING = -100
 
 Batch = tuple[Tensor, Tensor]
@@ -17,7 +17,13 @@ Batch = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Rows(Sequence[Batch]):
-    """Batches of rows of a stream, cut out when they are asked for."""
+    """Batches of rows of a stream, cut out on access.
+
+    Arguments:
+        stream: the text as token numbers, shape (tokens,).
+        places: where the rows of each batch begin, shape (batches, rows per batch).
+        window: tokens per row.
+    """
 
     stream: NDArray[np.int32]
     places: NDArray[np.int64]
@@ -34,11 +40,11 @@ class Rows(Sequence[Batch]):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A cloze line.
+    """A cloze line, of which only the last word is a target.
 
     Arguments:
-        ids: its tokens, the symbol first.
-        last: where its last word begins, which alone is learnt.
+        ids: the token numbers, the start-of-text symbol first.
+        last: the index of the first token of the last word.
     """
 
     ids: NDArray[np.int32]
@@ -50,8 +56,8 @@ class Lines(Sequence[Batch]):
     """Batches of cloze lines.
 
     Arguments:
-        lines: all of them.
-        places: which make each batch, shape (batches, lines a step).
+        lines: all cloze lines.
+        places: the indices of the lines of each batch, shape (batches, lines per step).
     """
 
     lines: Sequence[Line]
@@ -61,13 +67,13 @@ class Lines(Sequence[Batch]):
         return len(self.places)
 
     def __getitem__(self, index: Any) -> Any:
-        some = [self.lines[place] for place in self.places[index]]
-        width = max(len(line.ids) for line in some) - 1
-        inputs = torch.zeros(len(some), width, dtype=torch.int64)
+        batch = [self.lines[place] for place in self.places[index]]
+        width = max(len(line.ids) for line in batch) - 1
+        inputs = torch.zeros(len(batch), width, dtype=torch.int64)
         targets = torch.full_like(inputs, NOTHING)
-        for row, line in enumerate(some):
+        for row, line in enumerate(batch):
             ids = torch.from_numpy(line.ids.astype(np.int64))
-            # What stands behind a line has no effect on what is before it.
+            # Padding on the right has no effect on the tokens before it.
             inputs[row, : len(ids) - 1] = ids[:-1]
             targets[row, line.last - 1 : len(ids) - 1] = ids[line.last :]
         return inputs, targets
@@ -75,7 +81,7 @@ class Lines(Sequence[Batch]):
 
 @dataclass(frozen=True, slots=True)
 class Mixed(Sequence[Batch]):
-    """The batches of both kinds in one order."""
+    """Batches of stream rows and batches of cloze lines in one order."""
 
     stream: Rows
     lines: Lines
@@ -92,15 +98,18 @@ class Mixed(Sequence[Batch]):
 def cut(
     starts: NDArray[np.int64], length: int, window: int, generator: np.random.Generator, least: int = 1
 ) -> NDArray[np.int64]:
-    """Where rows begin: each at the first sentence after the end of the one before; the first one at a random sentence.
+    """Choose where rows begin: the first at a random sentence, each other at the first sentence after the row before it.
 
     Arguments:
-        starts: of the sentences.
-        length: of the stream.
-        window: tokens a row.
+        starts: where the sentences begin in the stream.
+        length: the number of tokens of the stream.
+        window: tokens per row.
         generator: draws the first sentence.
-        least: where the text is so short that behind the sentence drawn there are fewer rows than this, the first row
-            begins with the first sentence.
+        least: the smallest number of rows. If the text after the drawn sentence has fewer, the first row begins with the
+            first sentence of the text.
+
+    Returns:
+        The starts of the rows, shape (rows,).
     """
     drawn = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
     rows = _cut_from(drawn, starts, length, window)

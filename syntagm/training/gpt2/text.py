@@ -1,4 +1,4 @@
-"""Text as a GPT-2 in training sees it: one stream of sentences, cloze lines, held-out sentences one by one."""
+"""Encoded text for training a GPT-2: one stream of sentences, cloze lines, and single held-out sentences."""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,12 +10,16 @@ from syntagm.errors import InputError
 from syntagm.training.corpora import corpus
 from syntagm.training.gpt2.rows import Line
 
-# Start and end of each sentence.
+# The start and the end of each sentence.
 SYMBOL = "<|endoftext|>"
 
 
 def stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """All sentences as one stream, and where each begins, at the symbol before it."""
+    """Encode all sentences as one stream.
+
+    Returns:
+        The token numbers, shape (tokens,), and where each sentence begins: the index of the symbol before it.
+    """
     parts, starts, length = [], [0], 0
     for sentences in corpus.portions(plain(texts), 4096):
         for encoding in tokenizer.encode_batch(sentences, add_special_tokens=False):
@@ -23,12 +27,12 @@ def stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDA
             length += len(parts[-1])
             starts.append(length)
     if not parts:
-        raise InputError("the training text", "not one sentence", "a sentence a line")
+        raise InputError("the training text", "no sentences", "one sentence per line")
     return np.concatenate([*parts, np.array([symbol], np.int32)]), np.array(starts[:-1])
 
 
 def plain(texts: Iterable[str]) -> Iterator[str]:
-    """Texts without the symbol, which would be taken for the end of a sentence in the midst of one."""
+    """Pass texts on; refuse those that contain the symbol, which would end a sentence in its middle."""
     for text in texts:
         if SYMBOL in text:
             cure = "Remove it: line ends say where sentences end."
@@ -37,10 +41,10 @@ def plain(texts: Iterable[str]) -> Iterator[str]:
 
 
 def cloze(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) -> list[Line]:
-    """Each line with the place of its last word."""
+    """Encode cloze lines, each with the index of its last word."""
     lines = []
-    for some in corpus.portions(plain(texts), 4096):
-        for text, encoding in zip(some, tokenizer.encode_batch(some, add_special_tokens=False), strict=True):
+    for portion in corpus.portions(plain(texts), 4096):
+        for text, encoding in zip(portion, tokenizer.encode_batch(portion, add_special_tokens=False), strict=True):
             begin = len(text.rstrip()) - len(text.split()[-1])
             before = sum(end <= begin for _, end in encoding.offsets)
             if len(encoding.ids) > window:
@@ -54,18 +58,21 @@ def cloze(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) 
 def held_out(
     tokenizer: Tokenizer, texts: Iterable[str], symbol: int, limit: int
 ) -> tuple[list[NDArray[np.int64]], int]:
-    """Each sentence between two symbols, the longest first; and the number of words, ends of sentences among them.
+    """Encode each held-out sentence between two symbols.
 
-    A sentence longer than the model's positions is cut; each piece begins with the last token of the one before, so that
+    A sentence longer than the model's positions is cut. Each piece begins with the last token of the piece before, so that
     every token is predicted once.
+
+    Returns:
+        The sentences, the longest first, and the number of words including sentence ends.
     """
     sentences: list[NDArray[np.int64]] = []
     words = 0
-    for many in corpus.portions(plain(texts), 4096):
-        words += sum(len(text.split()) + 1 for text in many)
-        for encoding in tokenizer.encode_batch(many, add_special_tokens=False):
+    for portion in corpus.portions(plain(texts), 4096):
+        words += sum(len(text.split()) + 1 for text in portion)
+        for encoding in tokenizer.encode_batch(portion, add_special_tokens=False):
             whole = np.array([symbol, *encoding.ids, symbol], np.int64)
             sentences += [whole[start : start + limit + 1] for start in range(0, len(whole) - 1, limit)]
     if not sentences:
-        raise InputError("the held-out text", "not one sentence", "a sentence a line")
+        raise InputError("the held-out text", "no sentences", "one sentence per line")
     return sorted(sentences, key=len, reverse=True), words

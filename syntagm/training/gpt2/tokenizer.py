@@ -1,4 +1,4 @@
-"""The tokenizer of a GPT-2: one that stands somewhere, or one that is learnt from the training text."""
+"""The tokenizer of a GPT-2: an existing one, or one trained on the training text."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,16 +16,20 @@ from syntagm.training.transformers import checkpoint
 UNKNOWN = "<unk>"
 
 
-def given(name: str) -> Any:
-    """A tokenizer that stands somewhere, as it is."""
+def load(name: str) -> Any:
+    """Load an existing tokenizer.
+
+    Raises:
+        ModelError: there is none of this name, or it is no fast GPT-2 tokenizer.
+    """
     try:
         loaded = transformers.AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
         if Path(name).is_dir():
-            found = f"no tokenizer can be read in this folder ({str(error).splitlines()[0]})"
+            found = f"a folder without a readable tokenizer ({str(error).splitlines()[0]})"
         else:
             found = "no folder of this name, and no such tokenizer on the hub or in its cache"
-        cure = "Give the folder of a GPT-2 tokenizer or its name on the hub, or none, and one is trained on the text."
+        cure = "Give the folder of a GPT-2 tokenizer or its name on the hub. Without one, a tokenizer is trained on the text."
         raise ModelError(
             f"tokenizer {name}", found, "a folder with tokenizer.json, or a name on the hub", cure
         ) from error
@@ -33,14 +37,14 @@ def given(name: str) -> Any:
         raise ModelError(f"tokenizer {name}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
     if (backend := getattr(loaded, "backend_tokenizer", None)) is None:
         raise ModelError(f"tokenizer {name}", "no tokenizer.json", "a fast tokenizer")
-    # A file may say that texts be cut, or filled up: scoring does neither.
+    # A tokenizer file may turn on truncation or padding; scoring uses neither.
     backend.no_truncation()
     backend.no_padding()
     return loaded
 
 
-def learnt(training: Sequence[str], folder: Path, text: Text) -> Any:
-    """The tokenizer of the training that stands in this folder, or one trained now on the training text."""
+def load_or_train(training: Sequence[str], folder: Path, text: Text) -> Any:
+    """Load the tokenizer of the training in this folder, or train one on the training text."""
     path = checkpoint.tokenizer_file(
         folder, lambda: _bpe(training, text.vocabulary) if text.units == "bpe" else _words(training)
     )
@@ -49,27 +53,27 @@ def learnt(training: Sequence[str], folder: Path, text: Text) -> Any:
 
 
 def _bpe(training: Sequence[str], vocabulary: int) -> Tokenizer:
-    """Byte-level BPE, as GPT-2's."""
+    """Train a byte-level BPE tokenizer like GPT-2's."""
     if vocabulary < 257:
         raise UsageError("vocabulary", str(vocabulary), "at least 257: the bytes and one symbol")
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    made.post_processor = processors.ByteLevel(trim_offsets=False)
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary, special_tokens=[SYMBOL], show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )  # fmt: skip
-    made.train_from_iterator(plain(corpus.texts(training)), trainer)
-    return made
+    tokenizer.train_from_iterator(plain(corpus.texts(training)), trainer)
+    return tokenizer
 
 
 def _words(training: Sequence[str]) -> Tokenizer:
-    """Words and punctuation marks; one unknown word for all those seen less than twice."""
-    made = Tokenizer(models.WordLevel(unk_token=UNKNOWN))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    """Make a tokenizer of words and punctuation marks; those seen less than twice become one unknown word."""
+    tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     trainer = trainers.WordLevelTrainer(
         vocab_size=2**31 - 1, min_frequency=2, special_tokens=[SYMBOL, UNKNOWN], show_progress=False
     )
-    made.train_from_iterator(plain(corpus.texts(training)), trainer)
-    return made
+    tokenizer.train_from_iterator(plain(corpus.texts(training)), trainer)
+    return tokenizer

@@ -1,12 +1,14 @@
-"""GPT-2 from scratch (Radford et al. 2019), over a byte-level BPE vocabulary or over words.
+"""Training of a GPT-2 from scratch (Radford et al. 2019), over a byte-level BPE vocabulary or over words.
 
-What comes out is an ordinary checkpoint folder that `causal:` and every other tool for Hugging Face models loads.
+The result is an ordinary checkpoint folder that `causal:` and every other tool for Hugging Face models loads.
 
-The text is one stream of sentences, each preceded by `<|endoftext|>`, which is start and end symbol at once. A row of a
-batch begins with a sentence and holds as many as fit; sentences see those before them in the row, as in Hu et al. 2020.
-Beside it there can be cloze lines, chosen for what their last word teaches, and it alone is learnt: each is a row of its own,
-after the symbol, as `score` sees it. Steps on either kind come in random order.
-Held-out perplexity is of single sentences, each after `<|endoftext|>` alone, its end included, per word between blanks.
+The text is one stream of sentences, each preceded by `<|endoftext|>`, which is both bos and eos. A row of a batch begins with
+a sentence and holds as many sentences as fit. Each sentence is conditioned on those before it in the row, as in Hu et al.
+2020. There may also be cloze lines, of which only the last word is a target. Each is a row of its own after the symbol, as
+when it is scored. Steps on stream rows and on cloze lines come in random order.
+
+The held-out perplexity is that of single sentences, each after `<|endoftext|>` alone and with its end, per
+whitespace-separated word.
 """
 
 from collections.abc import Sequence
@@ -38,23 +40,23 @@ HELD_OUT_TOKENS = 8192
 def train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: Gpt2Settings, progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """Train a GPT-2 and write its checkpoint; the same call goes on with it.
+    """Train a GPT-2 and write its checkpoint; the same call resumes an interrupted training.
 
     Arguments:
-        corpus: the training text, as `corpora.corpus.texts` takes it.
-        valid: the held-out text, for the schedule and for early stopping.
+        corpus: paths of the training text, as in `corpora.corpus.texts`.
+        valid: paths of the held-out text, for the schedule and early stopping.
         folder: where the checkpoint goes.
-        settings: of the model, of its text, and of the loop.
-        progress: is told of each step.
+        settings: the settings of the model, its text and the loop.
+        progress: progress callbacks.
 
     Returns:
-        The history; see `loop.fit`.
+        The history of evaluations; see `loop.fit`.
     """
     finished(folder, "gpt2")
-    # Before any of it is read: the training text may take long.
+    # Check all paths before the training text is read, which may take long.
     corpora.files([*corpus, *valid, *settings.cloze])
-    given = settings.init_from or settings.text.tokenizer
-    tokens = tokenizer.given(given) if given else tokenizer.learnt(corpus, folder, settings.text)
+    existing = settings.init_from or settings.text.tokenizer
+    tokens = tokenizer.load(existing) if existing else tokenizer.load_or_train(corpus, folder, settings.text)
     torch.manual_seed(settings.loop.seed)
     return fit(Gpt2(corpus, valid, tokens, settings), settings.loop, folder, progress)
 
@@ -76,22 +78,21 @@ class Gpt2(Learner):
             n_head=size.heads, resid_pdrop=size.dropout, embd_pdrop=size.dropout, attn_pdrop=size.dropout,
             bos_token_id=self.symbol, eos_token_id=self.symbol,
         )  # fmt: skip
-        made: Any = (
-            start.begun(settings.init_from, config) if settings.init_from else transformers.GPT2LMHeadModel(config)
-        )
-        self.module = made.to(settings.loop.device)
-        # Of a BPE vocabulary what was asked for, or another number in the same folder would go on with the old one.
+        origin = settings.init_from
+        model: Any = start.load_checkpoint(origin, config) if origin else transformers.GPT2LMHeadModel(config)
+        self.module = model.to(settings.loop.device)
+        # Record the requested size of a BPE vocabulary: the same command with another size must not resume this training.
         learnt = self.text.units == "bpe" and not (settings.init_from or self.text.tokenizer)
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid), "size": asdict(size),
             "text": asdict(self.text) | {"vocabulary": self.text.vocabulary if learnt else len(tokens)},
             "training_tokens": len(self.stream), "save_dtype": settings.save_dtype, "transformers": transformers.__version__,
-            "init_from": start.origin(settings.init_from, made) if settings.init_from else None,
+            "init_from": start.origin(origin, model) if origin else None,
             "cloze": corpora.record(settings.cloze) if settings.cloze else None,
         }  # fmt: skip
 
     def batches(self, epoch: int, rank: int, world: int) -> Sequence[Batch]:
-        """Rows in random order, cut anew in each epoch; among them cloze lines, those of like length together."""
+        """Return rows in random order, cut differently in each epoch, mixed with cloze lines batched by length."""
         share = self.text.batch * world
         rows, generator = self._rows(epoch, share)
         order = rows[generator.permutation(len(rows))]
@@ -99,39 +100,39 @@ class Gpt2(Learner):
         mine = order[:whole].reshape(-1, world, self.text.batch)[:, rank]
         stream = Rows(self.stream, mine, self.text.window)
         if not (self.cloze and whole):
-            # With lines alone the text would be left out unseen; without a batch the loop refuses it.
+            # Also if there is no batch: then the loop refuses the text instead of training on cloze lines alone.
             return stream
         sizes = [len(line.ids) for line in self.cloze]
         lines = Lines(self.cloze, lengths.batches(sizes, self.text.lines, rank, world, generator))
         if not len(lines):
-            expected = f"at least {self.text.lines * world:,}, a step of all processes"
-            cure = "Give more of them, or fewer a step (--lines)."
+            expected = f"at least {self.text.lines * world:,}, one step of all processes"
+            cure = "Add cloze lines, or use fewer per step (--lines)."
             raise InputError("cloze lines", f"{len(sizes):,}", expected, cure)
         return Mixed(stream, lines, generator.permutation(len(stream) + len(lines)))
 
     def _rows(self, epoch: int, least: int) -> tuple[NDArray[np.int64], np.random.Generator]:
-        """Where the rows of an epoch begin, at least so many if the text has them, and the generator that drew the first."""
+        """Return where the rows of an epoch begin, at least `least` if the text has them, and the random generator."""
         generator = np.random.Generator(np.random.PCG64([self.settings.loop.seed, epoch]))
         return cut(self.starts, len(self.stream), self.text.window, generator, least), generator
 
     def needs(self, world: int) -> tuple[str, str]:
-        """Rows of the first epoch: of all the text, where it is too short."""
+        """Describe the rows of the first epoch, which begin with the text where it is too short."""
         rows = len(self._rows(0, self.text.batch * world)[0])
         has = f"{len(self.stream):,} tokens, cut into {rows:,} rows of {self.text.window:,}"
         return has, f"{self.text.batch * world:,} rows"
 
     def loss(self, batch: Batch, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
-        """Cross-entropy of each target given what stands before it in its row."""
+        """Return the cross-entropy of the targets given the tokens before them in their rows."""
         inputs, targets = (tensor.to(self.device) for tensor in batch)
         module: Any = self.module
         chosen = targets != NOTHING
-        # The head at the chosen places only.
+        # Apply the output layer at target positions only.
         logits = module.lm_head(module.transformer(input_ids=inputs, use_cache=False)[0][chosen])
         return torch.nn.functional.cross_entropy(logits, targets[chosen]), len(logits), {}
 
     @torch.no_grad()
     def held_out(self) -> tuple[float, int]:
-        """Sentence by sentence, the longest first."""
+        """Score the held-out sentences one by one, the longest first; see `Learner.held_out`."""
         self.module.eval()
         nats = 0.0
         for group in lengths.groups(self.sentences, HELD_OUT_TOKENS):
@@ -146,5 +147,5 @@ class Gpt2(Learner):
         return nats, self.words
 
     def write(self, folder: Path) -> None:
-        """A Hugging Face checkpoint: configuration, safetensors, tokenizer."""
+        """Write a Hugging Face checkpoint: configuration, safetensors, tokenizer."""
         checkpoint.write(self.module, self.tokenizer, folder, self.settings.save_dtype)

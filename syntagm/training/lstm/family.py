@@ -1,4 +1,4 @@
-"""What can be said of LSTMs before any is trained."""
+"""The declaration of the family `lstm`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ _PAPER = {
     "epochs": 40, "reading": 0, "optimiser": "sgd", "lr": 20.0, "schedule": "plateau", "clip": 0.25, "patience": 0,
     "dtype": "f32",
 }  # fmt: skip
-# The vocabulary of the n-gram of this scale.
+# The threshold gives the same vocabulary as that of the n-gram model of this scale.
 _SMALL = {"embedding": 128, "hidden": 128, "dropout": 0.2, "tied": True, "threshold": 5}
 _SHORT = {"reading": 4_000_000, "patience": 2}
 
@@ -29,7 +29,7 @@ def _train(
 
 
 def weights(settings: LstmSettings, words: int) -> float:
-    """How many weights a word meets in matrix products, in a model trained on so many words.
+    """Return how many weights a word meets in matrix products, in a model trained on `words` words.
 
     >>> round(weights(LstmSettings(), 1_000_000))
     7192576

@@ -1,4 +1,4 @@
-"""The settings of an LSTM: its size, how text becomes steps, how it trains."""
+"""The settings of an LSTM: size, words, batches, training loop."""
 
 from dataclasses import dataclass
 
@@ -10,20 +10,20 @@ from syntagm.training.words import Words
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How big an LSTM is. Hu et al. 2020: 256, 256, 2, 0.3; Gulordava et al. 2018: 650, 650, 2, 0.2.
+    """The size of an LSTM. Hu et al. 2020: 256, 256, 2, 0.3; Gulordava et al. 2018: 650, 650, 2, 0.2.
 
     Arguments:
-        embedding: width of the embeddings.
-        hidden: width of the layers.
-        layers: how many.
-        dropout: of embeddings, between layers, and before the output layer.
-        tied: do embeddings and output layer share one matrix?
+        embedding: the width of the embeddings.
+        hidden: the width of the layers.
+        layers: the number of layers.
+        dropout: the dropout of embeddings, between layers, and before the output layer.
+        tied: True if embeddings and output layer share one matrix.
     """
 
     embedding: int = option("width of the embeddings", 256)
     hidden: int = option("width of the layers", 256)
     layers: int = option("layers", 2)
-    dropout: float = option("share of units left out", 0.3)
+    dropout: float = option("dropout probability", 0.3)
     tied: bool = option("one matrix for embeddings and output layer", False)
 
     def __post_init__(self) -> None:
@@ -36,15 +36,15 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How a stream of words becomes steps.
+    """How a stream of words is divided into training steps.
 
     Arguments:
-        batch: columns.
-        window: words of a column that a step reads.
+        batch: the number of columns, which are read in parallel.
+        window: words of each column per step.
     """
 
-    batch: int = option("sequences a step", 20)
-    window: int = option("words of a column that a step reads", 35)
+    batch: int = option("sequences per step", 20)
+    window: int = option("words of each sequence per step", 35)
 
     def __post_init__(self) -> None:
         refuse_small(self, "batch", "window")
@@ -55,10 +55,10 @@ class LstmSettings:
     """All settings of an LSTM.
 
     Arguments:
-        size: of the model.
+        size: the size of the model.
         words: how text becomes words.
-        steps: how words become steps.
-        loop: how it trains.
+        steps: how the words are divided into training steps.
+        loop: the settings of the training loop.
     """
 
     size: Size = part(MODEL, Size())

@@ -1,13 +1,13 @@
-"""The output layer in training on a processor: loss and gradients in one pass, in room that is kept.
+"""The output layer in training on a CPU: loss and gradients in one pass, in preallocated memory.
 
-With a plain linear layer and `cross_entropy` about half the time of a step goes into fresh memory: the logits, their
-log-softmax and both gradients, each a number for every token and every word of the vocabulary. Here a few rows at a time go
-through one buffer, in which logits become probabilities p, and the targets are taken away on the narrow side. For N tokens,
-with hidden states h, targets t and weights W, the gradients are
+With a plain linear layer and `cross_entropy`, about half the time of a step is spent on allocating memory for the logits,
+their log-softmax and both gradients, each with a number for every token and every word of the vocabulary. Here a few rows at
+a time go through one buffer, in which logits become probabilities p. The targets are subtracted afterwards, in arrays as wide
+as the hidden layer. For N tokens with hidden states h, targets t and weights W, the gradients are
 
-    of W:  p' h / N, less h / N in the rows t;     of h:  (p W - W[t]) / N
+    of W:  p' h / N, minus h / N in the rows t;     of h:  (p W - W[t]) / N
 
-which is the same mathematics in another order: equal to rounding.
+This is the same computation in another order, so the results are equal up to rounding.
 """
 
 from typing import Any
@@ -15,69 +15,69 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-# Rows at a time: their numbers should stay in the processor's cache.
+# Rows at a time: few enough that their numbers stay in the CPU's cache.
 ROWS = 256
-# Probabilities below are denormal soon, or 0.
+# Probabilities below this are close to denormal numbers, or 0.
 SMALL = 1e-30
 
 
 class Softmax:
     """The loss of an output layer.
 
-    The gradients of the layer's weights are put straight into `grad`, in room that is used again for each batch.
+    The gradients of the layer's weights are put straight into `grad`, in memory that is reused for each batch.
 
     Arguments:
-        layer: on a processor, in float32, with a bias.
-        rounded: multiply in bfloat16 (sums, logits, loss and gradients stay in float32), where the processor can.
+        layer: a layer on the CPU, in float32, with a bias.
+        rounded: multiply in bfloat16 where the CPU supports it; sums, logits, loss and gradients stay in float32.
     """
 
     def __init__(self, layer: nn.Linear, rounded: bool = False) -> None:
         self.layer, self._rounded = layer, rounded
         self._gradients = torch.empty_like(layer.weight), torch.empty_like(layer.bias)
-        self._room = torch.empty(ROWS, len(layer.bias))
+        self._buffer = torch.empty(ROWS, len(layer.bias))
 
     def loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
-        """The mean surprisal of the targets in nats.
+        """Compute the mean surprisal of the targets in nats.
 
         Arguments:
-            hidden: shape (tokens, width).
-            targets: shape (tokens,).
+            hidden: hidden states, shape (tokens, width).
+            targets: word numbers, shape (tokens,).
         """
         apply: Any = _Loss.apply
-        found: Tensor = apply(hidden, targets, self)
-        return found
+        loss: Tensor = apply(hidden, targets, self)
+        return loss
 
     def compute(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss and its gradient with respect to `hidden`; the other gradients are kept."""
-        products: Any = torch.backends.mkldnn
-        spelled = products.matmul.fp32_precision
-        products.matmul.fp32_precision = "bf16" if self._rounded else spelled
+        """Return the loss and its gradient with respect to `hidden`; keep the gradients of the layer for `give`."""
+        backend: Any = torch.backends.mkldnn
+        precision = backend.matmul.fp32_precision
+        backend.matmul.fp32_precision = "bf16" if self._rounded else precision
         try:
             return self._compute(hidden.float(), targets)
         finally:
-            products.matmul.fp32_precision = spelled
+            backend.matmul.fp32_precision = precision
 
     def _compute(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         (weight, bias), share = (self.layer.weight, self.layer.bias), 1 / len(targets)
         of_weight, of_bias = self._gradients
         of_hidden, loss = torch.empty_like(hidden), 0.0
         for first in range(0, len(targets), ROWS):
-            part, aims = hidden[first : first + ROWS], targets[first : first + ROWS]
-            room = torch.addmm(bias, part, weight.T, out=self._room[: len(part)])
-            torch.softmax(room, 1, out=room)
-            loss += self._nats(part, aims, room) * share
+            rows, row_targets = hidden[first : first + ROWS], targets[first : first + ROWS]
+            buffer = torch.addmm(bias, rows, weight.T, out=self._buffer[: len(rows)])
+            torch.softmax(buffer, 1, out=buffer)
+            loss += self._nats(rows, row_targets, buffer) * share
             kept = 1.0 if first else 0.0
-            torch.addmm(of_weight, room.T, part, beta=kept, alpha=share, out=of_weight)
-            torch.addmv(of_bias, room.T, torch.full((len(part),), share), beta=kept, out=of_bias)
-            torch.mm(room, weight, out=of_hidden[first : first + ROWS]).mul_(share)
+            torch.addmm(of_weight, buffer.T, rows, beta=kept, alpha=share, out=of_weight)
+            torch.addmv(of_bias, buffer.T, torch.full((len(rows),), share), beta=kept, out=of_bias)
+            torch.mm(buffer, weight, out=of_hidden[first : first + ROWS]).mul_(share)
         of_weight.index_add_(0, targets, hidden, alpha=-share)
         of_bias.index_add_(0, targets, torch.ones(len(targets)), alpha=-share)
         return torch.tensor(loss), of_hidden.sub_(weight[targets], alpha=share)
 
     def _nats(self, hidden: Tensor, targets: Tensor, probabilities: Tensor) -> float:
-        """The surprisals of some targets, added up."""
+        """Return the sum of the surprisals of some targets."""
         chosen = probabilities.gather(1, targets[:, None])[:, 0]
-        # These have lost digits, or are 0: rare enough to be computed again.
+        # These have lost digits or are 0. They are rare, so they are computed again from the logits.
         small = chosen < SMALL
         nats = -float(chosen[~small].double().log().sum())
         if small.any():
@@ -86,7 +86,7 @@ class Softmax:
         return nats
 
     def give(self, factor: Tensor) -> None:
-        """Add the kept gradients, times the gradient of what the loss went into, to those of the layer."""
+        """Add the kept gradients, multiplied by `factor`, the gradient with respect to the loss, to those of the layer."""
         for parameter, gradient in zip((self.layer.weight, self.layer.bias), self._gradients, strict=True):
             if factor != 1:
                 gradient *= factor
@@ -98,15 +98,15 @@ class Softmax:
 
 class _Loss(torch.autograd.Function):
     @staticmethod
-    def forward(place: Any, hidden: Tensor, targets: Tensor, softmax: Softmax) -> Tensor:
+    def forward(context: Any, hidden: Tensor, targets: Tensor, softmax: Softmax) -> Tensor:
         with torch.autocast("cpu", enabled=False):
             loss, gradient = softmax.compute(hidden.detach(), targets)
-        place.softmax, place.kind = softmax, hidden.dtype
-        place.save_for_backward(gradient)
+        context.softmax, context.kind = softmax, hidden.dtype
+        context.save_for_backward(gradient)
         return loss
 
     @staticmethod
-    def backward(place: Any, *factors: Tensor) -> tuple[Tensor, None, None]:
-        [factor], [gradient] = factors, place.saved_tensors
-        place.softmax.give(factor)
-        return (gradient * factor).to(place.kind), None, None
+    def backward(context: Any, *factors: Tensor) -> tuple[Tensor, None, None]:
+        [factor], [gradient] = factors, context.saved_tensors
+        context.softmax.give(factor)
+        return (gradient * factor).to(context.kind), None, None

@@ -1,11 +1,13 @@
-"""A word-level LSTM from scratch, as Gulordava et al. 2018 and Hu et al. 2020 train it (PyTorch's word language model).
+"""Training of a word-level LSTM as in Gulordava et al. 2018 and Hu et al. 2020 (PyTorch's word language model).
 
-The text is one stream of words, the end symbol after each sentence, cut into as many columns as a batch has; what does not
-fill them is left out. All columns are read side by side, `window` words a step, and the state goes from step to step, while
-gradients stop at the step's beginning. Plain SGD; a quarter of the rate after an epoch without improvement.
+The text is one stream of words with eos after each sentence. It is cut into as many columns as a batch has; a remainder that
+does not fill a row is dropped. Each step reads `window` words of all columns in parallel. The state is carried from step to
+step; gradients stop at the beginning of the step. The default is plain SGD with a learning rate that is divided by four after
+an epoch without improvement.
 
-Held-out perplexity is of single sentences from a fresh state, the end symbol read first and the end counted: as the model
-scores them later, rather than of a stream, as in the papers; and per word between blanks, as for the other families.
+The held-out perplexity is that of single sentences from a fresh state, with eos read first and the final eos counted, because
+the model scores sentences like this later. (The papers score a stream.) It is per whitespace-separated word, as for the other
+families.
 """
 
 import json
@@ -38,20 +40,20 @@ HELD_OUT_WORDS = 8192
 def train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: LstmSettings, progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """Train an LSTM and write its folder, which `lstm:FOLDER` loads; the same call goes on with it.
+    """Train an LSTM and write its folder, which `lstm:FOLDER` loads; the same call resumes an interrupted training.
 
     Arguments:
-        corpus: the training text, as `corpora.corpus.texts` takes it.
-        valid: the held-out text, for the schedule and for early stopping.
+        corpus: paths of the training text, as in `corpora.corpus.texts`.
+        valid: paths of the held-out text, for the schedule and early stopping.
         folder: where the model goes.
-        settings: of the model, of its text, and of the loop.
-        progress: is told of each step.
+        settings: the settings of the model, its text and the loop.
+        progress: progress callbacks.
 
     Returns:
-        The history; see `loop.fit`.
+        The history of evaluations; see `loop.fit`.
     """
     finished(folder, "lstm")
-    # Before any of it is read: the training text may take long.
+    # Check all paths before the training text is read, which may take long.
     corpora.files([*corpus, *valid])
     torch.manual_seed(settings.loop.seed)
     return fit(Lstm(corpus, valid, settings), settings.loop, folder, progress)
@@ -66,17 +68,17 @@ class Lstm(Learner):
         self.settings, size, words = settings, settings.size, settings.words
         sentences = corpora.sentences(corpus, words.tokens)
         self.vocabulary = vocabulary.build(sentences, words.threshold, words.classes, " ".join(map(str, corpus)))
-        self.stream = _stream(self.vocabulary.ids(several) for several in corpora.sentences(corpus, words.tokens))
-        self.sentences = [[0, *self.vocabulary.ids(several), 0] for several in corpora.sentences(valid, words.tokens)]
-        # What stands between blanks, and the end: Treebank words are more, and would make the perplexity another.
+        self.stream = _stream(self.vocabulary.ids(sentence) for sentence in corpora.sentences(corpus, words.tokens))
+        self.sentences = [[0, *self.vocabulary.ids(sentence), 0] for sentence in corpora.sentences(valid, words.tokens)]
+        # Whitespace-separated words and sentence ends: Treebank words are more and would give another perplexity.
         self.words = sum(len(text.split()) + 1 for text in corpora.texts(valid))
-        on_processor = torch.device(settings.loop.device).type == "cpu"
+        on_cpu = torch.device(settings.loop.device).type == "cpu"
         self.module: Network = Network(
             len(self.vocabulary), size.embedding, size.hidden, size.layers, size.dropout, size.tied,
-            sparse=on_processor and settings.loop.optimiser == "sgd",
+            sparse=on_cpu and settings.loop.optimiser == "sgd",
         )  # fmt: skip
         self.module.to(settings.loop.device)
-        self._softmax = Softmax(self.module.decoder, settings.loop.dtype == "bf16") if on_processor else None
+        self._softmax = Softmax(self.module.decoder, settings.loop.dtype == "bf16") if on_cpu else None
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
             "size": asdict(size), "text": asdict(words) | asdict(settings.steps),
@@ -84,7 +86,7 @@ class Lstm(Learner):
         }  # fmt: skip
 
     def batches(self, epoch: int, rank: int, world: int) -> "Columns":
-        """The same in each epoch, from the beginning of the text to its end."""
+        """Return the steps of an epoch, from the beginning of the text to its end; the same in each epoch."""
         steps = self.settings.steps
         width = steps.batch * world
         rows = len(self.stream) // width
@@ -92,15 +94,15 @@ class Lstm(Learner):
         return Columns(columns[:, rank * steps.batch : (rank + 1) * steps.batch], steps.window)
 
     def needs(self, world: int) -> tuple[str, str]:
-        """Words, two in each column: the one before and the one to predict."""
-        return f"{len(self.stream):,} words and ends of sentences", f"{2 * self.settings.steps.batch * world:,}"
+        """Describe the words needed, two in each column: one to read and one to predict."""
+        return f"{len(self.stream):,} words and sentence ends", f"{2 * self.settings.steps.batch * world:,}"
 
     def carried(self) -> dict[str, Tensor]:
-        """Hidden and cell state: zeros."""
+        """Return the hidden and cell state: zeros."""
         return dict(zip(("hidden", "cell"), self.module.fresh(self.settings.steps.batch), strict=True))
 
     def loss(self, batch: Tensor, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
-        """Cross-entropy of each word given those before it in its column."""
+        """Return the cross-entropy of each word given those before it in its column."""
         rows = batch.to(self.device)
         outputs, (hidden, cell) = self.module(rows[:-1], (carried["hidden"], carried["cell"]))
         flat, targets = outputs.flatten(0, 1), rows[1:].flatten()
@@ -111,29 +113,29 @@ class Lstm(Learner):
         return loss, len(targets), {"hidden": hidden.detach().float(), "cell": cell.detach().float()}
 
     def held_out(self) -> tuple[float, int]:
-        """Sentence by sentence, as `models.lstm.model` scores them."""
+        """Score the held-out sentences one by one, as `models.lstm.model` does; see `Learner.held_out`."""
         self.module.eval()
-        nats = {index: float(found.sum()) for index, found in surprisals(self.module, self.sentences, HELD_OUT_WORDS)}
-        # Added in the order of the text, whatever the order of computation.
+        nats = {index: float(each.sum()) for index, each in surprisals(self.module, self.sentences, HELD_OUT_WORDS)}
+        # Add in the order of the text, so that the sum does not depend on the order of computation.
         return sum(nats[index] for index in range(len(self.sentences))), self.words
 
     def write(self, folder: Path) -> None:
-        """Weights, vocabulary, and what `models.lstm.model` must know of them."""
+        """Write weights, vocabulary, and the description that `models.lstm.model` reads."""
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in self.module.named_parameters()}
         atomic.write(folder / "model.safetensors", save(weights))
         self.vocabulary.write(folder / "vocabulary.txt")
-        shown = {
+        description = {
             "family": self.family,
             "format": FORMAT,
             **asdict(self.settings.size),
             "tokens": self.settings.words.tokens,
         }
-        atomic.write(folder / "model.json", (json.dumps(shown, indent=1) + "\n").encode())
+        atomic.write(folder / "model.json", (json.dumps(description, indent=1) + "\n").encode())
 
 
 @dataclass(frozen=True, slots=True)
 class Columns(Sequence[Tensor]):
-    """Steps through columns of a text: each `window` rows and the row after them, the last perhaps shorter."""
+    """Steps through the columns of a text: each has `window` rows and the row after them; the last may be shorter."""
 
     columns: NDArray[np.int32]
     window: int
@@ -147,7 +149,7 @@ class Columns(Sequence[Tensor]):
 
 
 def _stream(sentences: Iterable[Sequence[int]]) -> NDArray[np.int32]:
-    """All sentences one after the other, each followed by the end symbol."""
+    """Concatenate all sentences, each followed by eos."""
     stream = array("i")
     for sentence in sentences:
         stream.extend(sentence)

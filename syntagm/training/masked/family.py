@@ -1,4 +1,4 @@
-"""What can be said of BERTs before any is trained."""
+"""The declaration of the family `masked`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ def _train(
     return train(corpus, valid, folder, settings, progress)
 
 
-# In no controlled experiment: pseudo-perplexities don't compare with perplexities.
+# It takes no part in controlled experiments: pseudo-perplexities can't be compared with perplexities.
 MASKED = Trainable(
     name="masked",
     summary="a BERT from scratch, over WordPiece",

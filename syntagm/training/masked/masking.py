@@ -1,4 +1,4 @@
-"""Masking: which tokens of a batch are to be foretold, and what a BERT sees in their places."""
+"""Masking: which tokens of a batch are to be predicted, and what a BERT sees at their positions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,15 @@ _KEPT, _REPLACED = 0.1, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Batches(Sequence[tuple[Tensor, Tensor, Tensor]]):
-    """Batches of rows, masked when they are asked for: by the seed, epoch, process and index alone."""
+    """Batches of rows, masked on access; the masks depend only on the seed, epoch, process and index.
+
+    Arguments:
+        rows: the token numbers of all rows.
+        places: the indices of the rows of each batch, shape (batches, rows per batch).
+        masks: as in `masked`.
+        seed: the seed, epoch and number of the process.
+        share: the probability that a token is chosen for prediction.
+    """
 
     rows: Sequence[NDArray[np.int64]]
     places: NDArray[np.int64]
@@ -40,11 +48,18 @@ def masked(
     share: float,
     mixed: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Token numbers as the model sees them, which are real, and what is to be foretold: -1 elsewhere. At least one is.
+    """Mask rows of tokens. At least one token is chosen for prediction.
 
     Arguments:
-        masks: the number of the mask, and between which entries those are that may replace a token.
-        mixed: replace some of the chosen tokens by others and keep some, instead of masking all.
+        rows: the token numbers of each row.
+        masks: the number of the mask token, and the range of entries (first, end) that may replace a token.
+        generator: draws the chosen tokens and their replacements.
+        share: the probability that a token is chosen for prediction.
+        mixed: replace 10 % of the chosen tokens by random entries and keep 10 %, instead of masking all.
+
+    Returns:
+        Three tensors of shape (rows, longest row): the token numbers that the model sees; 1 for tokens and 0 for padding;
+        the tokens to be predicted, -1 elsewhere.
     """
     mask, first, entries = masks
     width = max(map(len, rows))
@@ -59,6 +74,6 @@ def masked(
     targets[chosen] = ids.ravel()[chosen]
     fate = generator.random(len(chosen)) if mixed else np.ones(len(chosen))
     seen = ids.ravel()
-    others = generator.integers(first, entries, len(chosen))
-    seen[chosen] = np.where(fate < _KEPT, seen[chosen], np.where(fate < _KEPT + _REPLACED, others, mask))
+    replacements = generator.integers(first, entries, len(chosen))
+    seen[chosen] = np.where(fate < _KEPT, seen[chosen], np.where(fate < _KEPT + _REPLACED, replacements, mask))
     return torch.from_numpy(ids), torch.from_numpy(real), torch.from_numpy(targets.reshape(ids.shape))

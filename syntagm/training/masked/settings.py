@@ -1,4 +1,4 @@
-"""The settings of a BERT: its size, how text becomes tokens and rows, how much is masked, how it trains."""
+"""The settings of a BERT: size, tokenizer and rows, masking, training loop."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,18 +14,18 @@ class Text:
     """How text becomes tokens and rows.
 
     Arguments:
-        vocabulary: how many entries.
-        lower: in lower case and without accents, as BERT uncased is?
+        vocabulary: the number of entries.
+        lower: convert to lower case and remove accents, as BERT uncased does.
         mask_prob: the probability that a token of a row is chosen for prediction.
-        window: the longest row, its two symbols included; longer sentences are several rows.
-        batch: rows a step.
+        window: the length of the longest row, with its two symbols; longer sentences become several rows.
+        batch: rows per step.
     """
 
     vocabulary: int = option("entries of the WordPiece vocabulary", 30_522)
-    lower: bool = option("in lower case, without accents, as BERT uncased", False)
+    lower: bool = option("convert to lower case and remove accents, as BERT uncased does", False)
     mask_prob: float = option("probability that a token is masked", 0.15, metavar="P")
     window: int = option("longest row in training", 128)
-    batch: int = option("sequences a step", 64)
+    batch: int = option("sequences per step", 64)
 
     def __post_init__(self) -> None:
         refuse_small(self, "vocabulary", "batch")
@@ -40,10 +40,10 @@ class MaskedSettings:
     """All settings of a BERT.
 
     Arguments:
-        size: of the model.
+        size: the size of the model.
         text: how text becomes tokens and rows.
-        loop: how it trains.
-        save_dtype: the type in which weights are stored.
+        loop: the settings of the training loop.
+        save_dtype: the type of the saved weights.
     """
 
     size: Size = part(MODEL, Size(layers=4, width=512, heads=8, positions=512))
@@ -54,7 +54,7 @@ class MaskedSettings:
             epochs=40, optimiser="adamw", lr=5e-4, schedule="cosine", warmup=1000, decay=0.01, clip=1.0, patience=2
         ),
     )
-    save_dtype: Literal["f32", "f16"] = option("the type of the stored weights", "f32", group=MODEL)
+    save_dtype: Literal["f32", "f16"] = option("type of the saved weights", "f32", group=MODEL)
 
     def __post_init__(self) -> None:
         refuse_long_rows(self.text.window, self.size)

@@ -1,11 +1,12 @@
-"""A BERT from scratch (Devlin et al. 2019), over a WordPiece vocabulary learnt from the corpus.
+"""Training of a BERT from scratch (Devlin et al. 2019), over a WordPiece vocabulary trained on the corpus.
 
-What comes out is an ordinary checkpoint folder that `masked:` and every other tool for Hugging Face models loads.
+The result is an ordinary checkpoint folder that `masked:` and every other tool for Hugging Face models loads.
 
-Each row is one sentence, as sentences are scored; there is no next-sentence task. In each epoch other tokens are chosen to be
-foretold: of 100 of them 80 are masked, 10 replaced by any entry of the vocabulary, 10 left as they are. The held-out text is
-masked once and for all, and all of its chosen tokens by the mask: the loss at these, times the tokens over the chosen ones, is
-an estimate of its pseudo-log-likelihood, given per word between blanks.
+Each row is one sentence, because sentences are scored one by one; there is no next-sentence task. Each epoch chooses other
+tokens for prediction. Of these, 80 % are masked, 10 % are replaced by a random entry of the vocabulary, and 10 % are kept.
+The held-out text is masked in the same way at each evaluation, and all of its chosen tokens are masked. The loss at these,
+multiplied by the number of tokens and divided by the number of chosen ones, estimates the negative pseudo-log-likelihood,
+which is given per whitespace-separated word.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,17 +43,17 @@ def train(
     settings: MaskedSettings,
     progress: Progress | None = None,
 ) -> list[dict[str, float]]:
-    """Train a BERT and write its checkpoint; the same call goes on with it.
+    """Train a BERT and write its checkpoint; the same call resumes an interrupted training.
 
     Arguments:
-        corpus: the training text, as `corpora.corpus.texts` takes it.
-        valid: the held-out text, for the schedule and for early stopping.
+        corpus: paths of the training text, as in `corpora.corpus.texts`.
+        valid: paths of the held-out text, for the schedule and early stopping.
         folder: where the checkpoint goes.
-        settings: of the model, of its text, and of the loop.
-        progress: is told of each step.
+        settings: the settings of the model, its text and the loop.
+        progress: progress callbacks.
 
     Returns:
-        The history; see `loop.fit`. Its bits a word are the estimate that stands at the top of this file.
+        The history of evaluations; see `loop.fit`. Its bits per word are the estimate described at the top of this file.
     """
     finished(folder, "masked")
     path = checkpoint.tokenizer_file(folder, lambda: word_pieces(corpus, settings.text))
@@ -71,16 +72,16 @@ class Bert(Learner):
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], tokenizer: Any, settings: MaskedSettings) -> None:
         self.tokenizer, self.settings, self.text, size = tokenizer, settings, settings.text, settings.size
         self.rows, _ = _rows(tokenizer.backend_tokenizer, corpus, self.text.window)
-        kept, self.words = _rows(tokenizer.backend_tokenizer, valid, size.positions)
-        self.sentences = sorted(kept, key=len, reverse=True)
+        held_out, self.words = _rows(tokenizer.backend_tokenizer, valid, size.positions)
+        self.sentences = sorted(held_out, key=len, reverse=True)
         config = transformers.BertConfig(
             vocab_size=len(tokenizer), hidden_size=size.width, num_hidden_layers=size.layers,
             num_attention_heads=size.heads, intermediate_size=4 * size.width, max_position_embeddings=size.positions,
             hidden_dropout_prob=size.dropout, attention_probs_dropout_prob=size.dropout,
             pad_token_id=tokenizer.pad_token_id,
         )  # fmt: skip
-        made: Any = transformers.BertForMaskedLM(config)
-        self.module = made.to(settings.loop.device)
+        model: Any = transformers.BertForMaskedLM(config)
+        self.module = model.to(settings.loop.device)
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
             "size": asdict(size), "text": asdict(self.text),
@@ -89,25 +90,25 @@ class Bert(Learner):
         }  # fmt: skip
 
     def batches(self, epoch: int, rank: int, world: int) -> "Batches":
-        """Rows in random order, those of like length together, masked anew in each epoch."""
+        """Return rows in random order, batched by length and masked differently in each epoch."""
         seed = self.settings.loop.seed
         generator = np.random.Generator(np.random.PCG64([seed, epoch]))
         mine = lengths.batches([len(row) for row in self.rows], self.text.batch, rank, world, generator)
         return Batches(self.rows, mine, self._masks, (seed, epoch, rank), self.text.mask_prob)
 
     def needs(self, world: int) -> tuple[str, str]:
-        """Rows, a sentence each, or a piece of one."""
+        """Describe the rows, each a sentence or a piece of one."""
         return f"{len(self.rows):,} rows of at most {self.text.window:,} tokens", f"{self.text.batch * world:,} rows"
 
     @property
     def _masks(self) -> tuple[int, int, int]:
-        """The number of the mask, that of the first entry that is no symbol, and the number of entries."""
+        """The number of the mask token, the number of the first entry after the symbols, and the number of entries."""
         return int(self.tokenizer.mask_token_id), len(SYMBOLS), len(self.tokenizer)
 
     def loss(
         self, batch: tuple[Tensor, Tensor, Tensor], carried: dict[str, Tensor]
     ) -> tuple[Tensor, int, dict[str, Tensor]]:
-        """Cross-entropy of the chosen tokens given what is left of their rows."""
+        """Return the cross-entropy of the chosen tokens given the rest of their rows."""
         nats, chosen = self._nats(*batch)
         return nats / chosen, chosen, {}
 
@@ -115,39 +116,39 @@ class Bert(Learner):
         ids, real, targets = (tensor.to(self.device) for tensor in (ids, real, targets))
         module: Any = self.module
         chosen = targets >= 0
-        # The head at the chosen places only.
+        # Apply the output layer at the chosen positions only.
         hidden = module.bert(input_ids=ids, attention_mask=None if bool(real.all()) else real)[0]
         logits = module.cls(hidden[chosen]).float()
         return torch.nn.functional.cross_entropy(logits, targets[chosen], reduction="sum"), int(chosen.sum())
 
     @torch.no_grad()
     def held_out(self) -> tuple[float, int]:
-        """The longest first, masked alike each time."""
+        """Estimate the held-out negative pseudo-log-likelihood, with the same masks each time; see `Learner.held_out`."""
         self.module.eval()
         generator = np.random.Generator(np.random.PCG64(20))
         nats, chosen = 0.0, 0
         for group in lengths.groups(self.sentences, HELD_OUT_TOKENS):
-            more, count = self._nats(*masked(group, self._masks, generator, self.text.mask_prob, mixed=False))
-            nats, chosen = nats + float(more), chosen + count
+            group_nats, count = self._nats(*masked(group, self._masks, generator, self.text.mask_prob, mixed=False))
+            nats, chosen = nats + float(group_nats), chosen + count
         return nats * sum(len(row) - 2 for row in self.sentences) / chosen, self.words
 
     def write(self, folder: Path) -> None:
-        """A Hugging Face checkpoint, and a `model.json` that says what family it is."""
+        """Write a Hugging Face checkpoint, and a `model.json` that names the family."""
         checkpoint.write(self.module, self.tokenizer, folder, self.settings.save_dtype)
         atomic.write(folder / "model.json", b'{"family": "masked"}\n')
 
 
 def _rows(tokenizer: Tokenizer, paths: Sequence[str], window: int) -> tuple[list[NDArray[np.int64]], int]:
-    """Each sentence between its two symbols, in pieces if it is longer than the window; and the number of words."""
+    """Encode each sentence between two symbols, in pieces if it is longer than the window; also count the words."""
     rows: list[NDArray[np.int64]] = []
     words = 0
     first, last = (tokenizer.token_to_id(symbol) for symbol in (FIRST, LAST))
-    for many in corpora.portions(corpora.texts(paths), 4096):
-        words += sum(len(text.split()) for text in many)
-        for encoding in tokenizer.encode_batch(many, add_special_tokens=False):
+    for portion in corpora.portions(corpora.texts(paths), 4096):
+        words += sum(len(text.split()) for text in portion)
+        for encoding in tokenizer.encode_batch(portion, add_special_tokens=False):
             rows += [np.array([first, *piece, last], np.int64) for piece in _pieces(encoding.ids, window - 2)]
     if not rows:
-        raise InputError("the text", "not one sentence", "a sentence a line")
+        raise InputError("the text", "no sentences", "one sentence per line")
     return rows, words
 
 

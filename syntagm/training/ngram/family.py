@@ -1,4 +1,4 @@
-"""What can be said of n-grams before any are counted."""
+"""The declaration of the family `ngram`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,10 +37,10 @@ NGRAM = Trainable(
     train=_train,
     drawn=False,
     needs_valid=False,
-    valid="held-out text, whose perplexity is said",
+    valid="held-out text, whose perplexity is reported",
     controlled=Controlled(
         {"paper": _PAPER, "small": {**_PAPER, "threshold": 5, "discount_fallback": True}}, _duration, default=True,
-        pace=f"n-grams: {WORDS_A_SECOND:,} words a second",
+        pace=f"n-grams: {WORDS_A_SECOND:,} words per second",
     ),
     whole=_whole,
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Interpolated modified Kneser-Ney smoothing (Chen & Goodman 1998), number for number as KenLM's lmplz (Heafield et al. 2013).
+"""Interpolated modified Kneser-Ney smoothing (Chen & Goodman 1998) with the numbers of KenLM's lmplz (Heafield et al. 2013).
 
-The adjusted count a(g) of an n-gram g is how often it occurs, if it is of the highest order or begins a sentence, and otherwise
-how many different words stand before it. D(a) are the discounts for counts of 1, 2, and 3 or more.
+The adjusted count a(g) of an n-gram g is its number of occurrences if it is of the highest order or begins a sentence, and
+otherwise the number of distinct words that precede it. D(a) are the discounts for counts of 1, 2, and 3 or more.
 
     p(w | h) = (a(hw) - D(a(hw))) / A(h) + g(h) p(w | h without its first word)        A(h): the sum of a(hw) over w
     g(h) = (sum of D(a(hw)) over w) / A(h)
@@ -24,12 +24,12 @@ _SPECIAL = 2
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What a text holds, by order.
+    """Counts and discounts of a text, by order.
 
     Arguments:
-        ngrams: distinct n-grams, before pruning; among unigrams the three special ones.
-        counts: n-grams with an adjusted count of 1, 2, 3 and 4.
-        discounts: for adjusted counts of 1, 2, and 3 or more.
+        ngrams: the number of distinct n-grams before pruning; unigrams include the three special ones.
+        counts: the number of n-grams with an adjusted count of 1, 2, 3 and 4.
+        discounts: the discounts for adjusted counts of 1, 2, and 3 or more.
     """
 
     ngrams: tuple[int, ...]
@@ -43,27 +43,27 @@ def estimate(
     """Estimate a model.
 
     Arguments:
-        text: shape (text,), int32: the numbers of the words. Each sentence begins with the start symbol and ends with the end
-            symbol (the last one may do without).
-        words: by number: the end symbol is 0, the unknown word 1, the start symbol the last.
-        appeared: shape (words,), int32: the words' numbers in lmplz: by first appearance, after the unknown word (0), the
-            start symbol (1) and the end symbol (2). Only the quirk needs them.
-        settings: how to.
+        text: the numbers of the words, shape (text,), int32. Each sentence begins with bos and ends with eos (the last
+            sentence may lack eos).
+        words: the words by number: eos is 0, the unknown word 1, bos the last.
+        appeared: the words' numbers in lmplz, shape (words,), int32: by first appearance, after the unknown word (0), bos
+            (1) and eos (2). Only `lmplz_compatible` needs them.
+        settings: how to estimate.
 
     Raises:
-        InputError: so small or odd a text that discounts can't be computed.
+        InputError: the text is too small or too odd to compute discounts.
     """
-    found = list(levels(text, appeared, settings.order))
+    by_order = list(levels(text, appeared, settings.order))
     adjusted = [
-        _adjusted(level, longer, len(words) - 1) for level, longer in zip(found, [*found[1:], None], strict=True)
+        _adjusted(level, longer, len(words) - 1) for level, longer in zip(by_order, [*by_order[1:], None], strict=True)
     ]
-    counts = [_counts(*pair, settings.lmplz_compatible) for pair in zip(found[:-1], adjusted, strict=False)]
-    counts.append(_counts(found[-1], adjusted[-1], False))
+    counts = [_counts(*pair, settings.lmplz_compatible) for pair in zip(by_order[:-1], adjusted, strict=False)]
+    counts.append(_counts(by_order[-1], adjusted[-1], False))
     discounts = [_discounts(tally, index, settings.discount_fallback) for index, tally in enumerate(counts, 1)]
-    sizes = tuple(len(level.firsts) for level in found)
-    ngrams = _smooth(found, adjusted, discounts, tuple(words), settings)
-    shown = tuple(tuple(map(float, amounts[1:])) for amounts in discounts)
-    return ngrams, Statistics(sizes, tuple(tuple(tally[1:5].tolist()) for tally in counts), shown)
+    sizes = tuple(len(level.firsts) for level in by_order)
+    ngrams = _smooth(by_order, adjusted, discounts, tuple(words), settings)
+    by_count = tuple(tuple(map(float, amounts[1:])) for amounts in discounts)
+    return ngrams, Statistics(sizes, tuple(tuple(tally[1:5].tolist()) for tally in counts), by_count)
 
 
 def _adjusted(level: Level, longer: Level | None, start: int) -> NDArray[np.int32]:
@@ -73,52 +73,52 @@ def _adjusted(level: Level, longer: Level | None, start: int) -> NDArray[np.int3
     return np.where(level.firsts == start, level.counts, before)
 
 
-def _counts(level: Level, adjusted: NDArray[np.int32], quirk: bool) -> NDArray[np.int64]:
-    """How many n-grams have an adjusted count of 0, 1, 2, 3, 4, and more."""
+def _counts(level: Level, adjusted: NDArray[np.int32], lmplz_compatible: bool) -> NDArray[np.int64]:
+    """Count the n-grams with an adjusted count of 0, 1, 2, 3, 4, and more."""
     tally = np.bincount(np.minimum(adjusted, 5), minlength=6)
-    if quirk and level.last >= 0:
+    if lmplz_compatible and level.last >= 0:
         tally[min(int(adjusted[level.last]), 5)] -= 1
         tally[min(int(level.counts[level.last]), 5)] += 1
     return tally
 
 
-def _discounts(tally: NDArray[np.int64], order: int, fallback: bool) -> NDArray[np.float32]:
-    """What is taken off adjusted counts of 0, 1, 2, and 3 or more; Chen & Goodman's equation 26, in 32 bits."""
+def _discounts(tally: NDArray[np.int64], order: int, discount_fallback: bool) -> NDArray[np.float32]:
+    """Compute the discounts of adjusted counts of 0, 1, 2, and 3 or more; Chen & Goodman's equation 26, in float32."""
     if tally[1:4].all():
         n = tally.astype(np.float32)
         share = n[1] / np.float32(tally[1] + 2 * tally[2])
         amounts = [np.float32(j) - np.float32(j + 1) * share * n[j + 1] / n[j] for j in (1, 2, 3)]
         if all(0 <= amount <= j for j, amount in enumerate(amounts, 1)):
             return np.array([0, *amounts], np.float32)
-    if fallback:
+    if discount_fallback:
         return np.array([0, *FALLBACK], np.float32)
     raise InputError(
         f"n-grams of order {order}", f"{tally[1]}, {tally[2]}, {tally[3]} and {tally[4]} with a count of 1, 2, 3 and 4",
-        "numbers from which Kneser-Ney discounts follow",
-        "Take more text, a lower order, or fallback discounts (0.5, 1, 1.5).",
+        "counts that give valid Kneser-Ney discounts",
+        "Use more text, a lower order, or fallback discounts of 0.5, 1, 1.5 (--discount-fallback).",
     )  # fmt: skip
 
 
 def _smooth(
-    found: list[Level], adjusted: list[NDArray[np.int32]], discounts: list[NDArray[np.float32]],
+    by_order: list[Level], adjusted: list[NDArray[np.int32]], discounts: list[NDArray[np.float32]],
     words: tuple[str, ...], settings: Estimation,
 ) -> Ngrams:  # fmt: skip
-    """Probabilities and back-off weights of all orders, and the pruned model of them."""
+    """Compute probabilities and back-off weights of all orders, and the pruned model."""
     thresholds = settings.thresholds
-    kept = [level.counts > threshold for level, threshold in zip(found, thresholds, strict=True)]
+    kept = [level.counts > threshold for level, threshold in zip(by_order, thresholds, strict=True)]
     kept[0][[*range(_SPECIAL), -1]] = True
     kept[0] |= thresholds[0] == 0
     lower = _unigrams(adjusted[0], discounts[0], kept[0], settings.uniform)
     probabilities, weights = [lower], []
     for level, counts, amounts, stay, contexts in zip(
-        found[1:], adjusted[1:], discounts[1:], kept[1:], found, strict=False
+        by_order[1:], adjusted[1:], discounts[1:], kept[1:], by_order, strict=False
     ):
         total, weight = _left(level.contexts, counts, amounts, stay, len(contexts.firsts))
         shared = (counts.astype(np.float32) - amounts[np.minimum(counts, 3)]) / total[level.contexts]
         lower = shared + weight[level.contexts] * lower[level.suffixes]
         probabilities.append(lower)
         weights.append(np.where(total > 0, weight, np.float32(1)))
-    return _pruned(found, kept, probabilities, weights, words)
+    return _pruned(by_order, kept, probabilities, weights, words)
 
 
 def _unigrams(
@@ -126,7 +126,7 @@ def _unigrams(
 ) -> NDArray[np.float32]:
     total, left = _left(np.zeros(len(counts), np.int32), counts, amounts, kept, 1)
     shares: NDArray[np.float32] = (counts.astype(np.float32) - amounts[np.minimum(counts, 3)]) / total[0]
-    # The start symbol is listed, and never predicted.
+    # Bos is in the list of unigrams but never predicted.
     if uniform:
         shares += left[0] * (np.float32(1) / np.float32(np.count_nonzero(kept) - 1))
     else:
@@ -139,7 +139,7 @@ def _left(
     contexts: NDArray[np.int32], counts: NDArray[np.int32], amounts: NDArray[np.float32],
     kept: NDArray[np.bool_], size: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:  # fmt: skip
-    """The sum of counts after each context, and the share that discounts and pruning leave for the lower order."""
+    """Return the sum of counts after each context, and the share that discounts and pruning leave to the lower order."""
     total = np.bincount(contexts, counts, size).astype(np.float32)
     left = np.zeros(size, np.float32)
     capped = np.where(kept, np.minimum(counts, 3), 0)
@@ -152,17 +152,17 @@ def _left(
 
 
 def _pruned(
-    found: list[Level], kept: list[NDArray[np.bool_]], probabilities: list[NDArray[np.float32]],
+    by_order: list[Level], kept: list[NDArray[np.bool_]], probabilities: list[NDArray[np.float32]],
     weights: list[NDArray[np.float32]], words: tuple[str, ...],
 ) -> Ngrams:  # fmt: skip
-    """The n-grams that are kept, numbered anew. What an n-gram ends in occurs as often as it does, so that is kept too."""
+    """Keep some n-grams and renumber them. The suffix of an n-gram occurs at least as often, so it is kept, too."""
     renumbered = [np.cumsum(stay, dtype=np.int32) - np.int32(1) for stay in kept]
     return Ngrams(
         tuple(word for word, stay in zip(words, kept[0], strict=True) if stay),
-        tuple(renumbered[0][level.firsts[stay]] for level, stay in zip(found[1:], kept[1:], strict=True)),
+        tuple(renumbered[0][level.firsts[stay]] for level, stay in zip(by_order[1:], kept[1:], strict=True)),
         tuple(
             numbers[level.suffixes[stay]]
-            for level, stay, numbers in zip(found[1:], kept[1:], renumbered, strict=False)
+            for level, stay, numbers in zip(by_order[1:], kept[1:], renumbered, strict=False)
         ),
         tuple(_log(values[stay]) for values, stay in zip(probabilities, kept, strict=True)),
         tuple(_log(values[stay]) for values, stay in zip(weights, kept, strict=False)),

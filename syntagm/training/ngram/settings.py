@@ -1,4 +1,4 @@
-"""The settings of an n-gram model: how it is estimated, and what a word is."""
+"""The settings of an n-gram model: estimation and words."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,38 +10,39 @@ from syntagm.training.words import Words
 
 @dataclass(frozen=True, slots=True)
 class Estimation:
-    """How to estimate.
+    """How to estimate an n-gram model.
 
     Arguments:
-        order: words of the longest n-grams.
+        order: the length of the longest n-grams in words.
         lmplz_compatible: count as KenLM's lmplz does: it counts the last n-gram of each order below the highest by its
-            occurrences, and adds no end symbol after a last line without a line end.
-        discount_fallback: take the discounts 0.5, 1 and 1.5 for an order where the text gives none, which is otherwise an
-            error.
-        prune: leave out the n-grams of each order that occur so many times or less; the last holds for higher orders too.
-        uniform: mix unigrams with the uniform distribution; otherwise what is discounted goes to the unknown word.
+            occurrences, and adds no eos after a last line without a line end.
+        discount_fallback: use the discounts 0.5, 1 and 1.5 for an order whose discounts can't be computed from the text;
+            otherwise this is an error.
+        prune: drop the n-grams of each order that occur this often or less; the last number applies to all higher orders.
+        uniform: interpolate unigrams with the uniform distribution; otherwise the discounted mass goes to the unknown word.
 
     Raises:
-        UsageError: an order below 1, or thresholds that fall.
+        UsageError: the order is below 1, or the thresholds are not ascending.
     """
 
-    order: int = option("words of the longest n-grams", 5, metavar="N")
+    order: int = option("length of the longest n-grams in words", 5, metavar="N")
     lmplz_compatible: bool = option("count the last n-gram as KenLM's lmplz does", True)
-    discount_fallback: bool = option("discounts of 0.5, 1 and 1.5 where the text gives none", False)
-    prune: tuple[int, ...] = option("leave out n-grams seen so often or less, by order", (), metavar="N")
+    discount_fallback: bool = option("use discounts of 0.5, 1 and 1.5 where the text gives none", False)
+    prune: tuple[int, ...] = option("drop n-grams seen this often or less, by order", (), metavar="N")
     uniform: bool = True
 
     def __post_init__(self) -> None:
         if self.order < 1:
             raise UsageError("order", str(self.order), "at least 1")
         if len(self.prune) > self.order or any(low > high for low, high in pairwise((0, *self.prune))):
-            raise UsageError("prune", str(list(self.prune)), f"at most {self.order} numbers, from 0, that never fall")
+            expected = f"at most {self.order} numbers, at least 0, in ascending order"
+            raise UsageError("prune", str(list(self.prune)), expected)
 
     @property
     def thresholds(self) -> tuple[int, ...]:
-        """The threshold of each order."""
-        given = self.prune or (0,)
-        return (*given, *[given[-1]] * (self.order - len(given)))
+        """The pruning threshold of each order."""
+        thresholds = self.prune or (0,)
+        return (*thresholds, *[thresholds[-1]] * (self.order - len(thresholds)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""The n-grams of a text in suffix order: one sorted array of places, from which the n-grams of every order are read off.
+"""The n-grams of a text in suffix order: one sorted array of positions that gives the n-grams of every order.
 
-N-grams are compared by their last words first, then by those before them, so the occurrences of an n-gram stand together, and
-in the same place as the shorter n-gram that it ends in. A few sorts of the text give all orders.
+N-grams are compared by their last word first, then by the words before it. So the occurrences of an n-gram are adjacent, and
+they are among those of its suffix. A few sorts of the text give all orders.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,15 @@ _BITS = 63
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """The distinct n-grams of one order, in suffix order; all arrays but `contexts` of the lowest: shape (n-grams,), int32.
+    """The distinct n-grams of one order, in suffix order. Arrays have shape (n-grams,), int32.
 
     Arguments:
         firsts: the first word of each.
         suffixes: the number, one order below, of the n-gram without its first word.
         contexts: the number, one order below, of the n-gram without its last word.
         counts: how often each occurs.
-        last: the last of them by lmplz's numbers, where it ends lmplz's list of n-grams of the highest order; else -1.
+        last: the number of the n-gram that lmplz sorts last, which is a suffix of the last n-gram of the highest order; -1
+            if there is none.
     """
 
     firsts: NDArray[np.int32]
@@ -33,13 +34,14 @@ class Level:
 
 
 def levels(text: NDArray[np.int32], appeared: NDArray[np.int32], order: int) -> Iterator[Level]:
-    """The n-grams of orders 1 to `order`, each within one sentence and its start symbol.
+    """Yield the n-grams of orders 1 to `order`, each within one sentence and its bos.
 
-    Unigrams are all words, by number; they have no suffixes and contexts.
+    Unigrams are all words in the order of their numbers; their `suffixes` and `contexts` are empty.
 
     Arguments:
-        text: shape (text,), int32: the numbers of the words, each sentence preceded by the start symbol, the highest number.
-        appeared: shape (words,), int32: the words' numbers in lmplz, which say what is the last n-gram.
+        text: the numbers of the words, shape (text,), int32. Each sentence is preceded by bos, which has the highest number.
+        appeared: the words' numbers in lmplz, shape (words,), int32; they determine the last n-gram.
+        order: the highest order.
 
     >>> text, appeared = np.array([3, 1, 2, 0, 3, 1, 0], np.int32), np.array([2, 3, 4, 1], np.int32)
     >>> [len(level.firsts) for level in levels(text, appeared, 3)]  # 0 ends sentences
@@ -69,7 +71,7 @@ def levels(text: NDArray[np.int32], appeared: NDArray[np.int32], order: int) -> 
 
 
 def _reach(text: NDArray[np.int32], start: int, order: int) -> NDArray[np.int32]:
-    """How many words back from each place its sentence's start symbol stands; `order` if farther."""
+    """Return how many words bos is before each position; `order` if it is farther."""
     at = np.arange(len(text), dtype=np.int32)
     begun = np.maximum.accumulate(np.where(text == start, at, np.int32(0)))
     return np.minimum(at - begun, np.int32(order))
@@ -78,18 +80,18 @@ def _reach(text: NDArray[np.int32], start: int, order: int) -> NDArray[np.int32]
 def _before(
     text: NDArray[np.int32], reach: NDArray[np.int32], places: NDArray[np.int32], back: int, start: int
 ) -> NDArray[np.int32]:
-    """The word so many words before each place; the start symbol where the sentence does not reach so far."""
+    """Return the word `back` words before each position; bos where the sentence is too short."""
     return np.where(reach[places] >= back, text[np.maximum(places - np.int32(back), 0)], np.int32(start))
 
 
 def _sorted(text: NDArray[np.int32], reach: NDArray[np.int32], start: int, order: int) -> NDArray[np.int32]:
-    """The places of words and ends of sentences, in suffix order of the n-grams that end there."""
+    """Return the positions of words and sentence ends, in suffix order of the n-grams that end there."""
     places = np.flatnonzero(reach).astype(np.int32)
     width = max(1, start.bit_length())
     ranks = np.zeros(len(places), np.int64)
     used = back = 0
     while True:
-        # As many words as fit beside the rank by the words so far.
+        # Pack as many words as fit next to the rank by the words so far.
         fit = max(1, min(order - back, (_BITS - used) // width))
         for index in range(back, back + fit):
             ranks <<= width
@@ -106,7 +108,7 @@ def _sorted(text: NDArray[np.int32], reach: NDArray[np.int32], start: int, order
 
 
 def _last(text: NDArray[np.int32], reach: NDArray[np.int32], appeared: NDArray[np.int32], order: int) -> int:
-    """The place of the last n-gram in suffix order, if words are numbered by `appeared`."""
+    """Return the position of the last n-gram in suffix order if words are numbered by `appeared`."""
     places = np.flatnonzero(reach).astype(np.int32)
     for back in range(order):
         column = appeared[_before(text, reach, places, back, len(appeared) - 1)]

@@ -1,7 +1,7 @@
-"""Train n-gram models: interpolated modified Kneser-Ney, as KenLM's lmplz estimates them.
+"""Training of n-gram models with interpolated modified Kneser-Ney smoothing, as in KenLM's lmplz.
 
-The folder that comes out holds model.json, model.safetensors, vocabulary.txt and training.json; `models/ngram/model.py` reads it.
-An empty line is a sentence without words, as for lmplz.
+The model folder contains model.json, model.safetensors, vocabulary.txt and training.json; `models/ngram/model.py` reads it.
+An empty line is a sentence without words, as in lmplz.
 """
 
 import gzip
@@ -33,20 +33,20 @@ from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.record import finished, refuse_another
 from syntagm.training.words import Words
 
-# As lmplz numbers them; words come after.
+# Their numbers in lmplz; the numbers of words follow.
 _UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text:
-    """A training text as numbers.
+    """A training text as word numbers.
 
     Arguments:
-        places: shape (text,), int32: the numbers of the words: start symbol, words, end symbol, sentence by sentence.
-        vocabulary: all numbers but that of the start symbol, which is the number of words in it.
-        appeared: shape (words,), int32: the numbers that lmplz gives: by first appearance.
-        sentences: how many there are.
-        words: how many there are, without symbols.
+        places: the numbers of the words, shape (text,), int32: bos, words and eos of each sentence.
+        vocabulary: the vocabulary without bos, whose number is the size of the vocabulary.
+        appeared: the words' numbers in lmplz, by first appearance, shape (words,), int32.
+        sentences: the number of sentences.
+        words: the number of words, without symbols.
     """
 
     places: NDArray[np.int32]
@@ -59,22 +59,22 @@ class Text:
 def train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: NgramSettings, progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """Train a model and write its folder. A folder that the same training has finished is left as it is.
+    """Train a model and write its folder. If the same training has finished there, do nothing.
 
     Arguments:
-        corpus: files, as `corpora.corpus.texts` takes them.
-        valid: held-out files, whose perplexity training.json then says; may be empty.
+        corpus: paths of the training text, as in `corpora.corpus.texts`.
+        valid: paths of the held-out text, whose perplexity goes into training.json; may be empty.
         folder: the model folder.
-        settings: how to estimate, and what a word is.
-        progress: is told of each part of the work.
+        settings: how to estimate the model and how text becomes words.
+        progress: progress callbacks.
 
     Returns:
-        The perplexity of the held-out text, in one row; none without such text.
+        One row with the perplexity of the held-out text; empty without such text.
 
     Raises:
         InputError: the text can't be read or gives no discounts; see `corpora.corpus.texts`.
-        UsageError: the folder is of another family.
-        RunError: the folder is of another training, or can't be written.
+        UsageError: the folder belongs to another family.
+        RunError: the folder belongs to another training or can't be written.
     """
     estimation, words, progress = settings.estimation, settings.words, progress or Progress()
     identity = {
@@ -83,34 +83,34 @@ def train(
         "corpus": corpora.record(corpus),
         "valid": corpora.record(valid) if valid else [],
     }
-    if (standing := finished(folder, "ngram")) is not None:
-        refuse_another(folder, standing, identity)
+    if (recorded := finished(folder, "ngram")) is not None:
+        refuse_another(folder, recorded, identity)
         if whole(folder):
-            return list(standing.get("history", []))
+            return list(recorded.get("history", []))
     text = read(corpus, words, estimation.lmplz_compatible)
     progress.began(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
     ngrams, statistics = estimate(text.places, [*text.vocabulary.words, START], text.appeared, estimation)
     counts = ", ".join(f"{number:,}" for number in statistics.ngrams)
     progress.began(f"n-grams of orders 1 to {estimation.order}: {counts}")
     vocabulary = Vocabulary(ngrams.words[:-1], text.vocabulary.threshold, words.classes)
-    made: dict[str, object] = {
+    training: dict[str, object] = {
         **identity,
         "version": metadata.version("syntagm"),
         "sentences": text.sentences,
         "words": text.words,
     }
-    made |= {"vocabulary": len(vocabulary), "statistics": asdict(statistics)}
+    training |= {"vocabulary": len(vocabulary), "statistics": asdict(statistics)}
     history = [held_out(ngrams, vocabulary, valid, words.tokens)] if valid else []
     for row in history:
-        made["history"] = history
-        known = f"{row['perplexity_known']:.2f} without unknown words"
-        progress.began(f"held-out perplexity {row['perplexity']:.2f}, {known}")
-    _ngram_folder.write(folder, ngrams, vocabulary, words.tokens, made)
+        training["history"] = history
+        without_unknown = f"{row['perplexity_known']:.2f} without unknown words"
+        progress.began(f"held-out perplexity {row['perplexity']:.2f}, {without_unknown}")
+    _ngram_folder.write(folder, ngrams, vocabulary, words.tokens, training)
     return history
 
 
 def whole(folder: Path) -> bool:
-    """Does the model stand there as it was written? One that was damaged since is trained anew."""
+    """Check whether the model in a folder is intact; a damaged one is trained again."""
     try:
         _ngram_folder.check(folder)
     except ModelError:
@@ -118,8 +118,14 @@ def whole(folder: Path) -> bool:
     return True
 
 
-def read(corpus: Sequence[str], settings: Words, quirk: bool) -> Text:
-    """Read a training text, with lmplz's quirk about its end or without; errors as `train`."""
+def read(corpus: Sequence[str], settings: Words, lmplz_compatible: bool) -> Text:
+    """Read a training text; errors as in `train`.
+
+    Arguments:
+        corpus: paths of the training text.
+        settings: how text becomes words.
+        lmplz_compatible: add no eos after a last line without a line end, as lmplz does.
+    """
     numbers: defaultdict[str, int] = defaultdict(count(_WORDS).__next__)
     number, stream, sentences = numbers.__getitem__, array("i"), 0
     for words in corpora.sentences(corpus, settings.tokens, blank=True):
@@ -127,13 +133,13 @@ def read(corpus: Sequence[str], settings: Words, quirk: bool) -> Text:
         stream.extend(map(number, words))
         stream.append(_END)
         sentences += 1
-    if quirk and not str(corpus[-1]).startswith(corpora.BLLIP) and _unterminated(corpora.files(corpus)[-1]):
+    if lmplz_compatible and not str(corpus[-1]).startswith(corpora.BLLIP) and _unterminated(corpora.files(corpus)[-1]):
         stream.pop()
     for symbol in (START, END):
         if symbol in numbers:
             raise InputError(
                 _place(corpus, settings.tokens, symbol), f"the symbol {symbol} as a word", "plain text",
-                "Remove it: line ends say where sentences begin and end.",
+                "Remove it: sentences begin and end at line ends.",
             )  # fmt: skip
     text = np.array(stream, np.int32)
     counts = np.bincount(text, minlength=len(numbers) + _WORDS)[_WORDS:].tolist()
@@ -146,7 +152,7 @@ def read(corpus: Sequence[str], settings: Words, quirk: bool) -> Text:
 
 
 def _place(corpus: Sequence[str], tokens: str, symbol: str) -> str:
-    """Where a symbol first stands as a word: the file, and which of its sentences, blank lines among them."""
+    """Return the file and the sentence number (blank lines count) where a symbol first occurs as a word."""
     kind = corpora.kind(corpus, tokens)
     return next(
         f"{path}, sentence {number}"
@@ -157,11 +163,11 @@ def _place(corpus: Sequence[str], tokens: str, symbol: str) -> str:
 
 
 def _unterminated(path: Path) -> bool:
-    """Does the last line of a text file lack a line end?"""
+    """Check whether the last line of a text file lacks a line end."""
     if path.name.removesuffix(".gz").endswith(SUFFIXES):
         return False
     with path.open("rb") as file:
-        # Whatever it is called, as the reader of lines does.
+        # Recognize gzip by its first bytes, not by the file name, as the line reader does.
         packed = file.read(2) == b"\x1f\x8b"
     with gzip.open(path) if packed else path.open("rb") as file:
         file.seek(0, os.SEEK_END)
@@ -171,25 +177,25 @@ def _unterminated(path: Path) -> bool:
 
 
 def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], tokens: str) -> dict[str, float]:
-    """The perplexity of a text with and without unknown words, as `syntagm perplexity` gives it.
+    """Compute the perplexity of a text with and without unknown words, as `syntagm perplexity` does.
 
-    A word is what stands between blanks, whatever words it is divided into, and unknown if one of them is; an end is a word.
+    Words are separated by white space. A word is unknown if any of the parts it is split into is. A sentence end is a word.
     """
     model = BackOff(ngrams, vocabulary, "held-out text", "", Tokenisation(corpora.kind(files, tokens), True, False))
     words = unknown = 0
     bits = bits_unknown = 0.0
     for answer in model.score(list(corpora.texts(files))):
-        home, borders = _words.between_blanks(answer.text, answer.starts)
-        strange = np.unique(home[~answer.in_vocabulary])
+        word_of, borders = _words.between_blanks(answer.text, answer.starts)
+        unknown_words = np.unique(word_of[~answer.in_vocabulary])
         words += len(borders) + 1
-        unknown += len(strange)
+        unknown += len(unknown_words)
         bits += float(answer.bits.sum())
-        bits_unknown += float(answer.bits[np.isin(home, strange)].sum())
-    known = (bits - bits_unknown) / max(1, words - unknown)
+        bits_unknown += float(answer.bits[np.isin(word_of, unknown_words)].sum())
+    bits_of_known = (bits - bits_unknown) / max(1, words - unknown)
     return {
         "words": words,
         "unknown": unknown,
         "bits_per_word": bits / words,
         "perplexity": 2 ** (bits / words),
-        "perplexity_known": 2**known,
+        "perplexity_known": 2**bits_of_known,
     }

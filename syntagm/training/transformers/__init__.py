@@ -1,1 +1,1 @@
-"""What trainings of transformers share."""
+"""Functions that the trainings of transformers share."""

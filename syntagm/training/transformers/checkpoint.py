@@ -1,4 +1,4 @@
-"""What trainings of Hugging Face models share: a tokenizer that stays the same, and a checkpoint written whole."""
+"""Tokenizer and checkpoint files of Hugging Face models in training."""
 
 import shutil
 from collections.abc import Callable
@@ -16,31 +16,32 @@ from syntagm.training.record import begun, finished
 
 
 def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
-    """The tokenizer of the training that stands in a folder; or one made and written now.
+    """Return the tokenizer file of the training in a folder; make and write the tokenizer if there is no training yet.
 
     Raises:
-        RunError: a model stands there that was not trained here, or the folder can't be written.
+        RunError: the folder holds a model that was not trained here, or can't be written.
     """
     path = folder / "tokenizer.json"
-    # One without a state is of a training that was killed before its first: of which text, nothing says.
+    # A tokenizer without a state was left by a training that was killed early; its text is unknown, so make it again.
     if path.exists() and (begun(folder) or finished(folder) is not None):
         return path
     if (folder / "model.safetensors").exists():
         raise RunError(str(folder), "a model that was not trained here", "a new folder")
-    made = make()
+    tokenizer = make()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise atomic.refusal(folder, error, 0) from error
-    atomic.write(path, made.to_str(pretty=True).encode())
+    atomic.write(path, tokenizer.to_str(pretty=True).encode())
     return path
 
 
 def read_tokenizer(path: Path, **symbols: str) -> Any:
-    """The tokenizer in a file.
+    """Load the tokenizer of a file.
 
     Arguments:
-        symbols: which entries serve as `unk_token`, `mask_token` and so on.
+        path: the file, `tokenizer.json`.
+        symbols: the special tokens: `unk_token`, `mask_token` ...
 
     Raises:
         RunError: the file is damaged.
@@ -49,30 +50,36 @@ def read_tokenizer(path: Path, **symbols: str) -> Any:
     try:
         return fast(tokenizer_file=str(path), **symbols)
     except Exception as error:  # the library raises nothing narrower
-        cure = "Delete the folder to begin anew."
+        cure = "Delete the folder to start again."
         raise RunError(str(path), f"a damaged tokenizer ({error})", "one that a training wrote", cure) from error
 
 
-def write(module: Any, tokenizer: Any, folder: Path, store: str) -> None:
-    """Write a checkpoint: configuration, safetensors in the type `store`, tokenizer; each file whole or not at all.
+def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
+    """Write a checkpoint: configuration, safetensors and tokenizer; each file is written atomically.
+
+    Arguments:
+        module: the model.
+        tokenizer: its tokenizer.
+        folder: the model folder.
+        save_dtype: the type of the weights: `f16` or `f32`.
 
     Raises:
-        RunError: it can't be written.
+        RunError: the checkpoint can't be written.
     """
-    module.to("cpu", torch.float16 if store == "f16" else torch.float32)
-    # Its bar is for large models, and stands between the lines of the loop.
-    silence: Any = transformers.logging.disable_progress_bar
-    silence()
-    # Not over the tokenizer that stands here, without which a training whose disk is full now could not go on.
+    module.to("cpu", torch.float16 if save_dtype == "f16" else torch.float32)
+    # The library's progress bar would appear between the progress lines of the training loop.
+    hide_progress_bar: Any = transformers.logging.disable_progress_bar
+    hide_progress_bar()
+    # Write into another folder first: if the disk is full, the training needs its tokenizer to resume.
     written = folder / ".written"
     try:
         module.save_pretrained(written)
         tokenizer.save_pretrained(written)
         _put(written, folder)
     except SafetensorError as error:
-        # The library tells what the system said, not its number.
-        expected = "a writable folder with free space"
-        raise RunError(str(folder), f"can't be written ({error})", expected, "The same command goes on.") from error
+        # The library passes on the system's message without the error number.
+        expected, cure = "a writable folder with free space", "The same command resumes the training."
+        raise RunError(str(folder), f"can't be written ({error})", expected, cure) from error
     except OSError as error:
         size = sum(tensor.numel() * tensor.element_size() for tensor in module.parameters())
         raise atomic.refusal(folder, error, size) from error
@@ -82,10 +89,10 @@ def write(module: Any, tokenizer: Any, folder: Path, store: str) -> None:
 
 
 def _put(written: Path, folder: Path) -> None:
-    """Put files in the place of those of their names, to last."""
+    """Move files into the folder atomically, over those with the same names."""
     mode = (written / "config.json").stat().st_mode
     for path in sorted(path for path in written.rglob("*") if path.is_file()):
-        # The library writes weights for the eyes of their owner alone.
+        # The library makes weight files readable by their owner only.
         path.chmod(mode)
         target = folder / path.relative_to(written)
         target.parent.mkdir(exist_ok=True)

@@ -1,26 +1,28 @@
-"""Rows of different lengths in batches: those of like length together, so that little is padding."""
+"""Batches of rows of similar length, which need little padding."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Rows are sorted by length among those of so many steps: few enough that batches differ from epoch to epoch.
+# Rows are sorted by length within this many steps: few enough that batches differ from epoch to epoch.
 _NEAR = 50
 
 
 def batches(
     lengths: NDArray[np.int64] | Sequence[int], batch: int, rank: int, world: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Which rows make each batch of an epoch, in random order; those that fill no batch are left out.
+    """Choose the rows of each batch of an epoch, in random order; a remainder that fills no batch is dropped.
 
     Arguments:
-        lengths: of all rows.
-        batch: rows of one batch.
-        rank: of the process whose batches these are, of `world`.
+        lengths: the lengths of all rows.
+        batch: rows per batch.
+        rank: the number of this process, from 0.
+        world: the number of processes.
+        generator: draws the order.
 
     Returns:
-        Indices of rows, shape (batches, batch); as many batches for each process.
+        Indices of rows, shape (batches, batch). Each process gets the same number of batches.
     """
     order = generator.permutation(len(lengths))
     order = order[: len(order) // (batch * world) * batch * world]
@@ -30,9 +32,9 @@ def batches(
 
 
 def groups(rows: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Sequence[NDArray[np.int64]]]:
-    """Rows of falling length in groups of so many tokens with padding, a row at least."""
+    """Yield groups of rows, at most `tokens` tokens with padding or else a single row. Rows must be sorted, longest first."""
     first = 0
     while first < len(rows):
-        many = max(1, tokens // len(rows[first]))
-        yield rows[first : first + many]
-        first += many
+        count = max(1, tokens // len(rows[first]))
+        yield rows[first : first + count]
+        first += count

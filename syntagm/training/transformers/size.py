@@ -1,4 +1,4 @@
-"""How big a transformer is, whatever it is trained for."""
+"""The size of a transformer."""
 
 from dataclasses import dataclass
 
@@ -8,21 +8,21 @@ from syntagm.training.options import option, refuse_small
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How big a transformer is.
+    """The size of a transformer.
 
     Arguments:
-        layers: how many.
-        width: of each, a multiple of `heads`.
-        heads: of attention.
-        positions: the longest row that the model can take.
-        dropout: everywhere (0.1 in the papers).
+        layers: the number of layers.
+        width: the width of the layers, a multiple of `heads`.
+        heads: the number of attention heads.
+        positions: the longest row that the model can read.
+        dropout: the dropout everywhere (0.1 in the papers).
     """
 
     layers: int = option("layers", 12)
-    width: int = option("their width", 768)
-    heads: int = option("heads of attention", 12)
-    positions: int = option("longest row", 1024)
-    dropout: float = option("share of units left out", 0.1)
+    width: int = option("width of the layers", 768)
+    heads: int = option("attention heads", 12)
+    positions: int = option("longest row that the model can read", 1024)
+    dropout: float = option("dropout probability", 0.1)
 
     def __post_init__(self) -> None:
         refuse_small(self, "layers", "width", "heads", "positions")
@@ -33,10 +33,10 @@ class Size:
 
 
 def refuse_long_rows(window: int, size: Size) -> None:
-    """Refuse rows that the model can't take.
+    """Refuse a window longer than the model's positions.
 
     Raises:
-        UsageError: they are longer than its positions.
+        UsageError: the window is longer.
     """
     if window > size.positions:
         raise UsageError("window", str(window), f"at most the model's positions ({size.positions})")

@@ -84,7 +84,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
         [
             chance_of_suite(suite, group.rule)
             for suite in run.suites
-            if suite.taken(group.rule) and all(suite.tags.get(tag) == value for tag, value in group.labels)
+            if suite.predictions_for(group.rule) and all(suite.tags.get(tag) == value for tag, value in group.labels)
         ]
     )
 
@@ -95,7 +95,7 @@ def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
     Arguments:
         rule: "first", "all", or the name of a prediction.
     """
-    if not (taken := suite.taken(rule)):
+    if not (taken := suite.predictions_for(rule)):
         return chance.unknown(f"no chance level: {suite.name} has no prediction {rule}")
     chosen = [suite.predictions[name] for name in taken]
     if not all(chosen):
@@ -112,8 +112,8 @@ def _chance(formulas: tuple[str, ...]) -> Chance:
 
 
 def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
-    """Suite -> the names of its predictions, in order; with a rule, of those that it takes, see `SuiteRecord.taken`."""
-    return {suite.name: suite.taken(rule) for suite in run.suites}
+    """Suite -> the names of its predictions, in order; with a rule, of those that it takes, see `SuiteRecord.predictions_for`."""
+    return {suite.name: suite.predictions_for(rule) for suite in run.suites}
 
 
 def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:

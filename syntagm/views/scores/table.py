@@ -55,7 +55,7 @@ def _rows(runs: Sequence[Run], measure: str) -> Iterator[tuple[Cell, ...]]:
             chance = chance_of_suite(record, one.group.measure).value
             yield (called[record.name, record.hash], _prediction(run, one), model, *cells(one), or_none(chance))
         if measure != "each" and len(run.suites) > 1:
-            suites = counted(sum(bool(suite.taken(measure)) for suite in run.suites), "suite")
+            suites = counted(sum(bool(suite.predictions_for(measure)) for suite in run.suites), "suite")
             for one in scores(run, measure):
                 chance = chance_of(run, one).value
                 yield (f"mean of {suites}", measure, model, *cells(one), or_none(chance))

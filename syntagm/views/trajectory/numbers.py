@@ -172,7 +172,7 @@ def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str,
     groups: dict[str, list[str]] = {}
     for suite in run.suites:
         label = {"": "all suites", "suite": suite.name}.get(by) or suite.tags.get(by, "")
-        if suite.name in shared and suite.taken(measure) and label:
+        if suite.name in shared and suite.predictions_for(measure) and label:
             groups.setdefault(label, []).append(suite.name)
     return groups
 

@@ -1,0 +1,108 @@
+"""Write suites in a format, and say what of them the format can't hold."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from syntagm import registry
+from syntagm.errors import InputError, UsageError
+from syntagm.io import atomic
+from syntagm.materials.writing import of_ending, writable, write
+from syntagm.suite import Suite
+
+
+def write_suites(suites: Iterable[Suite], path: str | Path, format: str = "", *, lossy: bool = False) -> list[str]:
+    """Write suites to a file.
+
+    Arguments:
+        format: one of `writing.writable`; by the ending of the path unless it is given.
+        lossy: write even if the format can't hold everything.
+
+    Returns:
+        What is lost, a sentence each; empty unless `lossy`.
+
+    Raises:
+        InputError: something would be lost; nothing is written.
+        UsageError: no such format, or an ending that says none.
+        RunError: the file can't be written.
+
+    >>> from syntagm.materials.suite_files import make, read_suites
+    >>> write_suites(make("marvin2018/simple_agrmt", n=3), "pairs.tsv")
+    []
+    >>> write_suites(read_suites("hu2020/mvrr"), "mvrr.json", lossy=True)  # SyntaxGym numbers its regions
+    ['predictions paper', 'the conditions, or regions and their names']
+    """
+    return convert(list(suites), Path(path), formats_for(Path(path), format), lossy)
+
+
+def formats_for(target: Path, name: str = "") -> Sequence[str]:
+    """Return the formats in which a file can be written, in the order in which they are tried.
+
+    Arguments:
+        name: of the format; the ending of the file says it unless it is given.
+
+    Raises:
+        UsageError: there is no such format, or the ending says none.
+    """
+    known = writable()
+    if name:
+        if name not in known:
+            raise UsageError("--as", repr(name), "one of " + ", ".join(known))
+        return (name,)
+    if formats := of_ending(target.suffix):
+        return formats
+    endings = sorted({ending for several in known.values() for ending in several})
+    cure = f"Say --as with one of {', '.join(known)}."
+    raise UsageError(str(target), f"the ending {target.suffix!r}", "one of " + ", ".join(endings), cure)
+
+
+def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy: bool = False) -> list[str]:
+    """Write suites in the first format that can hold them; the file is put in place after it was read again and compared.
+
+    Returns:
+        What is lost, a sentence each; empty unless `lossy`.
+
+    Raises:
+        InputError: no format can hold the suites, or something would be lost.
+        RunError: the file can't be written.
+    """
+    with atomic.replacing(target) as written:
+        name = write(suites, written, formats)
+        losses = _losses(suites, written, name)
+        if losses and not lossy:
+            raise InputError(
+                str(target), f"{name} can't hold everything", "a format that can",
+                "Nothing was written. Add --lossy (lossy=True) to lose this:\n  " + "\n  ".join(losses),
+            )  # fmt: skip
+    return losses
+
+
+def _losses(suites: Sequence[Suite], written: Path, name: str) -> list[str]:
+    """What differs when the file is read again; tags that only serve the exact round trip of the old format do not count."""
+    again = list(registry.find("formats", name).read(written))
+    if len(again) != len(suites):
+        return [f"{len(suites)} suites become {len(again)}"]
+    losses: dict[str, None] = {}
+    for old, new in zip(suites, again, strict=True):
+        for what in _differences(old, new):
+            losses[what if len(suites) == 1 else f"suite {old.name}: {what}"] = None
+    return list(losses)
+
+
+def _differences(old: Suite, new: Suite) -> list[str]:
+    found = [] if old.name == new.name else [f"the name {old.name!r} becomes {new.name!r}"]
+    if old.predictions != new.predictions:
+        missing = [prediction.name for prediction in old.predictions if prediction not in new.predictions]
+        found.append("predictions " + ", ".join(missing))
+    if old.aggregate != new.aggregate:
+        found.append(f"the metric {old.aggregate} becomes {new.aggregate}")
+    if [item.id for item in old.items] != [item.id for item in new.items]:
+        return [*found, "the ids or the order of items"]
+    for one, other in zip(old.items, new.items, strict=True):
+        if list(one.sentences.items()) != list(other.sentences.items()):
+            texts = [[sentence.text for sentence in item.sentences.values()] for item in (one, other)]
+            found.append("sentences" if texts[0] != texts[1] else "the conditions, or regions and their names")
+        before, after = {**old.tags, **one.tags}, {**new.tags, **other.tags}
+        found += [
+            f"tag {key}" for key, value in before.items() if not key.startswith("json:") and after.get(key) != value
+        ]
+    return list(dict.fromkeys(found))
