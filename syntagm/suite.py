@@ -82,7 +82,7 @@ class Prediction:
     formula: Formula
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Suite:
     """A test suite: items and the predictions about them.
 
@@ -103,6 +103,10 @@ class Suite:
     def __post_init__(self) -> None:
         if self.aggregate not in AGGREGATES:
             raise InputError(f"suite {self.name}", f"aggregate {self.aggregate!r}", "one of " + ", ".join(AGGREGATES))
+
+    def __repr__(self) -> str:
+        predictions = ", ".join(prediction.name for prediction in self.predictions)
+        return f"<Suite {self.name}: {len(self.items)} items; predictions {predictions}>"
 
     def _repr_html_(self) -> str:
         sentences = [

@@ -1,8 +1,9 @@
-"""Is this suite well formed? One small function a rule; the first sentence of its docstring is the message, the rest the cure.
+"""Rules for well-formed suites.
 
-Codes that begin with E are errors: a run would refuse the suite, or its numbers would be wrong. Codes that begin with W
-are warnings: the suite runs, but someone should look. E001, a file that can't be read, comes from the command `check`.
-To add a rule, write the function under `@rule(CODE)` in the file of its theme, or in a new one of this folder.
+A rule is a function. The first sentence of its docstring is the message, and the rest is the cure. Codes that begin with E
+are errors: a run would refuse the suite, or its numbers would be wrong. Codes that begin with W are warnings: the suite
+runs, but its author should have a look. The command `check` itself reports E001, a file that can't be read. To add a rule,
+write a function under `@rule(CODE)` in the file of its theme, or in a new file of this folder.
 """
 
 import importlib
@@ -14,14 +15,14 @@ from syntagm.check import _spot
 from syntagm.check._spot import Rule, Spot
 from syntagm.suite import Suite
 
-for _theme in sorted(found.name for found in pkgutil.iter_modules(__path__)):
+for _theme in sorted(module.name for module in pkgutil.iter_modules(__path__)):
     importlib.import_module(f"{__name__}.{_theme}")
 RULES: dict[str, Rule] = dict(sorted(_spot.RULES.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong or odd, where it is, and what to do about it."""
+    """A breach of a rule: its place, what was found, and the cure."""
 
     code: str
     file: str
@@ -34,7 +35,7 @@ class Finding:
 
     @property
     def error(self) -> bool:
-        """Is it an error, not only a warning?"""
+        """Whether the finding is an error and not a warning."""
         return self.code.startswith("E")
 
     def __str__(self) -> str:
@@ -47,14 +48,14 @@ class Finding:
 
 
 def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
-    """Everything that is wrong or odd in the suites of one file, rule by rule.
+    """Check the suites of one file by all rules, suite by suite.
 
     >>> from syntagm.suite import Item, Sentence, Suite
     >>> pair = Item("1", {"good": Sentence("The dog barks."), "bad": Sentence(" The dog bark.")})
     >>> for finding in check([Suite("agreement", (pair,), ())]):
     ...     print(finding)
     agreement: W101 no predictions. Add one, or nothing is tested.
-    agreement, item 1, condition bad: W302 white space at the ends of the sentence. Take it out.
+    agreement, item 1, condition bad: W302 white space at the ends of the sentence. Remove it.
     """
     for suite in suites:
         for code, rule in RULES.items():
@@ -63,13 +64,13 @@ def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
 
 
 def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
-    """Suites of the same name, within a file or in different ones: a run would mix up their results."""
+    """Find suites of the same name, in one file or in several, because a run would mix up their results."""
     seen: dict[str, str] = {}
     for file, suites in files.items():
         for suite in suites:
             if suite.name in seen:
                 message = f"a second suite called {suite.name!r}, the first is in {seen[suite.name]}"
-                yield Finding("E103", file, suite.name, "", "", "", message, "Rename one.")
+                yield Finding("E103", file, suite.name, "", "", "", message, "Rename one of them.")
             seen.setdefault(suite.name, file)
 
 

@@ -1,4 +1,4 @@
-"""Rules for what predictions compare: is it there, and can the comparison come out either way?"""
+"""Rules for comparisons in predictions: conditions and regions exist, and either side can win."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def missing_condition(suite: Suite) -> Iterator[Spot]:
 @rule("E203")
 def missing_region(suite: Suite) -> Iterator[Spot]:
     """a prediction names a region that the sentence does not have.
-    Add the region, empty if need be, or correct the formula."""
+    Add the region, which may be empty, or correct the formula."""
     for item, reference in references(suite):
         sentence = item.sentences.get(reference.condition)
         if sentence is not None and reference.region != "*" and extent(sentence, reference.region) is None:
@@ -28,8 +28,8 @@ def missing_region(suite: Suite) -> Iterator[Spot]:
 
 @rule("E205")
 def empty_region_undefined(suite: Suite) -> Iterator[Spot]:
-    """a compared region is empty, so that its value is undefined.
-    Fill the region in, or use the metric sum, under which it counts 0 bits."""
+    """a compared region is empty, so its value is undefined.
+    Fill in the region, or use the metric sum, under which an empty region counts 0 bits."""
     if suite.aggregate != "sum":
         yield from _empty_regions(suite)
 
@@ -54,8 +54,8 @@ def _empty_regions(suite: Suite) -> Iterator[Spot]:
 
 @rule("W204")
 def certain_tie(suite: Suite) -> Iterator[Spot]:
-    """a comparison that no left-to-right model can pass, both sides are the same.
-    Change one of the sentences, or leave the item out."""
+    """a comparison that no left-to-right model can pass, because both sides are the same.
+    Change one of the sentences, or remove the item."""
     for prediction in suite.predictions:
         comparisons = [node for node in _nodes(prediction.formula.tree) if node.operator in "<>"]
         for item in suite.items:
@@ -86,7 +86,10 @@ def _nodes(node: Node) -> Iterator[Binary]:
 
 
 def _is_tie(formula: Formula, item: Item) -> bool:
-    """Is the margin 0 whatever bits a left-to-right model gives? Hashes stand for bits, and are summed without rounding."""
+    """Return whether the margin is 0 for every left-to-right model.
+
+    Hashes of region and left context stand for bits, because integers are added without rounding.
+    """
 
     def bits(region: str, condition: str) -> int:
         text = item.sentences[condition].text

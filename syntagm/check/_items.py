@@ -1,4 +1,4 @@
-"""Rules for items: their ids, conditions and regions, and items that are the same."""
+"""Rules for items: their ids, conditions and regions, and repeated items."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from syntagm.suite import Suite
 
 @rule("E207")
 def bad_id(suite: Suite) -> Iterator[Spot]:
-    """an item id or condition name that is blank or holds unprintable characters. Give it a plain name."""
+    """an item id or condition name that is empty or has unprintable characters. Give it a plain name."""
     for item in suite.items:
         for name in (item.id, *item.sentences):
             if not name.strip() or not name.isprintable():
@@ -19,7 +19,7 @@ def bad_id(suite: Suite) -> Iterator[Spot]:
 
 @rule("E201")
 def repeated_item(suite: Suite) -> Iterator[Spot]:
-    """an item id that is used more than once. Number the items anew; results are kept by these ids."""
+    """an item id that is used more than once. Renumber the items; results are stored under these ids."""
     for name, number in Counter(item.id for item in suite.items).items():
         if number > 1:
             yield Spot(name, found=f"{number} times")
@@ -27,7 +27,7 @@ def repeated_item(suite: Suite) -> Iterator[Spot]:
 
 @rule("E206")
 def repeated_region(suite: Suite) -> Iterator[Spot]:
-    """two regions of the same name in one sentence. Rename one; a formula can't tell them apart."""
+    """two regions of the same name in one sentence. Rename one of them; a formula can't tell them apart."""
     for item, condition, sentence in sentences(suite):
         names = [region.name for region in sentence.regions]
         if len(set(names)) < len(names):
@@ -39,9 +39,9 @@ def different_conditions(suite: Suite) -> Iterator[Spot]:
     """other conditions than the first item. Give every item the same conditions."""
     expected = set(suite.items[0].sentences) if suite.items else set()
     for item in suite.items:
-        if (found := set(item.sentences)) != expected:
-            missing = [f"{name} is missing" for name in sorted(expected - found)]
-            extra = [f"{name} is new" for name in sorted(found - expected)]
+        if (conditions := set(item.sentences)) != expected:
+            missing = [f"{name} is missing" for name in sorted(expected - conditions)]
+            extra = [f"{name} is new" for name in sorted(conditions - expected)]
             yield Spot(item.id, found=", ".join(missing + extra))
 
 
@@ -59,7 +59,7 @@ def repeated_sentences(suite: Suite) -> Iterator[Spot]:
 @rule("W206")
 def foreign_condition(suite: Suite) -> Iterator[Spot]:
     """a condition name that SyntaxGym's formulas can't hold.
-    Use ASCII letters, digits, _ and - only, if the suite is to be used there."""
+    Use only ASCII letters, digits, _ and - if the suite is to be used there."""
     for name in dict.fromkeys(name for item in suite.items for name in item.sentences):
         if not re.fullmatch("[A-Za-z0-9_-]+", name):
             yield Spot(condition=name)

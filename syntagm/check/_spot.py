@@ -1,4 +1,4 @@
-"""The table of rules, where a rule is broken, and what rules ask of a suite."""
+"""The table of rules, the places where rules are broken, and functions that rules share."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from syntagm.suite import Item, Sentence, Suite
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a rule is broken, and what stands there."""
+    """The place where a rule is broken, and what was found there."""
 
     item: str = ""
     condition: str = ""
@@ -23,11 +23,11 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(code: str) -> Callable[[Rule], Rule]:
-    """Give a rule its code, which no other rule may have."""
+    """Register a rule under its code, which must be unique."""
 
     def add(function: Rule) -> Rule:
         if code in RULES:
-            raise ValueError(f"the code {code} twice: {RULES[code].__name__} and {function.__name__}")
+            raise ValueError(f"the code {code} is used twice: {RULES[code].__name__} and {function.__name__}")
         RULES[code] = function
         return function
 
@@ -35,14 +35,14 @@ def rule(code: str) -> Callable[[Rule], Rule]:
 
 
 def sentences(suite: Suite) -> Iterator[tuple[Item, str, Sentence]]:
-    """Each sentence with its item and the name of its condition."""
+    """Yield each sentence with its item and the name of its condition."""
     for item in suite.items:
         for condition, sentence in item.sentences.items():
             yield item, condition, sentence
 
 
 def references(suite: Suite) -> Iterator[tuple[Item, Reference]]:
-    """Each item with each region that some prediction names, once."""
+    """Yield each item with each distinct reference of the predictions."""
     named = dict.fromkeys(
         reference for prediction in suite.predictions for reference in prediction.formula.references()
     )
@@ -52,5 +52,5 @@ def references(suite: Suite) -> Iterator[tuple[Item, Reference]]:
 
 
 def extent(sentence: Sentence, region: str) -> tuple[int, int] | None:
-    """Where a region starts and ends; None if the sentence has none of that name."""
-    return next(((found.start, found.end) for found in sentence.regions if found.name == region), None)
+    """Return the start and the end of a region; None if the sentence has no region of that name."""
+    return next(((span.start, span.end) for span in sentence.regions if span.name == region), None)

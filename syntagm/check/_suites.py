@@ -1,4 +1,4 @@
-"""Rules for a suite as a whole: its name, its tags, whether there is something in it."""
+"""Rules for a suite as a whole: its name, its tags, its items and its predictions."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE | 
 @rule("E102")
 def bad_suite_name(suite: Suite) -> Iterator[Spot]:
     """a suite name that can't be part of a file name.
-    Use letters, digits, _ - and . only, at most 100 of them, and no dot at the beginning or end."""
+    Use at most 100 letters, digits, _, - and ., and no dot at the beginning or end."""
     name = suite.name
     foreign = any(character in '/\\:*?"<>|' or not character.isprintable() for character in name)
     edges = name != name.strip() or name != name.strip(".")
@@ -38,7 +38,7 @@ def no_predictions(suite: Suite) -> Iterator[Spot]:
 
 @rule("E104")
 def repeated_prediction(suite: Suite) -> Iterator[Spot]:
-    """two predictions of the same name. Rename one."""
+    """two predictions of the same name. Rename one of them."""
     for name, number in Counter(prediction.name for prediction in suite.predictions).items():
         if number > 1:
             yield Spot(found=repr(name))
@@ -46,7 +46,7 @@ def repeated_prediction(suite: Suite) -> Iterator[Spot]:
 
 @rule("W102")
 def label_of_nothing(suite: Suite) -> Iterator[Spot]:
-    """a display name for a region that no sentence has. Take it out of region_meta, or correct the number."""
+    """a display name for a region that no sentence has. Remove it from region_meta, or correct the number."""
     labels = [key.removeprefix("region.") for key in suite.tags if key.startswith("region.")]
     names = {region.name for _, _, sentence in sentences(suite) for region in sentence.regions} if labels else set()
     for label in labels:
@@ -56,7 +56,7 @@ def label_of_nothing(suite: Suite) -> Iterator[Spot]:
 
 @rule("W103")
 def star_of_nothing(suite: Suite) -> Iterator[Spot]:
-    """the tag ungrammatical names a condition that no item has. Correct it, or the star is missing where it belongs."""
+    """the tag ungrammatical names a condition that no item has. Correct it, so that the star has its place."""
     names = {name for item in suite.items for name in item.sentences}
     starred = suite.tags.get("ungrammatical", "").split() if names else ()
     yield from (Spot(condition=name) for name in starred if name not in names)

@@ -10,7 +10,7 @@ from syntagm.suite import Suite
 
 @rule("E204")
 def empty_sentence(suite: Suite) -> Iterator[Spot]:
-    """an empty sentence. Fill it in, or take the condition out."""
+    """an empty sentence. Fill it in, or remove the condition."""
     for item, condition, sentence in sentences(suite):
         if not sentence.text.strip():
             yield Spot(item.id, condition)
@@ -24,13 +24,13 @@ def inner_white_space(suite: Suite) -> Iterator[Spot]:
     """two spaces together, a tab, a line break or an odd space inside the sentence.
     Use single spaces; a model sees the difference."""
     for item, condition, sentence in sentences(suite):
-        if found := _ODD_SPACE.search(sentence.text.strip()):
-            yield Spot(item.id, condition, found=repr(found[0]))
+        if match := _ODD_SPACE.search(sentence.text.strip()):
+            yield Spot(item.id, condition, found=repr(match[0]))
 
 
 @rule("W302")
 def outer_white_space(suite: Suite) -> Iterator[Spot]:
-    """white space at the ends of the sentence. Take it out."""
+    """white space at the ends of the sentence. Remove it."""
     for item, condition, sentence in sentences(suite):
         if sentence.text != sentence.text.strip() and sentence.text.strip():
             yield Spot(item.id, condition)
@@ -47,24 +47,24 @@ def not_normalised(suite: Suite) -> Iterator[Spot]:
 
 @rule("W304")
 def hidden_character(suite: Suite) -> Iterator[Spot]:
-    """a character that can't be seen, or that stands for a damaged one. Take it out or put the right one in."""
+    """a character that is invisible or stands for a damaged one. Remove it or replace it by the right one."""
     for item, condition, sentence in sentences(suite):
         hidden = [
-            one
-            for one in sentence.text
-            if not (one.isprintable() or one.isspace() or one in _JOINERS) or one == "\ufffd"
+            letter
+            for letter in sentence.text
+            if not (letter.isprintable() or letter.isspace() or letter in _JOINERS) or letter == "\ufffd"
         ]
         if hidden:
-            yield Spot(item.id, condition, found=", ".join(f"U+{ord(one):04X}" for one in dict.fromkeys(hidden)))
+            yield Spot(item.id, condition, found=", ".join(f"U+{ord(letter):04X}" for letter in dict.fromkeys(hidden)))
 
 
-# The joiner and the non-joiner are part of the spelling of many languages.
+# The zero-width joiner and non-joiner are part of the spelling of many languages.
 _JOINERS = "\u200c\u200d"
 
 
 @rule("W305")
 def final_stop(suite: Suite) -> Iterator[Spot]:
-    """some sentences of the item end in punctuation and some do not. End all of them alike."""
+    """some sentences of the item end in punctuation and some do not. End all of them the same way."""
     for item in suite.items:
         ends = {name: _STOP.search(sentence.text) is not None for name, sentence in item.sentences.items()}
         if len(set(ends.values())) == 2:

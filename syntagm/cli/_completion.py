@@ -2,7 +2,7 @@
 
     eval "$(register-python-argcomplete syntagm)"
 
-in the start-up file of bash or zsh turns it on; see docs/guide/install.md for other shells.
+in the start-up file of bash or zsh turns it on; see docs/guide/completion.md for other shells.
 """
 
 import argparse

@@ -29,8 +29,8 @@ def listed(kind: views.Kind, name: str | None = None) -> Iterator[str]:
     >>> [line.split()[0] for line in listed("table")][:2]
     ['clustered', 'comparison']
     >>> print(*list(listed("table", "scores"))[1:], sep="\\n")
-      measure=first         a prediction's name, `first`, `all`, or `each` prediction by itself
-      wide=no               a column a model: yes or no
+      measure=first         name of a prediction, `first`, `all`, or `each` for all predictions one by one
+      wide=no               one column for each model: yes or no
     """
     from syntagm.views.options import options
 

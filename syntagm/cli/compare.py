@@ -1,12 +1,12 @@
 """Compare two models on the same items.
 
-Reads two run directories and compares the suites that both have with the same content; the others are named. Differences
-are of the second model minus the first, in accuracy, with a 95 % interval (bootstrap over items, paired): judge by it, not by
-whether the intervals of A and B overlap. Arrows count the
-items that flipped: gained by the second model, lost by it. p is that of McNemar's exact test, adjusted over the suites by Holm:
-at or below 0.05 a suite separates the models, and the chance that any of them does so by accident is below 0.05. --json has p,
-p_holm and p_bh (Benjamini & Hochberg); `syntagm table significance` says what difference the other suites could have shown.
-Measures whose values are shares (equal_weight, model_weight of fill runs) have the difference only: none of their items flips.
+Reads two run directories and compares the suites that both have with the same content; the others are named.
+Differences are of the second model minus the first, in accuracy, with a 95 % interval (bootstrap over items, paired):
+judge by it, not by whether the intervals of A and B overlap. Arrows count the items that flipped: gained by the second
+model, lost by it. p is that of McNemar's exact test, adjusted over the suites by Holm: at or below 0.05 a suite
+separates the models, and the chance that any of them does so by accident is below 0.05. --json has p, p_holm and p_bh
+(Benjamini & Hochberg); `syntagm table significance` says what difference the other suites could have shown. Measures
+whose values are shares (equal_weight, model_weight of fill runs) have the difference only: none of their items flips.
 -o replaces a file only if it has the header of such a table; --force replaces any.
 
 Exit code 1: a run is not finished; items without results are left out.
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     found = compare(*runs, options.measure)
     if options.output:
         _refuse_without_flips(found, options)
-    for sentence in (*found.warnings, *found.left_out):
+    for sentence in (*found.warnings, *found.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.json:
         _print_json(found, runs, options.measure)
@@ -201,7 +201,7 @@ def _print_json(found: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
         "suites": [_compared(one) | {"p_holm": one.holm, "p_bh": one.benjamini_hochberg} for one in found.suites],
         "flips": found.discordant.to_dicts(),
         "warnings": found.warnings,
-        "left_out": found.left_out,
+        "left_out": found.skipped,
     }
     print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False))
 

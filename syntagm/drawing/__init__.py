@@ -1,1 +1,1 @@
-"""Tables and charts: what they are, how they look, how they are saved."""
+"""Tables and figures: their types, their common style, and their file formats."""

@@ -1,7 +1,7 @@
-"""What a figure is: a Vega-Lite specification and the table behind it, and the look that all figures share.
+"""Figures: a Vega-Lite specification with the table behind it, and the style that all figures share.
 
 Names from materials and models are untrusted text. They enter a specification only as data values, scale domains and plain
-titles, never as field names or expressions, so a name can't become code.
+titles, never as field names or expressions, so that a name is never run as code.
 """
 
 import json
@@ -20,14 +20,19 @@ Spec = dict[str, Any]
 
 INK = "currentColor"
 GREY = "#808080"
-FORMATS = {ending: ending for ending in ("png", "svg", "pdf", "vl.json")}
+# Name of a format on the command line -> file name extension.
+FORMATS = {extension: extension for extension in ("png", "svg", "pdf", "vl.json")}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Figure(Product):
-    """A Vega-Lite specification with its values inside, and the same numbers as a frame.
+    """A Vega-Lite specification with its data, and the same numbers as a polars frame.
 
     It is drawn without a browser or the network.
+
+    Arguments:
+        spec: the specification.
+        table: the numbers.
     """
 
     FORMATS: ClassVar[Mapping[str, str]] = FORMATS
@@ -39,13 +44,13 @@ class Figure(Product):
         return self.table
 
     def svg(self) -> str:
-        """Draw the figure as SVG on no background, without active content, in the colour of the text around it."""
+        """Draw the figure as SVG without active content: transparent background, in the colour of surrounding text."""
         import vl_convert
 
         return checked(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
 
     def content(self, format: str) -> bytes:
-        """Return the content of a file in one of `FORMATS`; drawings stand on white."""
+        """Return the content of the file in one of `FORMATS`; drawings have a white background."""
         import vl_convert
 
         spec = json.dumps({**self.spec, "background": "white"})
@@ -59,26 +64,29 @@ class Figure(Product):
             case _:
                 return bytes(vl_convert.svg_to_pdf(_laid_out(spec)))
 
+    def __repr__(self) -> str:
+        return f"<Figure of {self.table.height} rows: {', '.join(self.table.columns)}>"
+
     def _repr_html_(self) -> str:
         return f'<div style="background: white; color: black">{self.svg()}</div>'
 
 
-# PNG and PDF are made of the same SVG, which takes longer than either.
+# PNG and PDF are made from the same SVG, and laying it out takes longer than converting it.
 @lru_cache(maxsize=1)
 def _laid_out(spec: str) -> str:
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    assert "<image" not in svg, "a chart without pictures, which could be loaded from anywhere"
+    assert "<image" not in svg, "charts have no pictures, since a picture could be loaded from anywhere"
     return svg
 
 
 def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offset: int | None = None) -> Spec:
-    """Complete a specification with its schema, titles and the shared look.
+    """Add the schema, the titles and the shared style to a specification.
 
     Arguments:
-        subtitle: one line, or several; none without a title.
-        offset: pixels between titles and plot, where panels have titles of their own.
+        subtitle: one or more lines; dropped if there is no title.
+        offset: the space between titles and plot in pixels; needed where panels have titles of their own.
     """
     below = shown(subtitle) if isinstance(subtitle, str) else [shown(line) for line in subtitle]
     heading: Spec = {"text": shown(title), "subtitle": below} if title else {}

@@ -1,4 +1,7 @@
-"""Differences between two kinds of suites or questions: a dot a model with its interval; right of 0 the first kind is easier."""
+"""Dot plots of differences between two kinds of suites or questions.
+
+Each model has a dot with its interval. To the right of 0 the first kind is easier.
+"""
 
 from collections.abc import Sequence
 from math import nan
@@ -17,16 +20,17 @@ SCHEMA = {
 WIDTH = 440
 
 
-def draw(found: Sequence[Estimate], title: str, axis: str, subtitle: Sequence[str]) -> Figure:
-    """Draw differences and models in the order of first appearance.
+def draw(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequence[str]) -> Figure:
+    """Draw one row for each contrast, in the order of first appearance.
 
     Arguments:
-        found: one a difference and model; groups have the label `contrast` and the model.
-        axis: what the numbers are.
+        estimates: one for each contrast and model; their groups have the model and the label `contrast`.
+        axis: the title of the axis.
     """
     rows = [
-        (one.group["contrast"], one.group.model, one.value, one.low, one.high, one.n, one.ties, one.undefined, one.method)
-        for one in found
+        (estimate.group["contrast"], estimate.group.model, estimate.value, estimate.low, estimate.high, estimate.n,
+         estimate.ties, estimate.undefined, estimate.method)
+        for estimate in estimates
     ]  # fmt: skip
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     series = list(dict.fromkeys(table["model"]))
@@ -37,7 +41,7 @@ def draw(found: Sequence[Estimate], title: str, axis: str, subtitle: Sequence[st
             "name": f"{row['contrast']} (n = {most[row['contrast']]:,})",
             "series": row["model"],
             "note": "",
-            "said": dots.said({**row, "name": row["contrast"], "series": row["model"]}),
+            "said": dots.describe({**row, "name": row["contrast"], "series": row["model"]}),
         }
         for row in table.iter_rows(named=True)
     ]

@@ -1,4 +1,4 @@
-"""Panels of dots: a row a name, a dot a number with its interval, and a note at the right edge."""
+"""Dot plots: one row for each name, dots with intervals, and a note at the right edge."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -26,36 +26,37 @@ def panel(
     labels: bool = True,
     key: bool = False,
 ) -> Spec:
-    """A panel as Vega-Lite.
+    """Make the Vega-Lite specification of a panel.
 
     Arguments:
-        rows: each with name, series, value, low, high (nan: not drawn), note (perhaps empty) and said (what a reader hears).
-        axis: the channel of the numbers, of `drawing.axes`.
-        reference: where a dashed line stands; nan: nowhere.
-        series: all series that colours and shapes tell apart, in order.
-        labels: whether names stand at the left.
-        key: whether a legend tells the series.
+        rows: each with name, series, value, low, high (nan: not drawn), note (may be empty) and said (text for screen
+            readers).
+        axis: the channel of the numbers, from `drawing.axes`.
+        reference: the position of a dashed line; nan: no line.
+        series: all series, in the order of their colours and shapes.
+        labels: whether names are written on the left.
+        key: whether there is a legend of the series.
     """
     names = list(dict.fromkeys(shown(str(row["name"])) for row in rows))
-    # Series need places of their own only where one name has several.
+    # Dots are offset by series only if some name has several of them.
     several = len({(row["name"], row["series"]) for row in rows}) > len(names)
-    present = [one for one in series if several and any(row["series"] == one for row in rows)]
+    present = [name for name in series if several and any(row["series"] == name for row in rows)]
     step = STEP if len(present) < 2 else 13 * len(present) + 6
-    told = Series("series", [shown(one) for one in series], width, key)
+    channels = Series("series", [shown(name) for name in series], width, key)
     place: Spec = {"y": axis_of_names("name", names, labels=labels, offset=6)}
     if len(present) > 1:
-        place["yOffset"] = Series("series", [shown(one) for one in present]).place
+        place["yOffset"] = Series("series", [shown(name) for name in present]).place
     dashed = layers.dashed(GREY, strokeWidth=1.4)
-    made: Spec = {
+    spec: Spec = {
         "width": width,
         "height": step * max(len(names), 1),
         "data": {"values": [_value(row) for row in rows]},
         "layer": [
             *([] if isnan(reference) else [layers.reference(reference, axis, "x", dashed)]),
-            *_layers(place, axis, told),
+            *_layers(place, axis, channels),
         ],
     }
-    return made | ({"title": heading(title, fontWeight="bold")} if title else {})
+    return spec | ({"title": heading(title, fontWeight="bold")} if title else {})
 
 
 def _value(row: Row) -> dict[str, object]:
@@ -82,10 +83,10 @@ def _layers(place: Spec, axis: Spec, series: Series) -> list[Spec]:
     ]
 
 
-def said(row: Row) -> str:
-    """Write a number in words: its name, its value with interval, what it rests on.
+def describe(row: Row) -> str:
+    """Describe a row for screen readers: its name, its value with interval, and n.
 
-    >>> said({"name": "LSTM", "series": "", "value": 0.25, "low": 0.2, "high": 0.3, "n": 12})
+    >>> describe({"name": "LSTM", "series": "", "value": 0.25, "low": 0.2, "high": 0.3, "n": 12})
     'LSTM: 0.250 [0.200, 0.300], n=12'
     """
     name = str(row["name"]) + (f", {row['series']}" if row["series"] else "")

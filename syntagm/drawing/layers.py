@@ -1,4 +1,4 @@
-"""Layers of a chart: dots, intervals, lines, bands, labels and dashed lines, as all charts draw them."""
+"""Layers that charts are made of: dots, intervals, lines, bands, labels and dashed lines."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,57 +9,57 @@ Values = Sequence[Mapping[str, object]]
 
 
 def layer(mark: Spec, encoding: Spec, where: Spec | None = None, values: Values | None = None) -> Spec:
-    """A mark with its channels.
+    """Make a layer from a mark and its channels.
 
     Arguments:
-        where: which rows are drawn: `defined` or `equal`.
-        values: rows of its own.
+        where: a filter that selects the rows to draw, from `defined` or `equal`.
+        values: the rows of this layer; those of the chart by default.
     """
-    made: Spec = {} if values is None else {"data": {"values": list(values)}}
-    return made | ({"transform": [{"filter": where}]} if where else {}) | {"mark": mark, "encoding": encoding}
+    data: Spec = {} if values is None else {"data": {"values": list(values)}}
+    return data | ({"transform": [{"filter": where}]} if where else {}) | {"mark": mark, "encoding": encoding}
 
 
 def defined(field: str) -> Spec:
-    """Rows that have a number in a column."""
+    """Make a filter for rows with a number in a column."""
     return {"field": field, "valid": True}
 
 
 def equal(field: str, value: object) -> Spec:
-    """Rows that have a value in a column."""
+    """Make a filter for rows with a given value in a column."""
     return {"field": field, "equal": value}
 
 
 def dot(size: int | None = None, opacity: float | None = 1, filled: bool = True, **mark: object) -> Spec:
-    """A point, the only mark that screen readers are told; others repeat what it says."""
-    made: Spec = {"type": "point", "filled": filled} | ({} if size is None else {"size": size}) | mark
-    return made if opacity is None else made | {"opacity": opacity}
+    """Make a point: the only mark that is read out by screen readers, because the others repeat its numbers."""
+    point: Spec = {"type": "point", "filled": filled} | ({} if size is None else {"size": size}) | mark
+    return point if opacity is None else point | {"opacity": opacity}
 
 
 def rule(**mark: object) -> Spec:
-    """A straight line, as of an interval."""
+    """Make a straight line, for example for an interval."""
     return {"type": "rule", **mark, "aria": False}
 
 
 def line(width: float, **mark: object) -> Spec:
-    """A line through points."""
+    """Make a line through points."""
     return {"type": "line", "strokeWidth": width, **mark, "aria": False}
 
 
 def band(opacity: float) -> Spec:
-    """An area, as of an interval along a line."""
+    """Make an area, for example for intervals along a line."""
     return {"type": "area", "opacity": opacity, "aria": False}
 
 
 def label(size: float, **mark: object) -> Spec:
-    """Small text at the right of its place."""
+    """Make small text to the right of its position."""
     return {"type": "text", "align": "left", "fontSize": size, "color": INK, **mark}
 
 
 def dashed(color: str = INK, **mark: object) -> Spec:
-    """A dashed line that says what to compare with: chance, a level, people."""
+    """Make a dashed line for a reference value such as chance, a level or human accuracy."""
     return rule(strokeDash=[4, 3], color=color, **mark)
 
 
 def reference(at: float, channel: Spec, towards: str, mark: Spec) -> Spec:
-    """A line across the plot at one number of a channel."""
+    """Make a layer with a line across the plot at one value of a channel."""
     return layer(mark, {towards: of(channel, "at")}, values=[{"at": at}])

@@ -1,4 +1,4 @@
-"""Panels: small charts beside or under each other, with their headings."""
+"""Panels: small charts side by side or one below the other, with their headings."""
 
 from collections.abc import Sequence
 
@@ -8,27 +8,34 @@ from syntagm.drawing.text import shown
 
 
 def heading(text: str, subtitle: str | Sequence[str] | None = None, **title: object) -> Spec:
-    """What stands over a panel."""
-    made: Spec = {"text": shown(text)}
+    """Make the title of a panel."""
+    spec: Spec = {"text": shown(text)}
     if subtitle is not None:
-        made["subtitle"] = subtitle if isinstance(subtitle, str) else list(subtitle)
-    return made | {"fontSize": 12} | ({} if subtitle is None else {"subtitleFontSize": 11}) | title
+        spec["subtitle"] = subtitle if isinstance(subtitle, str) else list(subtitle)
+    return spec | {"fontSize": 12} | ({} if subtitle is None else {"subtitleFontSize": 11}) | title
 
 
 def grid(panels: Sequence[Spec], columns: int, spacing: int) -> Spec:
-    """Panels in lines of so many."""
+    """Arrange panels in rows of `columns` panels."""
     return {"concat": list(panels), "columns": columns, "spacing": spacing}
 
 
 def pile(panels: Sequence[Spec], spacing: int, **spec: object) -> Spec:
-    """Panels under each other."""
+    """Arrange panels one below the other."""
     return {"vconcat": list(panels), "spacing": spacing, **spec}
 
 
 def by_model(panel: Spec, values: Values, models: int) -> Spec:
-    """A panel for each model under each other, in the order of first appearance; a single one has no heading."""
+    """Arrange one panel for each model one below the other, in the order of first appearance.
+
+    With a single model there is no heading.
+
+    Arguments:
+        values: the rows of all models; the field `model` names the panel.
+        models: the number of models.
+    """
     if models < 2:
         return {"data": {"values": list(values)}, **panel}
-    placed = [{**value, "panel": index} for index, value in enumerate(values)]
+    ordered = [{**value, "panel": index} for index, value in enumerate(values)]
     facet = {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": {"title": None}}
-    return {"data": {"values": placed}, "facet": {"row": facet}, "spec": panel}
+    return {"data": {"values": ordered}, "facet": {"row": facet}, "spec": panel}

@@ -1,4 +1,4 @@
-"""What a view makes, a table or a figure: its numbers as a frame, and itself as files."""
+"""Base class of tables and figures: their numbers as a frame, and files in all formats."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ class Product(ABC):
     """A table or a figure.
 
     Attributes:
-        FORMATS: what users call a format -> how its files end.
+        FORMATS: name of a format on the command line -> file name extension.
     """
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class Product(ABC):
 
     @abstractmethod
     def content(self, format: str) -> bytes:
-        """Return the content of a file in one of `FORMATS`."""
+        """Return the content of the file in one of `FORMATS`."""
 
     def to_pandas(self) -> Any:
         """Return the numbers as a pandas frame.
@@ -40,10 +40,12 @@ class Product(ABC):
         return import_module("pandas").DataFrame(self.to_frame().to_dict(as_series=False))
 
     def save(self, path: str | Path, formats: Sequence[str] = ()) -> list[Path]:
-        """Write one file if `path` ends as one of the formats does, else `path` with the ending of each format.
+        """Write one file if `path` has the extension of a format, otherwise one file for each format.
 
         Arguments:
-            formats: all unless some are chosen. A figure in several formats has its numbers beside it, as CSV.
+            path: with the extension of a format, or without extension.
+            formats: names of formats; all by default. If a figure is written in several formats, its numbers are also
+                written, as CSV.
 
         Returns:
             The paths written.
@@ -53,29 +55,30 @@ class Product(ABC):
             RunError: the folder can't be written.
         """
         path = Path(path)
-        for format, ending in () if formats else self.FORMATS.items():
-            if path.name.endswith(f".{ending}"):
+        for format, extension in () if formats else self.FORMATS.items():
+            if path.name.endswith(f".{extension}"):
                 atomic.write(path, self.content(format))
                 return [path]
-        contents = {ending: self.content(format) for format, ending in endings(self.FORMATS, formats).items()}
+        contents = {extension: self.content(format) for format, extension in endings(self.FORMATS, formats).items()}
         if "csv" not in self.FORMATS:
             frame = self.to_frame()
             contents["csv"] = "".join(csv.lines(frame.columns, frame.iter_rows())).encode()
-        paths = [path.with_name(f"{path.name}.{ending}") for ending in contents]
+        paths = [path.with_name(f"{path.name}.{extension}") for extension in contents]
         for file, content in zip(paths, contents.values(), strict=True):
             atomic.write(file, content)
         return paths
 
 
 def endings(known: Mapping[str, str], chosen: Sequence[str] = ()) -> dict[str, str]:
-    """Return the chosen formats with the endings of their files, all of those known unless some are chosen.
+    """Return the chosen formats with their file name extensions.
 
     Arguments:
         known: `FORMATS` of a table or of a figure.
+        chosen: names of formats; all known formats by default.
 
     Raises:
         UsageError: a format that can't be written.
     """
-    if odd := [format for format in chosen if format not in known]:
-        raise UsageError("--format", repr(odd[0]), "some of " + ",".join(known))
+    if unknown := [format for format in chosen if format not in known]:
+        raise UsageError("--format", repr(unknown[0]), "some of " + ",".join(known))
     return {format: known[format] for format in chosen} if chosen else dict(known)

@@ -1,24 +1,25 @@
-"""Series of a chart: what colours and shapes tell apart, and the legend that says which is which."""
+"""Series of a chart: their colours, shapes and legend."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntagm.drawing.chart import Spec
 
-# Okabe and Ito's colours, which colour-blind readers tell apart, less black and yellow, which a dark or a light page swallows.
+# The palette of Okabe and Ito, which colour-blind readers can tell apart, without black and yellow, which can't be seen
+# on a dark or a light page.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#808080")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "stroke")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The names in a column that a chart tells apart, as channels.
+    """The series of a chart, with their channels.
 
     Arguments:
-        field: the column.
-        names: in order, as shown.
-        width: of the plot in pixels, into which the legend must fit.
-        key: is there a legend?
+        field: the column with the names of the series.
+        names: the names as shown, in order.
+        width: of the plot in pixels; the legend must fit into it.
+        key: whether there is a legend.
     """
 
     field: str
@@ -28,21 +29,21 @@ class Series:
 
     @property
     def colour(self) -> Spec:
-        """A colour for each name."""
+        """The channel with a colour for each name."""
         return self._channel() | {"scale": self._scale(COLOURS), "legend": self._legend}
 
     @property
     def shape(self) -> Spec:
-        """A shape for each name, so that nothing hangs on colour alone."""
+        """The channel with a shape for each name, so that series can be told apart without colour."""
         return self._channel() | {"scale": self._scale(SHAPES), "legend": self._legend}
 
     @property
     def place(self) -> Spec:
-        """A place for each name beside the others."""
+        """The channel with an offset for each name, so that marks of several series stand side by side."""
         return self._channel() | {"scale": {"domain": list(self.names)}}
 
     def sizes(self, sizes: Sequence[float]) -> Spec:
-        """A size for each name, without a legend."""
+        """Make a channel with a size for each name, without a legend."""
         return self._channel() | {"scale": {"domain": list(self.names), "range": list(sizes)}, "legend": None}
 
     def _channel(self) -> Spec:
@@ -53,7 +54,7 @@ class Series:
 
     @property
     def _legend(self) -> Spec | None:
-        """Above the plot, in as many columns as its width holds."""
+        """The legend above the plot, in as many columns as fit its width."""
         if not self.key:
             return None
         longest = min(max((len(name) for name in self.names), default=1), 60)

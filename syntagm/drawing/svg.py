@@ -1,4 +1,4 @@
-"""SVG made safe to stand in a page: only drawing elements and attributes, nothing that runs, loads or links."""
+"""SVG that is safe to embed in a page: drawing elements and attributes only, no scripts, links or external files."""
 
 import re
 from xml.etree import ElementTree
@@ -15,7 +15,7 @@ _LONG = re.compile(r"(\.\d\d)\d+")
 
 
 def checked(svg: str) -> str:
-    """The same drawing with nothing but known elements and attributes, and coordinates to a hundredth of a pixel.
+    """Remove all but known elements and attributes from a drawing, and round coordinates to a hundredth of a pixel.
 
     >>> checked('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script><path onclick="2" d="M0.12345,0"/></svg>')
     '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0.12,0" /></svg>'

@@ -1,4 +1,4 @@
-"""A table for a paper: columns, rows and notes, as CSV, Markdown and LaTeX."""
+"""Tables: columns, rows and notes, written as CSV, Markdown and LaTeX."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Cell = str | int | float | None
+# Name of a format on the command line -> file name extension.
 FORMATS = {"csv": "csv", "md": "md", "latex": "tex"}
 _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -22,17 +23,17 @@ _ESCAPED = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Table(Product):
-    """Columns, rows and what a reader must know to read them; None is an empty cell.
+    """A table with its notes; None is an empty cell.
 
     Arguments:
-        published: the columns whose numbers are quoted, not computed.
-        notes: sentences under the table.
-        warnings: sentences that stand before the notes, and that the command line says aloud.
+        published: the columns with numbers quoted from a publication; they are shown with two digits.
+        notes: sentences below the table.
+        warnings: sentences before the notes; the command line also prints them to standard error.
 
-    >>> made = Table("Accuracy", ("model", "score", "paper"), (("toy_1", 0.5, 0.94),), ("paper",), ("A note.",))
-    >>> print(made.markdown())
+    >>> table = Table("Accuracy", ("model", "score", "paper"), (("toy_1", 0.5, 0.94),), ("paper",), ("A note.",))
+    >>> print(table.markdown())
     ## Accuracy
     <BLANKLINE>
     | model | score | paper |
@@ -41,9 +42,9 @@ class Table(Product):
     <BLANKLINE>
     - A note.
     <BLANKLINE>
-    >>> made.csv()
+    >>> table.csv()
     'model,score,paper\\ntoy_1,0.5,0.94\\n'
-    >>> print(made.latex().splitlines()[6])
+    >>> print(table.latex().splitlines()[6])
     toy\\_1 & 0.500 & 0.94 \\\\
     """
 
@@ -65,24 +66,27 @@ class Table(Product):
         )
 
     def content(self, format: str) -> bytes:
-        """Return the content of a file in one of `FORMATS`."""
+        """Return the content of the file in one of `FORMATS`."""
         return {"csv": self.csv, "md": self.markdown, "latex": self.latex}[format]().encode()
 
     def csv(self) -> str:
-        """The table by the contract of `syntagm.io.csv`, all digits."""
+        """Write the table as CSV with all digits, in the conventions of `syntagm.io.csv`."""
         rows = (["" if cell is None else cell for cell in row] for row in self.rows)
         return "".join(table.lines(self.columns, rows))
 
     def markdown(self) -> str:
-        """The table and its notes; three digits, and two of published numbers; a p is `p` or begins with `p `."""
+        """Write the table and its notes as Markdown: computed numbers with three digits, published ones with two.
+
+        Columns named `p` or `p ...` hold p-values, and small ones are shown as `<0.001`.
+        """
         head = [f"## {self.title}", "", _line(self.columns), "|" + "---|" * len(self.columns)]
         body = [_line([cell.replace("|", "\\|") for cell in row]) for row in self._shown()]
         return "\n".join([*head, *body, "", *(f"- {note}" for note in (*self.warnings, *self.notes)), ""])
 
     def latex(self) -> str:
-        """The table as a `table` environment in the manner of the package booktabs; the notes stand in the caption."""
+        """Write the table as a LaTeX `table` environment with booktabs rules; title and notes make the caption."""
         numeric = [all(not isinstance(row[index], str) for row in self.rows) for index in range(len(self.columns))]
-        columns = "".join("r" if one else "l" for one in numeric)
+        columns = "".join("r" if right else "l" for right in numeric)
         caption = " ".join(_tex(text).rstrip(".") + "." for text in (self.title, *self.warnings, *self.notes))
         body = [" & ".join(map(_tex, row)) + r" \\" for row in self._shown()]
         head = " & ".join(map(_tex, self.columns)) + r" \\"
@@ -91,6 +95,9 @@ class Table(Product):
             *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}",
         ]  # fmt: skip
         return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        return f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
@@ -125,6 +132,13 @@ def _tex(text: str) -> str:
     return "".join(_ESCAPED.get(character, character) for character in text)
 
 
-def cells(one: Estimate) -> tuple[Cell, ...]:
-    """Return an estimate as cells: value, low, high, n, ties, undefined; what is not known is empty."""
-    return or_none(one.value), or_none(one.low), or_none(one.high), one.n, one.ties, one.undefined
+def cells(estimate: Estimate) -> tuple[Cell, ...]:
+    """Return an estimate as cells: value, low, high, n, ties, undefined; nan becomes an empty cell."""
+    return (
+        or_none(estimate.value),
+        or_none(estimate.low),
+        or_none(estimate.high),
+        estimate.n,
+        estimate.ties,
+        estimate.undefined,
+    )

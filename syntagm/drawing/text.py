@@ -1,4 +1,4 @@
-"""Names and numbers as readers see them in figures and tables."""
+"""Names and numbers as shown in figures and tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def shown(text: str) -> str:
-    """Make text fit to stand in a figure: on one line, with what XML can't hold replaced.
+    """Put text on one line, and replace characters that XML doesn't allow.
 
     >>> shown("a\\x00b") == "a\\ufffdb", shown("two\\nlines")
     (True, 'two lines')
@@ -28,23 +28,23 @@ def _visible(character: str) -> str:
 
 
 def distinct(names: Iterable[str]) -> dict[str, str]:
-    """Map each name to how it is shown, in order; names that would look the same are numbered.
+    """Map each name to the text that is shown for it, in order; names that would look the same are numbered.
 
     >>> distinct(["a", "b", "a", "b\\n"])
     {'a': 'a', 'b': 'b', 'b\\n': 'b '}
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name in dict.fromkeys(names):
         text, count = shown(name), 1
-        while text in found.values():
+        while text in texts.values():
             count += 1
             text = f"{shown(name)} ({count})"
-        found[name] = text
-    return found
+        texts[name] = text
+    return texts
 
 
 def or_none(value: T) -> T | None:
-    """Turn nan into None: an empty cell of a table, no mark in a figure.
+    """Turn nan into None, which is an empty cell in a table and no mark in a figure.
 
     >>> or_none(0.5), or_none(float("nan"))
     (0.5, None)
@@ -53,7 +53,7 @@ def or_none(value: T) -> T | None:
 
 
 def numbers(row: Mapping[str, object], *names: str) -> dict[str, object]:
-    """Pick numbers of a row as a figure has them: nan is null.
+    """Select the numbers of a row for the data of a figure, with nan as null.
 
     >>> numbers({"value": 1, "low": float("nan"), "n": 3}, "value", "low")
     {'value': 1, 'low': None}
@@ -62,7 +62,7 @@ def numbers(row: Mapping[str, object], *names: str) -> dict[str, object]:
 
 
 def spoken(value: float, low: float = float("nan"), high: float = float("nan")) -> str:
-    """Write a number with its interval, to three digits.
+    """Write a number and its interval with three digits.
 
     >>> spoken(0.25, 0.2, 0.3), spoken(0.25), spoken(float("nan"))
     ('0.250 [0.200, 0.300]', '0.250', 'undefined')
@@ -71,7 +71,7 @@ def spoken(value: float, low: float = float("nan"), high: float = float("nan")) 
 
 
 def signed(value: float) -> str:
-    """Write a difference with its sign, as an axis has it; 0 has none.
+    """Write a difference with its sign and a typographic minus; 0 has no sign.
 
     >>> signed(0.25), signed(-0.25), signed(-1e-9), signed(float("nan"))
     ('+0.250', '−0.250', '0.000', 'undefined')
@@ -82,7 +82,7 @@ def signed(value: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write a number with its noun.
+    """Write a count with its noun in the singular or plural.
 
     >>> counted(1, "suite"), counted(2, "suite")
     ('1 suite', '2 suites')
@@ -91,7 +91,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def only(models: Sequence[str]) -> list[str]:
-    """Name the model in a line of a subtitle, where there is one only, and so no legend.
+    """Return a subtitle line that names the model if there is only one, because then there is no legend.
 
     >>> only(["causal:demo"]), only(["a", "b"])
     (['model: causal:demo'], [])

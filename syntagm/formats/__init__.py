@@ -1,7 +1,13 @@
-"""Read a published dataset into suites and write it back: one file a format.
+"""Dataset formats: readers of published datasets into suites, and writers. There is one file for each format.
 
-A format is a module with `claims(path, head) -> bool`, `read(path, *, option="default", ...) -> Iterator[Suite]`, whose keyword
-arguments are its options, and `ENDINGS`: how files are called that a folder is searched for. One that also writes has
-`write(suites, path)` and `WRITES`: the endings of its files, the one that is most its own first; `HOLDS_PREDICTIONS = False`
-says that what it writes lacks the predictions. Nothing is registered.
+A format is a module with these names:
+
+*   `claims(path, head) -> bool` says whether a file has the format, by its name and its beginning.
+*   `read(path, *, option="default", ...) -> Iterator[Suite]` reads a file. Its keyword arguments are the options.
+*   `ENDINGS` are the endings of the files to look for in a folder.
+*   `write(suites, path)` writes a file, and `WRITES` are the endings of the files, the most typical one first. Both are
+    optional.
+*   `HOLDS_PREDICTIONS = False` says that the written files lack the predictions.
+
+The formats are found by the names of their modules; there is no list to extend.
 """

@@ -1,4 +1,4 @@
-"""A suite in SyntaxGym's terms: regions called 1, 2, 3 ..., predictions called 0, 1, 2 ..., the names kept as labels."""
+"""Suites with SyntaxGym's numbers for names: regions 1, 2, 3 ... and predictions 0, 1, 2 ..."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,25 +12,25 @@ _REFERENCE = re.compile(r"\(\s*([\w-]+)(?=\s*;%)")
 
 
 def numbered(suite: Suite) -> Suite:
-    """The suite with numbers for names; itself if it has them already.
+    """Replace the names of regions and predictions by numbers. A suite with numbers is returned unchanged.
 
-    The names of regions become the tags `region.N`, those of predictions `prediction.N`. A sentence without regions becomes
-    one region.
+    The names of regions become the tags `region.N`, and those of predictions the tags `prediction.N`. A sentence without
+    regions becomes one region.
 
     Raises:
-        InputError: sentences with different regions.
+        InputError: the sentences have different regions.
     """
-    found = _names(suite)
-    named = not all(_is_numbered(names) for names in found)
-    if not named and all(one.name == str(index) for index, one in enumerate(suite.predictions)):
+    sequences = _names(suite)
+    named = not all(_is_numbered(names) for names in sequences)
+    if not named and all(prediction.name == str(index) for index, prediction in enumerate(suite.predictions)):
         return suite
-    if named and len(found) > 1:
-        shown = "; ".join(f"{', '.join(names) or 'none'} in {place}" for names, place in list(found.items())[:2])
+    if named and len(sequences) > 1:
+        shown = "; ".join(f"{', '.join(names) or 'none'} in {place}" for names, place in list(sequences.items())[:2])
         raise InputError(f"suite {suite.name}", f"different regions: {shown}", "the same regions in all sentences")
-    names = next(iter(found), ())
+    names = next(iter(sequences), ())
     numbers = {name: str(number) for number, name in enumerate(names, 1)}
     labels = {f"region.{number}": name for name, number in numbers.items()} if named else {}
-    labels |= {f"prediction.{index}": one.name for index, one in enumerate(suite.predictions)}
+    labels |= {f"prediction.{index}": prediction.name for index, prediction in enumerate(suite.predictions)}
     return replace(
         suite,
         items=tuple(_item(item, numbers) for item in suite.items) if named else suite.items,
@@ -44,17 +44,17 @@ def _is_numbered(names: tuple[str, ...]) -> bool:
 
 
 def _names(suite: Suite) -> dict[tuple[str, ...], str]:
-    """The names of regions that sentences have, each with the place of the first such sentence."""
-    found: dict[tuple[str, ...], str] = {}
+    """Return the sequences of region names that occur, each with the place of its first sentence."""
+    places: dict[tuple[str, ...], str] = {}
     for item in suite.items:
         for condition, sentence in item.sentences.items():
             names = tuple(region.name for region in sentence.regions)
-            found.setdefault(names, f"item {item.id}, condition {condition}")
-    return found
+            places.setdefault(names, f"item {item.id}, condition {condition}")
+    return places
 
 
 def _item(item: Item, numbers: Mapping[str, str]) -> Item:
-    return replace(item, sentences={name: _sentence(one, numbers) for name, one in item.sentences.items()})
+    return replace(item, sentences={name: _sentence(sentence, numbers) for name, sentence in item.sentences.items()})
 
 
 def _sentence(sentence: Sentence, numbers: Mapping[str, str]) -> Sentence:
@@ -65,7 +65,7 @@ def _sentence(sentence: Sentence, numbers: Mapping[str, str]) -> Sentence:
 
 
 def _predictions(suite: Suite, numbers: Mapping[str, str]) -> Iterator[Prediction]:
-    for index, one in enumerate(suite.predictions):
-        text = _REFERENCE.sub(lambda found: "(" + numbers.get(found[1], found[1]), one.formula.text)
+    for index, prediction in enumerate(suite.predictions):
+        text = _REFERENCE.sub(lambda match: "(" + numbers.get(match[1], match[1]), prediction.formula.text)
         # SyntaxGym's own parser groups with round brackets only.
         yield Prediction(str(index), parse(text.replace("[", "(").replace("]", ")")))

@@ -1,8 +1,9 @@
-"""Minimal pairs: what the formats of pairs have in common.
+"""Functions for minimal pairs, shared by the formats of pairs.
 
-A pair is an item with the conditions `good` and `bad`. Where a dataset gives the prefix, both sentences have the regions
-`prefix`, `critical` and `rest`, which cover the sentence but for the spaces between them; the critical region is the word
-(or words) whose probabilities given the prefixes are compared: two words after one prefix, or one word after two.
+A pair is an item with the conditions `good` and `bad`. If a dataset has prefixes, both sentences have the regions
+`prefix`, `critical` and `rest`, which cover the sentence except for the spaces between them. The critical region is the
+word (or words) whose probability given the prefix is compared: two words after one prefix (`one_prefix`), or one word
+after two prefixes (`two_prefix`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,38 +22,42 @@ FIELDS = {
 
 
 def split(text: str, prefix: str, word: str, place: str) -> Sentence:
-    """The sentence with its regions.
+    """Split a sentence into regions.
 
     Arguments:
         text: the sentence.
-        prefix: what comes before the critical word; white space at its ends does not count.
-        word: the critical word or words; likewise.
-        place: for messages.
+        prefix: the text before the critical word. White space at its ends is ignored.
+        word: the critical word or words. White space at its ends is ignored.
+        place: the place of the sentence, for messages.
 
     Raises:
-        InputError: prefix and word, joined by one space or by nothing, don't begin the sentence.
+        InputError: the sentence doesn't begin with prefix and word, joined by a space or by nothing.
 
     >>> sentence = split("The dogs bark.", "The dogs", " bark", "here")
     >>> [sentence.content(name) for name in ("prefix", "critical", "rest")]
     ['The dogs', 'bark', '.']
     """
     prefix, word = prefix.strip(), word.strip()
-    for blank in (" ", "") if prefix else ("",):
-        beginning = prefix + blank + word
+    for space in (" ", "") if prefix else ("",):
+        beginning = prefix + space + word
         if word and text.startswith(beginning):
-            start, end = len(prefix) + len(blank), len(beginning)
+            start, end = len(prefix) + len(space), len(beginning)
             rest = end + len(text[end:]) - len(text[end:].lstrip())
             rest = end if rest == len(text) else rest
             spans = Region("prefix", 0, len(prefix)), Region("critical", start, end), Region("rest", rest, len(text))
             return Sentence(text, spans)
     expected = (
-        f"one that begins with {(prefix + ' ' + word).strip()!r}" if word else "a critical word that is not blank"
+        f"a sentence that begins with {(prefix + ' ' + word).strip()!r}"
+        if word
+        else "a critical word that is not empty"
     )
-    raise InputError(place, f"the sentence {text!r}", expected, "Prefix and critical word must begin the sentence.")
+    raise InputError(
+        place, f"the sentence {text!r}", expected, "The sentence must begin with prefix and critical word."
+    )
 
 
 def regions(good: str, bad: str, method: str, fields: Sequence[str], place: str) -> dict[str, Sentence]:
-    """The sentences of a pair with their regions, from the prefix fields in the order of `FIELDS`."""
+    """Return the sentences of a pair with their regions. `fields` are the prefix fields in the order of `FIELDS`."""
     first, second, third = fields
     if method == "one_prefix":
         return {"good": split(good, first, second, place), "bad": split(bad, first, third, place)}
@@ -60,26 +65,29 @@ def regions(good: str, bad: str, method: str, fields: Sequence[str], place: str)
 
 
 def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) -> Iterator[Suite]:
-    """The suites of a file, in the order in which their names first appear.
+    """Yield the suites of a file, in the order in which their names first appear.
 
     A tag that all items of a suite share becomes a tag of the suite.
 
     Arguments:
-        items: each with the name of its suite.
-        method: `one_prefix` or `two_prefix`, if the sentences have regions.
-        place: the file.
+        items: pairs of the name of a suite and an item.
+        method: `one_prefix` or `two_prefix` if the sentences have regions, else None.
+        place: the file, for messages.
+
+    Raises:
+        InputError: there are no items.
     """
     grouped: dict[str, list[Item]] = {}
     for name, item in items:
         grouped.setdefault(name, []).append(item)
     if not grouped:
-        raise InputError(place, "no pairs", "at least one")
+        raise InputError(place, "no pairs", "at least one pair")
     predictions = (FULL, Prediction(method, CRITICAL)) if method else (FULL,)
     for name, members in grouped.items():
         shared = _shared([item.tags for item in members])
         rest = [{key: value for key, value in item.tags.items() if key not in shared} for item in members]
-        made = tuple(replace(item, tags=tags) for item, tags in zip(members, rest, strict=True))
-        yield Suite(name, made, predictions, shared)
+        cleaned = tuple(replace(item, tags=tags) for item, tags in zip(members, rest, strict=True))
+        yield Suite(name, cleaned, predictions, shared)
 
 
 def _shared(tags: Sequence[Mapping[str, str]]) -> dict[str, str]:
@@ -91,29 +99,31 @@ def _shared(tags: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 
 def method(suite: Suite) -> str | None:
-    """Which prefix method a suite of minimal pairs has, if any.
+    """Return the prefix method of a suite of minimal pairs, or None.
 
     Raises:
-        InputError: the suite is not one of minimal pairs.
+        InputError: the suite does not consist of minimal pairs.
     """
     place = f"suite {suite.name}"
     names = [prediction.name for prediction in suite.predictions]
     formulas = {prediction.name: prediction.formula for prediction in suite.predictions}
-    found = names[1] if len(names) == 2 and names[1] in FIELDS else None
-    expected = {FULL.name: FULL.formula} | ({found: CRITICAL} if found else {})
+    prefix_method = names[1] if len(names) == 2 and names[1] in FIELDS else None
+    expected = {FULL.name: FULL.formula} | ({prefix_method: CRITICAL} if prefix_method else {})
     if names[:1] != [FULL.name] or formulas != expected:
-        raise InputError(place, "the predictions " + ", ".join(names), "those of minimal pairs")
+        raise InputError(place, "the predictions " + ", ".join(names), "the predictions of minimal pairs")
     if suite.aggregate != "sum":
-        raise InputError(place, f"the aggregate {suite.aggregate}", "sum", "A file of pairs can't say another.")
+        raise InputError(
+            place, f"the aggregate {suite.aggregate}", "sum", "A file of pairs can't hold another aggregate."
+        )
     for item in suite.items:
         if list(item.sentences) != ["good", "bad"]:
-            found = ", ".join(item.sentences)
-            raise InputError(f"{place}, item {item.id}", f"the conditions {found}", "good and bad, in this order")
-    return found
+            conditions = ", ".join(item.sentences)
+            raise InputError(f"{place}, item {item.id}", f"the conditions {conditions}", "good and bad, in this order")
+    return prefix_method
 
 
 def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
-    """The prefix fields of an item under BLiMP's names; empty without a method.
+    """Return the prefix fields of an item under BLiMP's names. The result is empty without a method.
 
     Raises:
         InputError: the regions are not those of the method.
@@ -125,8 +135,10 @@ def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
             raise InputError(place, "regions, but no prefix method", "no regions", "They would be lost.")
         return {}
     for sentence in (good, bad):
-        again = split(sentence.text, _content(sentence, "prefix", place), _content(sentence, "critical", place), place)
-        if again != sentence:
+        rebuilt = split(
+            sentence.text, _content(sentence, "prefix", place), _content(sentence, "critical", place), place
+        )
+        if rebuilt != sentence:
             raise InputError(place, f"regions of {sentence.text!r}", "prefix, critical and rest, covering the sentence")
     prefixes, words = ([sentence.content(name) for sentence in (good, bad)] for name in ("prefix", "critical"))
     same, differ = (prefixes, words) if method == "one_prefix" else (words, prefixes)

@@ -1,7 +1,7 @@
-"""What a JSON file holds beyond the types: its skeleton, the original with null wherever the types hold the value.
+"""Skeletons of JSON files: the original with null in place of each value that the types hold.
 
-`strip` makes the skeleton by comparing the original with what would be written without it; `fill` puts the two together
-again. A literal that no longer fits the suite, because the suite was changed, gives way to the suite.
+`strip` makes the skeleton by a comparison of the original with the JSON that would be written without it. `fill` puts the
+two together again. If a suite was changed, its values replace those of the skeleton.
 """
 
 import json
@@ -15,7 +15,7 @@ RESERVED = ("json:", "region.")
 
 
 def strip(original: Any, rebuilt: Any) -> Any:
-    """The skeleton of `original`; None if `rebuilt` is the same, key order included.
+    """Return the skeleton of `original`; None if `rebuilt` is the same, including the order of keys.
 
     >>> strip({"b": 1, "a": {"x": 1}}, {"a": {"x": 1}})
     {'b': 1, 'a': None}
@@ -25,12 +25,12 @@ def strip(original: Any, rebuilt: Any) -> Any:
     if isinstance(original, dict) and isinstance(rebuilt, dict):
         return {key: strip(value, rebuilt[key]) if key in rebuilt else value for key, value in original.items()}
     if isinstance(original, list) and isinstance(rebuilt, list) and len(original) == len(rebuilt):
-        return [strip(one, other) for one, other in zip(original, rebuilt, strict=True)]
+        return [strip(value, new) for value, new in zip(original, rebuilt, strict=True)]
     return original
 
 
 def fill(skeleton: Any, rebuilt: Any, place: str) -> Any:
-    """The original from its skeleton and what the suite says.
+    """Rebuild the original from its skeleton and the JSON of the suite.
 
     Raises:
         InputError: the suite has more or fewer conditions, regions or predictions than the skeleton.
@@ -45,14 +45,15 @@ def fill(skeleton: Any, rebuilt: Any, place: str) -> Any:
         return known | {key: value for key, value in rebuilt.items() if key not in skeleton}
     if isinstance(skeleton, list) and isinstance(rebuilt, list):
         if len(skeleton) != len(rebuilt):
-            cure = "Take out the tags that begin with json:, they are of another version of the suite."
-            raise InputError(place, f"{len(rebuilt)} parts where its json: tag has {len(skeleton)}", "as many", cure)
-        return [fill(one, other, place) for one, other in zip(skeleton, rebuilt, strict=True)]
+            cure = "Remove the tags that begin with json:, which belong to another version of the suite."
+            found = f"{len(rebuilt)} parts where its json: tag has {len(skeleton)}"
+            raise InputError(place, found, "the same number", cure)
+        return [fill(value, new, place) for value, new in zip(skeleton, rebuilt, strict=True)]
     return skeleton if _letters(skeleton) == _letters(rebuilt) else rebuilt
 
 
 def texts(values: Mapping[str, Any], held: Sequence[str]) -> dict[str, str]:
-    """Those of `values` that can stand as tags: texts, not empty, whose names are neither `held` nor reserved."""
+    """Return the values that can be tags: non-empty texts whose names are neither in `held` nor reserved."""
     return {
         key: value
         for key, value in values.items()
@@ -61,16 +62,20 @@ def texts(values: Mapping[str, Any], held: Sequence[str]) -> dict[str, str]:
 
 
 def plain(tags: Mapping[str, str], held: Sequence[str], place: str) -> dict[str, str]:
-    """The tags that `texts` can have made; InputError if one has a name that the format itself uses."""
-    made = {key: value for key, value in tags.items() if not key.startswith(RESERVED)}
+    """Return the tags that are not reserved, which `texts` reads back.
+
+    Raises:
+        InputError: a tag has a name in `held`, which the format uses.
+    """
+    public = {key: value for key, value in tags.items() if not key.startswith(RESERVED)}
     for key in held:
-        if key in made:
-            raise InputError(place, f"a tag called {key!r}", "another name", "The format uses this name itself.")
-    return made
+        if key in public:
+            raise InputError(place, f"a tag called {key!r}", "another name", "The format uses this name.")
+    return public
 
 
 def number(identifier: str) -> int | str:
-    """An identifier as a JSON number if it is written like one, else itself.
+    """Return an identifier as an integer if it is written like one, else unchanged.
 
     >>> number("12"), number("012"), number("a")
     (12, '012', 'a')

@@ -1,4 +1,4 @@
-"""Files with named columns, whatever their container: CSV, TSV, JSON lines, or one JSON list of objects."""
+"""Tables with named columns in CSV, TSV, JSON lines or a JSON list of objects."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,15 @@ DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows with their places, each a mapping from column to text. A missing cell is missing, an empty one is empty."""
+    """A table of texts.
+
+    Arguments:
+        path: the file.
+        columns: the names of the columns.
+        rows: pairs of line (or row) number and a mapping from column to text. A missing cell is absent from the mapping;
+            an empty cell is "".
+        unit: what the numbers count: "line" or "row".
+    """
 
     path: Path
     columns: tuple[str, ...]
@@ -21,32 +29,32 @@ class Table:
     unit: str
 
     def place(self, number: int) -> str:
-        """Where the row `number` is, for messages."""
+        """Return the place of the row with a number, for messages."""
         return f"{self.path}, {self.unit} {number}"
 
 
 def read(
     content: str, path: Path, wanted: Callable[[Sequence[str]], object] = bool, delimiter: str = "", quote: bool = True
 ) -> Table:
-    """The table of a text: JSON if it begins with a bracket or brace, else cells under a header.
+    """Read a table: JSON if the text begins with a bracket or brace, else cells under a header.
 
     Arguments:
         content: the text.
-        path: the file it comes from, for messages.
-        wanted: is a row of cells the header? Asked of the first row under each delimiter.
-        delimiter: a character, `tab`, `comma` or `semicolon`; if empty, the one under which the header is `wanted`. If
-            there is none and every row has two cells with a tab between, these are called `good` and `bad`.
-        quote: do quotation marks enclose cells?
+        path: the file, for messages.
+        wanted: returns whether a row of cells is the header. It is called with the first row for each delimiter.
+        delimiter: a character, `tab`, `comma` or `semicolon`. The default is the delimiter for which `wanted` accepts the
+            header. If there is none, and every row has two cells separated by a tab, the columns are `good` and `bad`.
+        quote: whether quotation marks enclose cells.
 
     Raises:
-        InputError: a row is longer or shorter than the header, two columns have the same name, or too many rows.
+        InputError: a row is longer or shorter than the header, two columns have the same name, or there are too many rows.
         UsageError: the delimiter is not one character.
     """
     beginning = content.lstrip()[:1]
     columns: Sequence[str]
     if beginning in ("[", "{"):
-        found, unit = (_listed(content, path), "row") if beginning == "[" else (json.objects(content, path), "line")
-        rows = [(number, _texts(row)) for number, row in found]
+        objects, unit = (_listed(content, path), "row") if beginning == "[" else (json.objects(content, path), "line")
+        rows = [(number, _texts(row)) for number, row in objects]
         columns = list(dict.fromkeys(name for _, row in rows for name in row))
     else:
         columns, rows = _cells(content, path, wanted, delimiter, quote)
@@ -61,9 +69,9 @@ def _listed(content: str, path: Path) -> Iterator[tuple[int, dict[str, object]]]
 
 
 def two_columns(content: str) -> bool:
-    """Has every whole line of a text, but for empty ones, two cells with a tab between them?"""
-    found = [line for _, line in utf8.lines(content[: content.rfind("\n") + 1] or content) if line.strip()]
-    return bool(found) and all(line.count("\t") == 1 for line in found)
+    """Return whether every complete line of a text, except empty ones, has two cells separated by a tab."""
+    lines = [line for _, line in utf8.lines(content[: content.rfind("\n") + 1] or content) if line.strip()]
+    return bool(lines) and all(line.count("\t") == 1 for line in lines)
 
 
 def _cells(
@@ -71,7 +79,7 @@ def _cells(
 ) -> tuple[Sequence[str], list[tuple[int, dict[str, str]]]]:
     choices = [_character(delimiter)] if delimiter else list(DELIMITERS.values())
     headers = [_header(content, path, choice, quote) for choice in choices]
-    chosen = next((at for at, names in enumerate(headers) if wanted(names)), None)
+    chosen = next((index for index, names in enumerate(headers) if wanted(names)), None)
     if chosen is None and not delimiter and two_columns(content):
         rows = [
             (line, csv.named(["good", "bad"], row, f"{path}, line {line}"))
@@ -79,7 +87,7 @@ def _cells(
         ]
         _refuse_a_header([tuple(row.values()) for _, row in rows], path)
         return ["good", "bad"], rows
-    chosen = max(range(len(choices)), key=lambda at: len(headers[at])) if chosen is None else chosen
+    chosen = max(range(len(choices)), key=lambda index: len(headers[index])) if chosen is None else chosen
     cells = csv.rows(content, path, choices[chosen], quote)
     names = next((row for _, row in cells), [])
     csv.refuse_repeated(names, path)
@@ -87,7 +95,7 @@ def _cells(
 
 
 def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
-    """The first row under a delimiter; empty if it makes no sense under this one."""
+    """Return the first row for a delimiter; empty if it can't be read with this one."""
     try:
         return next((row for _, row in csv.rows(content, path, delimiter, quote)), [])
     except InputError:
@@ -95,26 +103,26 @@ def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
 
 
 def _character(delimiter: str) -> str:
-    found = DELIMITERS.get(delimiter, delimiter)
-    if len(found) != 1 or found in '"\r\n':
+    character = DELIMITERS.get(delimiter, delimiter)
+    if len(character) != 1 or character in '"\r\n':
         raise UsageError("delimiter", repr(delimiter), "one character, or one of " + ", ".join(DELIMITERS))
-    return found
+    return character
 
 
 def _refuse_a_header(rows: Sequence[Sequence[str]], path: Path) -> None:
-    """Refuse a first row that is unlike all others: unknown column names would be scored as a pair."""
+    """Refuse a first row that is unlike all others, because unknown column names would be scored as a pair."""
     first, *others = rows
-    for trait in (_has_blank, _ends_a_sentence):
+    for trait in (_has_space, _ends_a_sentence):
         if others and not any(map(trait, first)) and all(trait(cell) for row in others for cell in row):
             raise InputError(
                 f"{path}, line 1", f"{first[0]!r} and {first[1]!r}, which look like column names",
                 "a known pair of names such as good and bad",
                 f"Name the columns, as in {path.name}?good=COLUMN&bad=COLUMN; "
-                "if the line is a pair, put the names good and bad above it.",
+                "if the line is a pair, insert a line with the names good and bad above it.",
             )  # fmt: skip
 
 
-def _has_blank(cell: str) -> bool:
+def _has_space(cell: str) -> bool:
     return len(cell.split()) > 1
 
 
@@ -123,5 +131,5 @@ def _ends_a_sentence(cell: str) -> bool:
 
 
 def _texts(row: dict[str, object]) -> dict[str, str]:
-    """Cells of JSON: texts as they are, null as missing, other values as JSON."""
+    """Return JSON values as cells: texts unchanged, null as a missing cell, other values as JSON."""
     return {key: shape.plain(value) for key, value in row.items() if value is not None}

@@ -1,12 +1,13 @@
-"""BLiMP (Warstadt et al. 2020): JSON lines with `sentence_good` and `sentence_bad`, and the datasets in its likeness.
+"""BLiMP (Warstadt et al. 2020) and similar datasets: JSON lines with `sentence_good` and `sentence_bad`.
 
-Read alike: the published files, the copy on the Hugging Face hub (`pair_id`, no prefix fields), ZhoBLiMP, SLING, BLiMP-NL,
-QFrBLiMP, the BabyLM supplement (two sentences and nothing else). `UID` or `paradigm` names the suite, else the file does.
+This format reads the published files, the copy on the Hugging Face hub (`pair_id`, no prefix fields), ZhoBLiMP, SLING,
+BLiMP-NL, QFrBLiMP, and the BabyLM supplement (only the two sentences). The field `UID` or `paradigm` has the name of the
+suite, which is that of the file by default.
 
-Fields whose value is the same in all lines of a suite are tags of the suite, the others tags of the item, in the
-spelling of the file (`syntax/semantics` stays so). A value that is not a text stands as JSON (`true`, `5`); the tag
-`json:fields` lists the fields of a line in order, and marks with `json` those that were not texts. Blanks around a
-critical word (1,134 of the published ones begin with one) don't count and are kept in a `json:` tag.
+A field with the same value in all lines of a suite becomes a tag of the suite; other fields become tags of the items.
+Values are spelled as in the file (`syntax/semantics` is not changed). A value that is not a text is spelled as JSON
+(`true`, `5`). The tag `json:fields` lists the fields of a line in order, and marks with `json` those that were not texts.
+Spaces around a critical word (1,134 of the published words begin with a space) are ignored, and saved in a `json:` tag.
 """
 
 import json
@@ -25,25 +26,26 @@ WRITES = (".jsonl",)
 IDS = ("pairID", "pair_id", "pair_ID", "id", "ID")
 NAMES = ("UID", "paradigm")
 _ONE, _TWO = _pair.FIELDS["one_prefix"], _pair.FIELDS["two_prefix"]
-_HELD = ("sentence_good", "sentence_bad", *_ONE, *_TWO)
+_SENTENCE_FIELDS = ("sentence_good", "sentence_bad", *_ONE, *_TWO)
 
 
 def claims(path: Path, head: str) -> bool:
-    """JSON lines whose first has both sentences, and not the label of a file of `refining_tse`."""
+    """Return whether these are JSON lines with both sentences, but without the label of the format `refining_tse`."""
     first = head.lstrip().split("\n", 1)[0]
     pair = first.startswith("{") and '"sentence_good"' in first and '"sentence_bad"' in first
     return pair and not refining_tse.claims(path, head)
 
 
 def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
-    """The suites of a file, one a paradigm.
+    """Read the suites of a file, one for each paradigm.
 
     Arguments:
         path: the file.
-        suite: the field that names the suite of a pair, if it is neither `UID` nor `paradigm`.
+        suite: the field with the name of the suite, if it is neither `UID` nor `paradigm`.
 
     Raises:
-        InputError: with the line: a field is missing or no text, or prefix and word don't begin the sentence.
+        InputError: a field is missing or not a text, or the sentence doesn't begin with prefix and word; the message names
+            the line.
         UsageError: a line has no field `suite`.
     """
     content = utf8.read(path)
@@ -58,23 +60,23 @@ def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
         place = f"{path}, line {line}"
         if _method(row) != method:
             raise InputError(
-                place, f"the fields of {_method(row) or 'no prefix method'}", f"those of line {rows[0][0]}"
+                place, f"the fields of {_method(row) or 'no prefix method'}", f"the fields of line {rows[0][0]}"
             )
         items.append((_name(row, suite, path, place), _item(row, index, method, place, escaped)))
     yield from _pair.suites(items, method, str(path))
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
-    """Write minimal pairs as JSON lines; what was read from such a file is written as it was.
+    """Write minimal pairs as JSON lines. Suites that were read from such a file are written without any change.
 
     Raises:
-        InputError: a suite is not one of minimal pairs, or has tags that can't be fields.
+        InputError: a suite does not consist of minimal pairs, or a tag has the name of a sentence field.
     """
-    found = []
+    lines = []
     for suite in suites:
         method = _pair.method(suite)
-        found += [_line(suite, item, method) for item in suite.items]
-    atomic.write(path, "".join(line + "\n" for line in found).encode())
+        lines += [_line(suite, item, method) for item in suite.items]
+    atomic.write(path, "".join(line + "\n" for line in lines).encode())
 
 
 def _method(row: dict[str, Any]) -> str | None:
@@ -93,31 +95,37 @@ def _name(row: dict[str, Any], option: str, path: Path, place: str) -> str:
 
 
 def _item(row: dict[str, Any], index: int, method: str | None, place: str, escaped: dict[str, str]) -> Item:
-    texts = {key: shape.sentence(row[key], f"{place}, {key}") for key in _HELD if key in row}
+    texts = {key: shape.sentence(row[key], f"{place}, {key}") for key in _SENTENCE_FIELDS if key in row}
     for key in ("sentence_good", "sentence_bad", *(_pair.FIELDS[method] if method else ())):
         if key not in texts:
-            raise InputError(place, f"no {key!r}", "both sentences" if key in _HELD[:2] else f"all fields of {method}")
+            raise InputError(
+                place, f"no {key!r}", "both sentences" if key in _SENTENCE_FIELDS[:2] else f"all fields of {method}"
+            )
     if any(key in row for key in _ONE) and any(key in row for key in _TWO):
-        raise InputError(place, "the fields of both prefix methods", "those of one")
-    good, bad = (texts[key] for key in _HELD[:2])
+        raise InputError(place, "the fields of both prefix methods", "the fields of one method")
+    good, bad = (texts[key] for key in _SENTENCE_FIELDS[:2])
     if method:
         sentences = _pair.regions(good, bad, method, [texts[key] for key in _pair.FIELDS[method]], place)
     else:
         sentences = {"good": Sentence(good), "bad": Sentence(bad)}
     key = next((key for key in IDS if key in row), None)
-    tags = {name: shape.plain(value) for name, value in row.items() if name not in (*_HELD, key)}
+    tags = {name: shape.plain(value) for name, value in row.items() if name not in (*_SENTENCE_FIELDS, key)}
     _refuse_reserved(tags, place)
-    blanks = {f"json:{name}": text for name, text in texts.items() if name not in _HELD[:2] and text != text.strip()}
+    spaced = {
+        f"json:{name}": text
+        for name, text in texts.items()
+        if name not in _SENTENCE_FIELDS[:2] and text != text.strip()
+    }
     fields = {
         "json:fields": json.dumps({name: "" if isinstance(value, str) else "json" for name, value in row.items()})
     }
-    return Item(shape.plain(row[key]) if key else str(index), sentences, tags | blanks | fields | escaped)
+    return Item(shape.plain(row[key]) if key else str(index), sentences, tags | spaced | fields | escaped)
 
 
 def _refuse_reserved(tags: dict[str, str], place: str) -> None:
     for name in tags:
         if name.startswith("json:"):
-            raise InputError(place, f"a field {name!r}", "a name that doesn't begin with json:", "Rename it.")
+            raise InputError(place, f"a field {name!r}", "a name that doesn't begin with json:", "Rename the field.")
 
 
 def _line(suite: Suite, item: Item, method: str | None) -> str:
@@ -140,4 +148,4 @@ def _value(tag: str) -> Any:
     try:
         return json.loads(tag)
     except json.JSONDecodeError:
-        return tag  # The tag was changed to something that is no JSON value.
+        return tag  # The tag was changed to something that is not JSON.

@@ -1,4 +1,4 @@
-"""CLAMS (Mueller et al. 2020): lines of True or False, a tab and a sentence; good and bad ones alternate."""
+"""CLAMS (Mueller et al. 2020): lines of True or False, a tab and a sentence, with good and bad sentences in turn."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +13,15 @@ _LABELS = ("True", "False")
 
 
 def claims(path: Path, head: str) -> bool:
-    """A text whose first two lines begin with True and False before a tab."""
+    """Return whether the first line of the text begins with True and a tab, and the second with False."""
     return [line.split("\t")[0] for line in head.split("\n")[:2]] == list(_LABELS) and "\t" in head
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """The one suite of a file, called like it; pairs are numbered from 0.
+    """Read the suite of a file, which is named after the file. Pairs are numbered from 0.
 
     Raises:
-        InputError: with the line: a line out of turn, or without a sentence.
+        InputError: a line has the wrong label or no sentence; the message names the line.
     """
     sentences: list[Sentence] = []
     for number, line in utf8.lines(utf8.read(path)):

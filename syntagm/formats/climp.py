@@ -1,6 +1,7 @@
-"""CLiMP (Xiang et al. 2021): CSV with the header `,0,1,2,3`: phenomenon, paradigm, sentence, and 1 if it is good or 0.
+"""CLiMP (Xiang et al. 2021): CSV with phenomenon, paradigm, sentence and label, under the header `,0,1,2,3`.
 
-The two rows of a pair stand together, in either order. Each paradigm is a suite.
+The label is 1 for good sentences and 0 for bad ones. The two rows of a pair follow each other, in either order. Each
+paradigm is a suite.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,15 +19,15 @@ Row = tuple[int, list[str]]
 
 
 def claims(path: Path, head: str) -> bool:
-    """A text that begins with the five column names."""
+    """Return whether the text begins with the five column names."""
     return head.split("\n", 1)[0].rstrip("\r") == ",".join(_HEADER)
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """The suites of a file, one a paradigm; pairs are numbered from 0 within it.
+    """Read the suites of a file, one for each paradigm. The pairs of each are numbered from 0.
 
     Raises:
-        InputError: with the line: other columns, or a row without its partner.
+        InputError: the columns are others, or a row has no partner; the message names the line.
     """
     rows = list(csv.under(_HEADER, utf8.read(path), path))
     if len(rows) % 2:
@@ -43,7 +44,7 @@ def read(path: Path) -> Iterator[Suite]:
 
 def _sentences(rows: Sequence[Row], path: Path) -> tuple[str, str, dict[str, Sentence]]:
     line = rows[0][0]
-    texts = {row[4].strip(): Sentence(shape.sentence(row[3], f"{path}, line {at}")) for at, row in rows}
+    texts = {row[4].strip(): Sentence(shape.sentence(row[3], f"{path}, line {number}")) for number, row in rows}
     names = {(row[1], row[2]) for _, row in rows}
     if set(texts) != {"0", "1"} or len(names) != 1:
         found = f"labels {' and '.join(row[4] for _, row in rows)} in {' and '.join(row[2] for _, row in rows)}"

@@ -1,4 +1,4 @@
-"""COMPS (Misra et al. 2023): JSON lines with two prefixes and one property; the two-prefix comparison of BLiMP.
+"""COMPS (Misra et al. 2023): JSON lines with two prefixes and one property, compared by BLiMP's two-prefix method.
 
 The property phrase should be more likely after `prefix_acceptable` than after `prefix_unacceptable`.
 """
@@ -15,16 +15,18 @@ _FIELDS = ("prefix_acceptable", "prefix_unacceptable", "property_phrase")
 
 
 def claims(path: Path, head: str) -> bool:
-    """JSON lines whose first has the three fields."""
+    """Return whether these are JSON lines with the three fields."""
     first = head.lstrip().split("\n", 1)[0]
     return first.startswith("{") and all(f'"{name}"' in first for name in _FIELDS)
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """The one suite of a file, called like it. `id` gives the id of an item, else its number from 0; the rest are tags.
+    """Read the suite of a file, which is named after the file.
+
+    The field `id` is the id of an item, which is its number from 0 by default. Other fields are tags.
 
     Raises:
-        InputError: with the line: a field is missing or empty.
+        InputError: a field is missing or empty; the message names the line.
     """
     items = []
     for index, (line, row) in enumerate(json.objects(utf8.read(path), path)):

@@ -1,13 +1,14 @@
-"""EWoK (Ivanova et al. 2024): two contexts and two targets; each target is likelier in its own context.
+"""EWoK (Ivanova et al. 2024): two contexts and two targets, where each target should be more likely in its own context.
 
-A table with the columns Context1, Context2, Target1, Target2. The four conditions `c1_t1`, `c1_t2`, `c2_t1`, `c2_t2` put a
-target after a context, with the regions `context` and `target`. The paper gives half a point for each of two comparisons:
+The file is a table with the columns Context1, Context2, Target1, Target2. The four conditions `c1_t1`, `c1_t2`, `c2_t1`,
+`c2_t2` are a context followed by a target, with the regions `context` and `target`. The paper gives half a point for each
+of two comparisons:
 
     target1: P(Target1 | Context1) > P(Target1 | Context2)
     target2: P(Target2 | Context2) > P(Target2 | Context1)
 
-so the paper's score is the mean of the two predictions. (BabyLM compares two targets in one context, which is another
-quantity and not offered here.)
+The paper's score is therefore the mean of the two predictions. (BabyLM compares two targets in one context. That is
+another measure, which this format does not have.)
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,20 +29,20 @@ _PREDICTIONS = (
 
 
 def claims(path: Path, head: str) -> bool:
-    """A text whose first line names the four columns."""
+    """Return whether the first line of the text has the names of the four columns."""
     first = head.lstrip().split("\n", 1)[0]
     return all(name in first for name in _COLUMNS)
 
 
 def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
-    """The suites of a file, one a `Domain`, or one called like the file if there is no such column.
+    """Read the suites of a file: one for each value of `Domain`, or one named after the file without this column.
 
     Arguments:
         path: the file: CSV, TSV, JSON lines or a JSON list.
-        delimiter: what stands between cells, if it is neither a tab nor `,` nor `;`.
+        delimiter: the separator of cells, if it is neither a tab nor `,` nor `;`.
 
     Raises:
-        InputError: with the line: a context or target is missing or empty.
+        InputError: a context or target is missing or empty; the message names the line.
     """
     table = _table.read(utf8.read(path), path, _has_columns, delimiter)
     suites: dict[str, list[Item]] = {}
@@ -49,7 +50,7 @@ def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
         item = _item(row, index, table.place(number))
         suites.setdefault(row.get("Domain") or path.stem, []).append(item)
     if not suites:
-        raise InputError(str(path), "no items", "at least one")
+        raise InputError(str(path), "no items", "at least one item")
     for name, items in suites.items():
         yield Suite(name, tuple(items), _PREDICTIONS)
 

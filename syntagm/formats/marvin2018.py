@@ -1,8 +1,9 @@
-"""Marvin & Linzen 2018: the pickles of LM_syneval, a dictionary of minimal pairs or NPI triples for each construction.
+"""Marvin & Linzen 2018: the pickles of LM_syneval, each a dictionary of the minimal pairs or NPI triples of a construction.
 
-A key says the configuration: `sing_MS_MV_plur_ES_EV` is a tested dependency in the singular (main subject and main verb)
-beside an embedded subject and verb in the plural. Pairs differ in one word, the critical region; in triples the critical
-region is `ever`. A pickle is a program, so reading one needs `allow_pickle=yes`; even then only `_pickle` reads it.
+The keys are configurations. In `sing_MS_MV_plur_ES_EV`, for instance, the tested dependency (main subject and main verb) is
+singular, and the embedded subject and verb are plural. Pairs differ in one word, which is the critical region; in triples
+the critical region is `ever`. A pickle is a program, so reading one needs `allow_pickle=yes`. Even then it is not run:
+`io.pickle` reads it.
 """
 
 import re
@@ -59,47 +60,49 @@ _NUMBERS = re.compile(r"(sing|plur)_[A-Z_]+?(?:_(sing|plur)_[A-Z_]+)?")
 
 
 def claims(path: Path, head: str) -> bool:
-    """Any pickle: what it holds is only known when it has been read."""
+    """Return whether this is a pickle. Its content is only known after it has been read."""
     return path.suffix in (".pickle", ".pkl")
 
 
 def read(
     path: Path, *, allow_pickle: str = "no", style: str = "published", n: str = "", seed: str = "1"
 ) -> Iterator[Suite]:
-    """The suite of a pickle, called like the file.
+    """Read the suite of a pickle, which is named after the file.
 
     Arguments:
         path: the file.
         allow_pickle: `yes` permits reading a pickle at all.
-        style: `published` as in the file, in lower case and without a full stop; `natural` with a capital and a full stop.
-        n: at most so many items, drawn evenly from the configurations.
-        seed: of the draw.
+        style: `published` for sentences as in the file, in lower case and without a full stop; `natural` to add a capital
+            and a full stop.
+        n: the maximum number of items, which are drawn evenly from the configurations.
+        seed: the seed of the draw.
 
     Raises:
-        InputError: no permission, not a dictionary of lists of pairs or triples of texts, or a pair that differs in more
-            than one word; with key and number.
+        InputError: the permission is missing, the content is not a dictionary of lists of pairs or triples of texts, or a
+            pair differs in more than one word; the message names key and number.
+        UsageError: an option has a value that is not allowed.
     """
     if allow_pickle not in ("yes", "no") or style not in STYLES:
         raise UsageError(str(path), f"allow_pickle={allow_pickle}, style={style}", f"yes or no, {' or '.join(STYLES)}")
     if allow_pickle == "no":
         cure = f"Add --allow-pickle, or write {path.name}?allow_pickle=yes; the file is then read without running it."
         raise InputError(str(path), "a pickle, which can be a program", "permission to read it", cure)
-    found = pickle.load(path)
-    sizes = {len(row) for rows in found.values() for row in rows}
+    content = pickle.load(path)
+    sizes = {len(row) for rows in content.values() for row in rows}
     if len(sizes) != 1 or not sizes <= PREDICTIONS.keys():
         shown = f"rows of {' and '.join(map(str, sorted(sizes)))} sentences" if sizes else "no rows"
-        raise InputError(str(path), shown, "rows of 2 throughout, or of 3")
+        raise InputError(str(path), shown, "only rows of 2 sentences, or only rows of 3")
     items = tuple(
-        _item(key, index, found[key][index], style, str(path))
-        for key, chosen in _chosen(found, n, seed, path).items()
+        _item(key, index, content[key][index], style, str(path))
+        for key, chosen in _chosen(content, n, seed, path).items()
         for index in chosen
     )
-    made = ({"seed": seed} if n else {}) | ({"style": style} if style != "natural" else {})
-    yield Suite(path.stem, items, PREDICTIONS[sizes.pop()], tags(path.stem) | made)
+    made_tags = ({"seed": seed} if n else {}) | ({"style": style} if style != "natural" else {})
+    yield Suite(path.stem, items, PREDICTIONS[sizes.pop()], tags(path.stem) | made_tags)
 
 
 def tags(name: str) -> dict[str, str]:
-    """The tags of the suite of a file, as far as its name tells them.
+    """Return the tags of a suite that follow from the name of its file.
 
     >>> tags("prep_anim")["construction"], tags("prep_anim")["animacy"]
     ('Across a prepositional phrase', 'animate')
@@ -107,22 +110,22 @@ def tags(name: str) -> dict[str, str]:
     kind, _, ending = name.rpartition("_")
     animacy = {"anim": "animate", "inanim": "inanimate"}.get(ending, "")
     row, phenomenon = CONSTRUCTIONS.get(kind if animacy else name, ("", ""))
-    told = {"construction": row, "phenomenon": phenomenon, "circuit": phenomenon, "animacy": animacy or "animate"}
-    return {**SOURCE, **(told if row else {})}
+    known = {"construction": row, "phenomenon": phenomenon, "circuit": phenomenon, "animacy": animacy or "animate"}
+    return {**SOURCE, **(known if row else {})}
 
 
-def _chosen(found: Mapping[str, Sequence[object]], n: str, seed: str, path: Path) -> dict[str, Sequence[int]]:
-    """Which rows of each key to read: all, or `n` in all, as evenly from the keys as their sizes let it."""
+def _chosen(content: Mapping[str, Sequence[object]], n: str, seed: str, path: Path) -> dict[str, Sequence[int]]:
+    """Choose the rows to read of each key: all of them, or `n` in total, as evenly from the keys as possible."""
     if not n:
-        return {key: range(len(rows)) for key, rows in found.items()}
+        return {key: range(len(rows)) for key, rows in content.items()}
     if not _NUMBER.fullmatch(n) or int(n) < 1 or not _NUMBER.fullmatch(seed):
         expected = "n, a number from 1, and seed, a number, up to 999,999,999"
         raise UsageError(str(path), f"n={shown(n)}, seed={shown(seed)}", expected)
     generator = Random(f"syntagm {seed}")
     chosen: dict[str, Sequence[int]] = {}
-    for key, share in zip(found, quotas(int(n), [len(rows) for rows in found.values()]), strict=True):
-        # Of the generator only `random` gives the same numbers in all versions of Python.
-        order = sorted(range(len(found[key])), key=lambda _: generator.random())
+    for key, share in zip(content, quotas(int(n), [len(rows) for rows in content.values()]), strict=True):
+        # `random` is the only method of the generator that gives the same numbers in all versions of Python.
+        order = sorted(range(len(content[key])), key=lambda _: generator.random())
         chosen[key] = sorted(order[:share])
     return chosen
 
@@ -131,25 +134,25 @@ def _item(key: str, index: int, row: tuple[str, ...], style: str, path: str) -> 
     place = f"{path}, {key}/{index}"
     if style == "natural":
         row = tuple(text[:1].upper() + text[1:].removesuffix(".") + "." for text in row)
-    made = (
+    sentences = (
         _pair_of(row, place)
         if len(row) == 2
         else {name: _npi(text, place) for name, text in zip(TRIPLE, row, strict=True)}
     )
     numbers = _NUMBERS.fullmatch(key)
     known = {"number": numbers[1], "attractor": numbers[2]} if numbers else {"tense": key} if len(row) == 3 else {}
-    return Item(f"{key}/{index}", made, {"configuration": key} | {name: tag for name, tag in known.items() if tag})
+    return Item(f"{key}/{index}", sentences, {"configuration": key} | {name: tag for name, tag in known.items() if tag})
 
 
 def _pair_of(row: tuple[str, ...], place: str) -> dict[str, Sentence]:
     words = [text.removesuffix(".").split() for text in row]
-    differing = [at for at, (one, other) in enumerate(zip(*words, strict=False)) if one != other]
+    differing = [index for index, (good, bad) in enumerate(zip(*words, strict=False)) if good != bad]
     if len(words[0]) != len(words[1]) or len(differing) != 1:
         found = f"{row[0]!r} and {row[1]!r}"
         raise InputError(place, found, "two sentences that differ in one word")
-    [at] = differing
+    [index] = differing
     return {
-        name: _pair.split(text, " ".join(split[:at]), split[at], place)
+        name: _pair.split(text, " ".join(split[:index]), split[index], place)
         for name, text, split in zip(PAIR, row, words, strict=True)
     }
 

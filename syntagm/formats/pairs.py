@@ -1,16 +1,17 @@
-"""Minimal pairs typed by hand, and any table with one pair a row: TSV, CSV, JSON lines or a JSON list.
+"""Minimal pairs in any table with one pair per row: TSV, CSV, JSON lines or a JSON list.
 
     good	bad
     The keys are here.	The keys is here.
 
-The two columns are found by their names: good/bad, sentence_good/sentence_bad, good_sentence/bad_sentence,
-acceptable/unacceptable, grammatical/ungrammatical, correct/wrong, sen/wrong_sen, source_sentence/target_sentence; others
-are named by options: `pairs.csv?good=right&bad=wrong`. A table without a header has two columns, good first, with a tab
-between them. Tab, `;` and `,` are told apart by the header.
+The two columns are recognised by their names: good/bad, sentence_good/sentence_bad, good_sentence/bad_sentence,
+acceptable/unacceptable, grammatical/ungrammatical, correct/wrong, sen/wrong_sen, source_sentence/target_sentence. Options
+name other columns: `pairs.csv?good=right&bad=wrong`. A table without a header has two columns separated by a tab, good
+first. The header shows whether cells are separated by a tab, `;` or `,`.
 
-With `prefix`, `critical_good` and `critical_bad` the prediction `one_prefix` is made too; with `prefix_good`,
-`prefix_bad` and `word`, `two_prefix`. `suite`, `paradigm` or `UID` names the suite of a pair, else the file does; `id`,
-`pairID`, `pair_id`, `item` or a column without a name gives its id, else its number from 0. Other columns are tags.
+The columns `prefix`, `critical_good` and `critical_bad` add the prediction `one_prefix`; `prefix_good`, `prefix_bad` and
+`word` add `two_prefix`. The column `suite`, `paradigm` or `UID` has the name of a pair's suite, which is that of the file
+by default. The column `id`, `pairID`, `pair_id`, `item`, or one without a name, has the id of a pair, which is its number
+from 0 by default. Other columns are tags.
 """
 
 import re
@@ -44,7 +45,7 @@ FIELDS = (
 
 
 def claims(path: Path, head: str) -> bool:
-    """A table whose header has a known pair of names, or two columns with a tab between them throughout."""
+    """Return whether this is a table with a known pair of column names, or with two columns separated by tabs."""
     first = head.lstrip().split("\n", 1)[0].lower()
     if path.suffix in (".json", ".jsonl") or first[:1] in ("[", "{"):
         keys = set(re.findall(r'"([^"\\]*)"\s*:', head.lstrip()[:4096].lower()))
@@ -62,25 +63,26 @@ def claims(path: Path, head: str) -> bool:
 def read(
     path: Path, *, good: str = "", bad: str = "", id: str = "", suite: str = "", delimiter: str = "", quote: str = "yes"
 ) -> Iterator[Suite]:
-    """The suites of a table.
+    """Read the suites of a table.
 
     Arguments:
         path: the file.
-        good: the column of the acceptable sentences, if its name is not a known one.
-        bad: the column of the unacceptable sentences; likewise.
-        id: the column that gives the id of a pair.
-        suite: the column that names the suite of a pair.
-        delimiter: what stands between cells: a character, `tab`, `comma` or `semicolon`.
+        good: the column of the acceptable sentences; needed unless its name is known.
+        bad: the column of the unacceptable sentences; needed unless its name is known.
+        id: the column with the ids of pairs.
+        suite: the column with the names of suites.
+        delimiter: the separator of cells: a character, `tab`, `comma` or `semicolon`.
         quote: `yes` if quotation marks enclose cells (RFC 4180), `none` if they are ordinary characters.
 
     Raises:
-        InputError: with the line: cells too many or too few, an empty sentence, or prefix fields that don't fit.
+        InputError: a row has too many or too few cells, a sentence is empty, or prefix fields don't fit the sentence; the
+            message names the line.
         UsageError: an option names a column that does not exist.
     """
     if quote not in ("yes", "none"):
         raise UsageError("quote", repr(quote), "yes or none")
     if bool(good) != bool(bad):
-        raise UsageError("good" if good else "bad", "alone", "both good= and bad=")
+        raise UsageError("good" if good else "bad", "without the other", "both good= and bad=")
     table = _table.read(utf8.read(path), path, _names(good, bad), delimiter, quote == "yes")
     columns = table.columns
     pair = (good, bad) if good else _names("", "")(columns)
@@ -89,27 +91,30 @@ def read(
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, columns)))
     if pair is None:
         raise _unknown(path, columns)
-    id = id or next((found for name in IDS if (found := _named(columns, name)) is not None), "")
-    suite = suite or next((found for name in SUITES if (found := _named(columns, name)) is not None), "")
+    id = id or next((column for name in IDS if (column := _named(columns, name)) is not None), "")
+    suite = suite or next((column for name in SUITES if (column := _named(columns, name)) is not None), "")
     yield from _suites(table, pair, id, suite)
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
-    """Write minimal pairs as a table that reads back as the same suites; commas if the name ends in .csv, else tabs.
+    """Write minimal pairs as a table that can be read back as the same suites.
 
-    Tags that begin with `json:` are left out: they only serve the format from which the suites came.
+    Cells are separated by commas if the name of the file ends in .csv, else by tabs. Tags that begin with `json:` are
+    skipped, because they only serve the format from which the suites were read.
 
     Raises:
-        InputError: a suite is not one of minimal pairs, or a tag has the name of a column.
+        InputError: a suite does not consist of minimal pairs, or a tag has the name of a column.
     """
     methods = {suite.name: _pair.method(suite) for suite in suites}
     if len(set(methods.values())) > 1:
-        raise InputError(str(path), "suites with different prefix methods", "one method", "Write each by itself.")
+        raise InputError(
+            str(path), "suites with different prefix methods", "one method", "Write each to a file of its own."
+        )
     rows = [_row(suite, item, methods[suite.name]) for suite in suites for item in suite.items]
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    if (found := _method(str(path), columns)[0]) != (method := next(iter(methods.values()), None)):
+    if (in_columns := _method(str(path), columns)[0]) != (method := next(iter(methods.values()), None)):
         raise InputError(
-            str(path), f"tags called like the columns of {found}", f"those of {method or 'no prefix method'}"
+            str(path), f"tags called like the columns of {in_columns}", f"columns of {method or 'no prefix method'}"
         )
     cells = [columns, *([row.get(name, "") for name in columns] for row in rows)]
     text = csv.plain(cells, "," if path.suffix == ".csv" else "\t")
@@ -117,11 +122,14 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 
 def _names(good: str, bad: str) -> Callable[[Sequence[str]], tuple[str, str] | None]:
-    """A function that finds the two columns in a header: those asked for, or a known pair in any case of letters."""
+    """Return a function that finds the columns of a pair in a header: `good` and `bad`, or else a known pair of names.
+
+    The case of letters is ignored.
+    """
 
     def find(columns: Sequence[str]) -> tuple[str, str] | None:
-        for one, other in [(good, bad)] if good else KNOWN:
-            first, second = _named(columns, one), _named(columns, other)
+        for names in [(good, bad)] if good else KNOWN:
+            first, second = (_named(columns, name) for name in names)
             if first is not None and second is not None:
                 return first, second
         return None
@@ -142,7 +150,7 @@ def _unknown(path: Path, columns: Sequence[str]) -> InputError:
 
 def _suites(table: _table.Table, pair: tuple[str, str], id: str, suite: str) -> Iterator[Suite]:
     method, fields = _method(str(table.path), table.columns)
-    held = {*pair, *fields, id if id in table.columns else None, suite if suite.strip().lower() == "suite" else None}
+    used = {*pair, *fields, id if id in table.columns else None, suite if suite.strip().lower() == "suite" else None}
     items = []
     for index, (number, row) in enumerate(table.rows):
         place = table.place(number)
@@ -151,18 +159,18 @@ def _suites(table: _table.Table, pair: tuple[str, str], id: str, suite: str) -> 
             sentences = _pair.regions(good, bad, method, [row.get(name, "") for name in fields], place)
         else:
             sentences = {"good": Sentence(good), "bad": Sentence(bad)}
-        tags = {name or "index": cell for name, cell in row.items() if name not in held and cell}
+        tags = {name or "index": cell for name, cell in row.items() if name not in used and cell}
         name = _cell(row, suite, place) if suite else table.path.stem
         items.append((name, Item(row.get(id) or str(index), sentences, tags)))
     return _pair.suites(items, method, str(table.path))
 
 
 def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
-    """The prefix method whose columns are there, and these columns."""
-    found = [(method, names) for method, names in FIELDS if set(names) <= set(columns)]
-    if len(found) > 1:
-        raise InputError(place, "the columns of two prefix methods", "those of one")
-    return found[0] if found else (None, ())
+    """Return the prefix method whose columns exist, and these columns."""
+    methods = [(method, names) for method, names in FIELDS if set(names) <= set(columns)]
+    if len(methods) > 1:
+        raise InputError(place, "the columns of two prefix methods", "the columns of one method")
+    return methods[0] if methods else (None, ())
 
 
 def _cell(row: dict[str, str], name: str, place: str) -> str:
@@ -179,7 +187,7 @@ def _row(suite: Suite, item: Item, method: str | None) -> dict[str, str]:
     row |= dict(zip(names, parts.values(), strict=True))
     for name, text in {**suite.tags, **item.tags}.items():
         if name in row:
-            raise InputError(place, f"a tag called {name!r}", "another name", "The format uses this name itself.")
+            raise InputError(place, f"a tag called {name!r}", "another name", "The format uses this name.")
         if not name.startswith("json:"):
             row[name] = text
     return row

@@ -1,9 +1,9 @@
 """The templates of Newman et al. 2021: JSON lines with `sentence_good`, `sentence_bad` and `label`, -1 or -2.
 
-The two sentences differ in one word, the verb; -1 says that the good one is singular, -2 plural (the tag `number` is `sing` or
-`plur`). Most files are in lower case without a full stop, and the released code makes contexts of them in its own way:
-marks at the ends of a sentence are taken off, the first word gets a capital and loses those within it, and a full stop is
-put at the end. `context=published`, the default, does the same; `context=as-is` leaves the sentences as they stand.
+The two sentences differ in one word, the verb. The good verb is singular if the label is -1 and plural if it is -2 (the tag
+`number` is `sing` or `plur`). Most files are in lower case without a full stop, and the released code changes them: it
+removes punctuation at the ends of a sentence, capitalises the first word (with lower case after its first letter) and adds
+a full stop. `context=published`, the default, does the same; `context=as-is` does not change the sentences.
 """
 
 import re
@@ -22,7 +22,7 @@ NUMBERS = {-1: "sing", -2: "plur"}
 CONTEXTS = ("published", "as-is")
 _LABEL = re.compile(r'"label"\s*:\s*-[12]\s*[,}]')
 _MARK = re.compile(r" ([.,;?!])")
-# The rows of the paper's Table 2, each made of one or several files.
+# File name -> row of the paper's Table 2. A row may combine several files.
 _ROWS = {
     "simple_agrmt": "Simple",
     "sent_comp": "In a sentential complement",
@@ -47,23 +47,25 @@ _ROWS = {
 
 
 def claims(path: Path, head: str) -> bool:
-    """JSON lines whose first has both sentences and the label -1 or -2."""
+    """Return whether these are JSON lines with both sentences and the label -1 or -2."""
     first = head.lstrip().split("\n", 1)[0]
     fields = all(f'"{name}"' in first for name in ("sentence_good", "sentence_bad"))
     return first.startswith("{") and fields and _LABEL.search(first) is not None
 
 
 def read(path: Path, *, context: str = "published") -> Iterator[Suite]:
-    """The one suite of a file, called like it; pairs are numbered from 0.
+    """Read the suite of a file, which is named after the file. Pairs are numbered from 0.
 
-    Its tag `construction` is the row of the paper's Table 2, for files called as the published ones.
+    For files with the published names, the tag `construction` is the row of the paper's Table 2.
 
     Arguments:
-        context: `published` or `as-is`, see the module.
+        path: the file.
+        context: `published` or `as-is`; the module's docstring explains both.
 
     Raises:
-        InputError: with the line: a field is missing, the label is another, or not exactly one word differs.
-        UsageError: another `context`.
+        InputError: a field is missing, the label is another number, or not exactly one word differs; the message names the
+            line.
+        UsageError: `context` has another value.
     """
     if context not in CONTEXTS:
         raise UsageError(str(path), f"context={context}", " or ".join(CONTEXTS))
@@ -76,7 +78,7 @@ def read(path: Path, *, context: str = "published") -> Iterator[Suite]:
         good, bad = (shape.sentence(_field(fields, name, place), place) for name in ("sentence_good", "sentence_bad"))
         words = [_words(sentence) for sentence in (good, bad)]
         _refuse_other_differences(words, place)
-        texts = [_published(one) for one in words] if context == "published" else [good, bad]
+        texts = [_published(split) for split in words] if context == "published" else [good, bad]
         sentences = {name: Sentence(text) for name, text in zip(("good", "bad"), texts, strict=True)}
         items.append((path.stem, Item(str(len(items)), sentences, tags | {"number": number})))
         shape.count(len(items), path)
@@ -102,14 +104,14 @@ def _words(sentence: str) -> list[str]:
 
 def _refuse_other_differences(words: list[list[str]], place: str) -> None:
     good, bad = words
-    differing = sum(one != other for one, other in zip(good, bad, strict=False)) + abs(len(good) - len(bad))
+    differing = sum(word != other for word, other in zip(good, bad, strict=False)) + abs(len(good) - len(bad))
     if differing != 1 or len(good) != len(bad):
         found = f"words that differ: {differing}, in {' '.join(good)!r} and {' '.join(bad)!r}"
-        raise InputError(place, found, "exactly one, the verb")
+        raise InputError(place, found, "exactly one differing word, the verb")
 
 
 def _published(words: list[str]) -> str:
-    """The sentence as the released code makes it.
+    """Return the sentence as the released code makes it.
 
     >>> _published(["the", "cat", "is", "tall"])
     'The cat is tall.'

@@ -1,16 +1,17 @@
 """SyntaxGym suites (Gauthier et al. 2020), the JSON files published with Hu et al. 2020.
 
-A sentence is the contents of its regions, stripped, those that are not blank joined by one space; nothing else is added
-or taken away. Regions are called by their numbers; a blank one is a span of no length at the end of what stands before
-it. With `joined=hub`, white space before `.` and `,` is deleted after joining, as the copy on the Hugging Face hub does.
+A sentence is made of the contents of its regions: they are stripped, and those that are not empty are joined by single
+spaces. Regions are named by their numbers. An empty region is a span of length 0 at the end of the text before it. With
+`joined=hub`, white space before `.` and `,` is deleted after joining, as in the copy on the Hugging Face hub.
 
-Both published forms are read: the main branch (square brackets in formulas, blanks around contents) and the corrected
-one. `region_meta` becomes the tags `region.N`; other texts of `meta` and of an item become tags under their own names.
-What has no place in the types (key order, blanks around contents, foreign keys) stands in the tag `json:suite` of a suite
-or `json:item` of an item: the original JSON with null wherever the types hold the value. So `write` gives the file back.
+Both published forms are read: that of the main branch (square brackets in formulas, spaces around contents) and the
+corrected one. `region_meta` becomes the tags `region.N`. Other texts of `meta` and of an item become tags of the same
+name. Details that the types can't hold (the order of keys, spaces around contents, other keys) are in the tag
+`json:suite` of the suite or `json:item` of an item: the original JSON with null in place of each value that the types
+hold. With them `write` reproduces the file.
 
-Deliberate differences from SyntaxGym 0.8a1: a region may have extra keys, blanks around contents are read, and the names
-in the published JSON schema are all demanded.
+Deliberate differences from SyntaxGym 0.8a1: a region may have further keys, spaces around contents are allowed, and all
+names in the published JSON schema are required.
 """
 
 import json
@@ -37,21 +38,21 @@ _BEFORE_STOP = re.compile(r"\s+(?=[.,])")
 
 
 def claims(path: Path, head: str) -> bool:
-    """A JSON file that begins with an object and mentions at least two keys of a suite."""
+    """Return whether this is a JSON file that begins with an object and has at least two keys of a suite."""
     return path.suffix == ".json" and head.lstrip().startswith("{") and sum(key in head for key in _KEYS) >= 2
 
 
 def read(path: Path, *, joined: str = "") -> Iterator[Suite]:
-    """The one suite of a file.
+    """Read the suite of a file.
 
     Arguments:
         path: the JSON file.
-        joined: `main`: contents joined by one space; `hub`: white space before `.` and `,` deleted afterwards. If it isn't
-            given, what `meta` says under `joined`, as the files that `write` made of other suites do; else `main`.
+        joined: `main` joins contents by single spaces; `hub` then deletes white space before `.` and `,`. The default is
+            the value in `meta`, which `write` adds to some files, or else `main`.
 
     Raises:
-        InputError: not a suite; the message names item, condition and region.
-        UsageError: `joined` is neither.
+        InputError: the file is not a suite; the message names item, condition and region.
+        UsageError: `joined` has another value.
     """
     if joined not in ("", *JOINED):
         raise UsageError("joined", repr(joined), " or ".join(JOINED))
@@ -66,21 +67,21 @@ def read(path: Path, *, joined: str = "") -> Iterator[Suite]:
     name = shape.field(meta, "name", str, f"{path}, meta")
     suite = Suite(name, items, tuple(_predictions(predictions, path)), tags, _aggregate(meta, f"{path}, meta"))
     skeleton = _skeleton.strip(top | {"items": []}, _frame(suite))
-    yield replace(suite, tags=tags | _kept("json:suite", skeleton) | _escaped(content))
+    yield replace(suite, tags=tags | _json_tag("json:suite", skeleton) | _escaped(content))
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
-    """Write one suite as the published files are: `json.dumps` with an indent of 4 and no final newline.
+    """Write a suite in the layout of the published files: `json.dumps` with an indent of 4 and no final newline.
 
-    Names of regions and predictions become numbers, with the names in `region_meta` and `meta`. Where a mark is written
-    without a blank before it, as a comma is, `meta` says `joined: hub`, so that it is read again without the blank.
+    Names of regions and predictions become numbers; the names are in `region_meta` and `meta`. If punctuation follows
+    without a space, `meta` gets `joined: hub`, so that it is read without a space again.
 
     Raises:
-        InputError: more than one suite, or one that the format can't hold; the message says why.
+        InputError: there is more than one suite, or the format can't hold the suite; the message gives the reason.
     """
     if len(suites) != 1:
-        cure = "A SyntaxGym file holds one suite: write each by itself."
-        raise InputError(str(path), f"{len(suites)} suites", "one", cure)
+        cure = "A SyntaxGym file holds one suite: write each suite to a file of its own."
+        raise InputError(str(path), f"{len(suites)} suites", "one suite", cure)
     suite = numbered(suites[0])
     if suite is not suites[0] and any(_attached(item) for item in suite.items):
         suite = replace(suite, tags={**suite.tags, "joined": "hub"})
@@ -93,15 +94,15 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 
 def _attached(item: Item) -> bool:
-    """Does a mark follow without a blank in one of the sentences?"""
-    parts = (
-        (one.text, [one.text[region.start : region.end] for region in one.regions]) for one in item.sentences.values()
+    """Return whether punctuation follows without a space in any of the sentences."""
+    return any(
+        assemble([sentence.text[region.start : region.end] for region in sentence.regions]).text != sentence.text
+        for sentence in item.sentences.values()
     )
-    return any(assemble(contents).text != text for text, contents in parts)
 
 
 def assemble(contents: Sequence[str], joined: str = "main") -> Sentence:
-    """The sentence that region contents make; the regions are called by their numbers, from 1.
+    """Make a sentence of the contents of its regions, which are named by their numbers from 1.
 
     >>> assemble(["The keys ", "", "are here", "."], "hub").text
     'The keys are here.'
@@ -117,7 +118,11 @@ def assemble(contents: Sequence[str], joined: str = "main") -> Sentence:
 
 
 def contents(sentence: Sentence, place: str) -> list[str]:
-    """What the regions hold, if the sentence is made of regions 1 to n as `assemble` makes it; else InputError."""
+    """Return the contents of the regions.
+
+    Raises:
+        InputError: the regions of the sentence are not named 1 to n.
+    """
     names = [region.name for region in sentence.regions]
     if not names or names != [str(number) for number in range(1, len(names) + 1)]:
         shown = ", ".join(names) or "none"
@@ -129,16 +134,20 @@ def contents(sentence: Sentence, place: str) -> list[str]:
 
 def _as_hub(sentence: Sentence) -> Sentence:
     kept = bytearray(b"\1") * len(sentence.text)
-    for gone in _BEFORE_STOP.finditer(sentence.text):
-        kept[gone.start() : gone.end()] = bytes(gone.end() - gone.start())
-    # The new place of each character: how many before it are kept.
-    moved = [0, *accumulate(kept)]
-    regions = (Region(region.name, moved[region.start], moved[region.end]) for region in sentence.regions)
+    for match in _BEFORE_STOP.finditer(sentence.text):
+        kept[match.start() : match.end()] = bytes(match.end() - match.start())
+    # The new position of each character is the number of characters before it that are not deleted.
+    positions = [0, *accumulate(kept)]
+    regions = (Region(region.name, positions[region.start], positions[region.end]) for region in sentence.regions)
     return Sentence(_BEFORE_STOP.sub("", sentence.text), tuple(regions))
 
 
 def item_of(value: Any, place: str, joined: str) -> Item:
-    """The item that a JSON object describes; InputError if it describes none."""
+    """Read an item from a JSON object.
+
+    Raises:
+        InputError: the object is not an item.
+    """
     item = shape.need(value, dict, place)
     number = item.get("item_number")
     if isinstance(number, bool) or not isinstance(number, int | str):
@@ -150,11 +159,13 @@ def item_of(value: Any, place: str, joined: str) -> Item:
         condition = shape.need(condition, dict, f"{place}, conditions[{index}]")
         name = shape.field(condition, "condition_name", str, f"{place}, conditions[{index}]")
         if name in sentences:
-            raise InputError(place, f"the condition {name!r} twice", "each condition once", "Rename or delete one.")
+            raise InputError(
+                place, f"the condition {name!r} twice", "each condition once", "Rename or delete one of them."
+            )
         sentences[name] = _sentence(condition, f"{place}, condition {name}", joined)
     tags = _skeleton.texts(item, ("item_number", "conditions"))
-    made = Item(str(number), sentences, tags)
-    return replace(made, tags=tags | _kept("json:item", _skeleton.strip(item, _plain_item(made, place))))
+    plain = Item(str(number), sentences, tags)
+    return replace(plain, tags=tags | _json_tag("json:item", _skeleton.strip(item, _plain_item(plain, place))))
 
 
 def _sentence(condition: dict[str, Any], place: str, joined: str) -> Sentence:
@@ -200,7 +211,7 @@ def _aggregate(meta: dict[str, Any], place: str) -> Aggregate:
 
 
 def _frame(suite: Suite) -> dict[str, Any]:
-    """The file without its items, as it is written if no `json:suite` tag says otherwise."""
+    """Return the JSON of a suite without its items and without the details in the tag `json:suite`."""
     place = f"suite {suite.name}"
     names = [prediction.name for prediction in suite.predictions]
     if names != [str(index) for index in range(len(names))]:
@@ -213,31 +224,35 @@ def _frame(suite: Suite) -> dict[str, Any]:
 
 
 def item_json(item: Item, place: str) -> dict[str, Any]:
-    """The JSON object that describes an item; InputError if its sentences are not made of regions 1 to n."""
-    made: dict[str, Any] = _plain_item(item, place)
+    """Return an item as a JSON object.
+
+    Raises:
+        InputError: the sentences are not made of regions 1 to n.
+    """
+    result: dict[str, Any] = _plain_item(item, place)
     if "json:item" in item.tags:
-        made = dict(_skeleton.fill(json.loads(item.tags["json:item"]), made, place))
-    for condition, sentence in zip(made["conditions"], item.sentences.values(), strict=True):
+        result = dict(_skeleton.fill(json.loads(item.tags["json:item"]), result, place))
+    for condition, sentence in zip(result["conditions"], item.sentences.values(), strict=True):
         parts = [region["content"] for region in condition["regions"]]
         if sentence.text not in (assemble(parts).text, assemble(parts, "hub").text):
-            cure = "Regions must cover the sentence but for the single spaces between them."
+            cure = "Regions must cover the sentence except for single spaces between them."
             where = f"{place}, condition {condition['condition_name']}"
             raise InputError(where, repr(sentence.text), repr(assemble(parts).text), cure)
-    return made
+    return result
 
 
 def _plain_item(item: Item, place: str) -> dict[str, Any]:
-    """The item as it is written if no `json:item` tag says otherwise."""
+    """Return the JSON of an item without the details in the tag `json:item`."""
     conditions = []
     for name, sentence in item.sentences.items():
-        held = contents(sentence, f"{place}, condition {name}")
-        regions = [{"region_number": number, "content": content} for number, content in enumerate(held, 1)]
+        texts = contents(sentence, f"{place}, condition {name}")
+        regions = [{"region_number": number, "content": content} for number, content in enumerate(texts, 1)]
         conditions.append({"condition_name": name, "regions": regions})
     tags = _skeleton.plain(item.tags, ("item_number", "conditions"), place)
     return {"item_number": _skeleton.number(item.id), "conditions": conditions} | tags
 
 
-def _kept(tag: str, skeleton: Any) -> dict[str, str]:
+def _json_tag(tag: str, skeleton: Any) -> dict[str, str]:
     return {} if skeleton is None else {tag: json.dumps(skeleton, ensure_ascii=False)}
 
 

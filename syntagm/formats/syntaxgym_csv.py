@@ -1,9 +1,9 @@
-"""SyntaxGym suites as CSV, as released beside the JSON files: one region a row, without predictions.
+"""SyntaxGym suites as CSV, released beside the JSON files: one region per row, without predictions.
 
     item_number,condition_name,region_number,region_name,content
     1,plural,1,subject,The keys
 
-Sentences are put together as in the JSON form; region names become the tags `region.N`. The suite is called like the file.
+Sentences are joined as in the JSON form. Region names become the tags `region.N`. The suite is named after the file.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,19 +25,19 @@ Row = tuple[int, list[str]]
 
 
 def claims(path: Path, head: str) -> bool:
-    """A text that begins with the five column names."""
+    """Return whether the text begins with the five column names."""
     return head.split("\n", 1)[0].rstrip("\r") == ",".join(COLUMNS)
 
 
 def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
-    """The one suite of a file; it has no predictions.
+    """Read the suite of a file. It has no predictions.
 
     Arguments:
         path: the file.
-        joined: as in the JSON form, `main` or `hub`.
+        joined: `main` or `hub`; see `syntaxgym`.
 
     Raises:
-        InputError: with the line: other columns, or regions that are not numbered 1, 2, 3 ...
+        InputError: the columns are others, or regions are not numbered 1, 2, 3 ...; the message names the line.
     """
     rows = [_checked(row, line, path) for line, row in csv.under(COLUMNS, utf8.read(path), path)]
     items = []
@@ -48,18 +48,18 @@ def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
-    """Write the items of one suite. The format has no place for predictions and for tags other than region names.
+    """Write the items of a suite. The format can't hold predictions, nor tags other than region names.
 
     Raises:
-        InputError: more than one suite, or sentences that are not made of regions 1 to n.
+        InputError: there is more than one suite, or a sentence is not made of regions 1 to n.
     """
     if len(suites) != 1:
-        raise InputError(str(path), f"{len(suites)} suites", "one", "Write each by itself.")
+        raise InputError(str(path), f"{len(suites)} suites", "one suite", "Write each to a file of its own.")
     suite = suites[0]
     rows: list[list[object]] = [list(COLUMNS)]
     for item in suite.items:
-        made = syntaxgym.item_json(item, f"suite {suite.name}, item {item.id}")
-        for condition in made["conditions"]:
+        item_json = syntaxgym.item_json(item, f"suite {suite.name}, item {item.id}")
+        for condition in item_json["conditions"]:
             for region in condition["regions"]:
                 number = region["region_number"]
                 label = suite.tags.get(f"region.{number}", "")

@@ -1,6 +1,7 @@
-"""Templates of our own, TOML files: a suite as slots, patterns and words (docs/reference/templates.md).
+"""Syntagm's templates: TOML files with slots, patterns and words, from which suites are made.
 
-A lexicon that a template names is the file of that name beside it (`words.toml` for `lexicon = "words"`) or a bundled one.
+docs/reference/templates.md describes the language. The lexicon of a template is a file in the same folder (`words.toml`
+for `lexicon = "words"`) or a bundled file.
 """
 
 import re
@@ -25,7 +26,7 @@ _SECTIONS = re.compile(
 
 
 def claims(path: Path, head: str) -> bool:
-    """A TOML file with a section of a template; words that stand before it can be many."""
+    """Return whether this is a TOML file with a section of a template. A long list of words may come before the section."""
     if path.suffix != ".toml":
         return False
     return _SECTIONS.search(head) is not None or (len(head) >= 1000 and _SECTIONS.search(_whole(path)) is not None)
@@ -36,28 +37,32 @@ def _whole(path: Path) -> str:
 
 
 def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", suite: str = "") -> Iterator[Suite]:
-    """The suites that a template makes.
+    """Make the suites of a template.
 
     Arguments:
         path: the TOML file.
-        n: how many items of each suite at most, if not those that the template says.
-        seed: of the draws, where items are drawn.
-        style: `natural`, or `published`: lower case and no punctuation.
-        suite: the name of one suite, if the file makes several and only one is wanted.
+        n: the maximum number of items of each suite; the default is the number in the template.
+        seed: the seed of the draws.
+        style: `natural`, or `published` for lower case without punctuation.
+        suite: the name of the only suite to make, of a file with several.
 
     Raises:
-        InputError: no template, or one that can't be filled; with section, slot or row.
-        UsageError: an option that can't be taken.
+        InputError: the file is not a template, or can't be filled; the message names the section, slot or row.
+        UsageError: an option has a value that is not allowed.
     """
     if style not in STYLES:
         raise UsageError("style", shown(style), " or ".join(STYLES))
-    number, start = None if not n else _number("n", n, 1), _number("seed", seed, 0)
-    spelled: Style = "published" if style == "published" else "natural"
-    yield from make.suites(templates(path), suite, number, start, spelled)
+    number, first_seed = None if not n else _number("n", n, 1), _number("seed", seed, 0)
+    checked_style: Style = "published" if style == "published" else "natural"
+    yield from make.suites(templates(path), suite, number, first_seed, checked_style)
 
 
 def templates(path: Path) -> list[template.Template]:
-    """The templates of a file, one for each suite that it makes; InputError if it holds none."""
+    """Read the templates of a file, one for each suite.
+
+    Raises:
+        InputError: the file is not a template.
+    """
 
     def classes_of(name: str) -> Mapping[str, LexicalClass]:
         return _lexicon(path, name)
@@ -66,7 +71,7 @@ def templates(path: Path) -> list[template.Template]:
 
 
 def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
-    # A name only, never a path: a template that comes from elsewhere must not read other places.
+    # Only a name is allowed, not a path, so that a template from an untrusted source can't read other folders.
     if not _NAME.fullmatch(name):
         raise InputError(f"{path}, lexicon", shown(name), "a name of letters, digits, _ and -, without .toml")
     for place in (path.parent, LEXICONS):
@@ -74,7 +79,7 @@ def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
             return template.classes(utf8.read(file), str(file))
     known = ", ".join(sorted(file.stem for file in LEXICONS.glob("*.toml"))) or "none"
     found = f"no {name}.toml beside the template and no bundled lexicon of this name"
-    raise InputError(f"{path}, lexicon", found, f"a file, or one of the bundled: {known}")
+    raise InputError(f"{path}, lexicon", found, f"a file, or a bundled lexicon: {known}")
 
 
 def _number(option: str, text: str, least: int) -> int:

@@ -1,6 +1,6 @@
-"""Zorro (Huebner et al. 2021): one sentence a line, the bad one of a pair before the good one.
+"""Zorro (Huebner et al. 2021): one sentence per line, with the bad sentence of a pair before the good one.
 
-Nothing in such a file says what it is: name the format, `agreement.txt?format=zorro`.
+Such a file can't be recognised. Name the format: `agreement.txt?format=zorro`.
 """
 
 from collections.abc import Iterator
@@ -15,18 +15,18 @@ ENDINGS = (".txt",)
 
 
 def claims(path: Path, head: str) -> bool:
-    """Never: a plain text may be anything."""
+    """Return False: a plain text may be anything."""
     return False
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """The one suite of a file, called like it; pairs are numbered from 0.
+    """Read the suite of a file, which is named after the file. Pairs are numbered from 0.
 
-    Of a name such as `agreement_subject_verb-across_prepositional_phrase` the part before the hyphen becomes the tag
+    The part of the name before a hyphen, as in `agreement_subject_verb-across_prepositional_phrase`, becomes the tag
     `phenomenon`.
 
     Raises:
-        InputError: an empty line, or an odd number of lines.
+        InputError: a line is empty, or the number of lines is odd.
     """
     sentences = []
     for number, line in utf8.lines(utf8.read(path)):
@@ -35,7 +35,7 @@ def read(path: Path) -> Iterator[Suite]:
         sentences.append(Sentence(shape.sentence(line, f"{path}, line {number}")))
     if len(sentences) % 2:
         raise InputError(
-            str(path), f"{len(sentences)} lines", "an even number", "Each bad sentence has its good one below."
+            str(path), f"{len(sentences)} lines", "an even number", "Write each bad sentence before its good one."
         )
     shape.count(len(sentences) // 2, path)
     phenomenon, hyphen, _ = path.stem.partition("-")

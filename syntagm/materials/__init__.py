@@ -1,1 +1,1 @@
-"""Our own suites as data files, one folder a collection."""
+"""Syntagm's own suites as data files, with one folder for each collection."""

@@ -1,4 +1,4 @@
-"""Find the files that a command line means: files, folders, patterns and bundled collections."""
+"""Find the files that arguments name: files, folders, patterns and bundled collections."""
 
 import glob
 import os
@@ -13,19 +13,19 @@ _MATERIALS = Path(__file__).resolve().parent
 
 
 def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pickle: bool = False) -> list[str]:
-    """The files that the arguments mean, in order, each with its options.
+    """Return the files that arguments name, in order, each with its options.
 
-    An argument is a bundled collection (`hu2020`) or one suite of it (`hu2020/mvrr`); a file; a folder, for all files in
-    it that some format claims; or a pattern with `*`. Of folders and patterns, hidden files, READMEs and a CSV beside a
-    JSON file of the same name are left out. Options after `?` hold for each file.
+    An argument is a bundled collection (`hu2020`), a suite of a collection (`hu2020/mvrr`), a file, a folder (for all
+    files in it that a format recognises), or a pattern with `*`. In folders and patterns, hidden files, READMEs, and a CSV
+    beside a JSON file of the same name are skipped. Options after `?` apply to each file.
 
     Arguments:
-        arguments: as typed.
-        skipped: is given the files of folders and patterns that are left out, with the reason.
-        allow_pickle: gives the pickles among the files the option of this name.
+        arguments: the arguments as typed.
+        skipped: a list to which the skipped files of folders and patterns are appended, with the reason.
+        allow_pickle: whether to add the option `allow_pickle=yes` to pickles.
 
     Raises:
-        UsageError: an argument means nothing; the message lists the collections.
+        UsageError: an argument names nothing; the message lists the collections.
     """
     files: list[str] = []
     for argument in arguments:
@@ -33,31 +33,33 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
         if name and (bundled := _bundled(name)):
             files += [with_options(str(file), ({"suite": suite} if suite else {}) | options) for file, suite in bundled]
             continue
-        found = _on_disk(name) if name else []
-        if found != [Path(name)]:
-            found = _sift(found, options, skipped)
-        if not found:
+        paths = _on_disk(name) if name else []
+        if paths != [Path(name)]:
+            paths = _sift(paths, options, skipped)
+        if not paths:
             raise _nothing(argument, name)
         ending = argument[len(name) :]
-        files += [f"{file}{ending}" for file in found]
+        files += [f"{file}{ending}" for file in paths]
     return list(dict.fromkeys(map(_permitted, files) if allow_pickle else files))
 
 
 def _permitted(file: str) -> str:
-    """The file with `allow_pickle=yes` if it is called like those of a format that asks for this permission."""
-    pickles = [ending for one in formats() if "allow_pickle" in option_names(one) for ending in one.ENDINGS]
+    """Add `allow_pickle=yes` to a file whose ending is that of a format with this option."""
+    pickles = [ending for module in formats() if "allow_pickle" in option_names(module) for ending in module.ENDINGS]
     return with_options(file, {"allow_pickle": "yes"}) if Path(options_of(file)[0]).suffix in pickles else file
 
 
 def _nothing(argument: str, name: str) -> UsageError:
     if name and exists(Path(name)):
-        return UsageError(argument, "no suites in this folder", "files that some format can read")
-    expected = "a file, a folder, a pattern or a bundled collection: " + (", ".join(collections()) or "none here")
-    return UsageError(argument, "no such thing", expected)
+        return UsageError(argument, "no suites in this folder", "files in a known format")
+    expected = "a file, a folder, a pattern or a bundled collection: " + (
+        ", ".join(collections()) or "none is installed"
+    )
+    return UsageError(argument, "no such file, folder or collection", expected)
 
 
 def collections() -> list[str]:
-    """The bundled collections: the folders of `syntagm/materials` that hold suites."""
+    """Return the names of the bundled collections, which are the folders of `syntagm/materials` with suites."""
     if not _MATERIALS.is_dir():
         return []
     return sorted(place.name for place in _MATERIALS.iterdir() if place.is_dir() and _sift(_files(place), {}, None))
@@ -73,27 +75,30 @@ def bundled_suites(collection: str) -> list[str]:
 
 
 def _bundled(name: str) -> list[tuple[Path, str]]:
-    """The files of a bundled collection, or the file of one suite, each with the name of the suite if it holds others."""
+    """Return the files of a bundled collection, or the file of one suite.
+
+    Each file comes with the name of the suite to read, or "" for all suites of the file.
+    """
     collection, _, suite = name.rstrip("/").partition("/")
-    # Listed names only: nothing typed is ever joined to the path of the package.
+    # Only listed names are accepted, so that nothing typed is joined to the path of the package.
     if collection not in collections():
         return []
     files = _sift(_files(_MATERIALS / collection), {}, None)
     if not suite:
         return [(file, "") for file in files]
-    known = {one: file for file in files for one in _suites(file)}
+    known = {suite_name: file for file in files for suite_name in _suites(file)}
     if suite in known:
         file = known[suite]
         return [(file, suite if len(_suites(file)) > 1 else "")]
-    found = [(file, "") for file in files if suite in (file.stem, file.name)]
-    if not found:
+    matches = [(file, "") for file in files if suite in (file.stem, file.name)]
+    if not matches:
         raise UsageError(name, f"no suite {suite!r} in {collection}", "one of " + ", ".join(sorted(known)))
-    return found
+    return matches
 
 
 def _suites(file: Path) -> list[str]:
-    """The names of the suites that a bundled file makes; nothing is made for it."""
-    return [one.name for one in template.templates(file)] if file.suffix == ".toml" else [file.stem]
+    """Return the names of the suites of a bundled file, without making them."""
+    return [suite.name for suite in template.templates(file)] if file.suffix == ".toml" else [file.stem]
 
 
 def _on_disk(name: str) -> list[Path]:
@@ -102,17 +107,21 @@ def _on_disk(name: str) -> list[Path]:
         return _files(path) if path.is_dir() else [path]
     if "*" not in name and "[" not in name:
         return []
-    found = sorted(Path(match) for match in glob.glob(name, recursive=True))
-    return [file for match in found for file in (_files(match) if match.is_dir() else [match])]
+    paths = sorted(Path(match) for match in glob.glob(name, recursive=True))
+    return [file for match in paths for file in (_files(match) if match.is_dir() else [match])]
 
 
 def _files(place: Path) -> list[Path]:
-    """The files of a folder and its subfolders that may be suites, in order; a folder that can't be listed is refused."""
-    found = [Path(at) / name for at, _, names in os.walk(place, onerror=_refuse_closed) for name in names]
-    endings = {ending for one in formats() for ending in one.ENDINGS}
+    """Return the files of a folder and its subfolders that may be suites, in order.
+
+    Raises:
+        InputError: a folder can't be listed.
+    """
+    paths = [Path(folder) / name for folder, _, names in os.walk(place, onerror=_refuse_closed) for name in names]
+    endings = {ending for module in formats() for ending in module.ENDINGS}
     return [
         file
-        for file in sorted(found)
+        for file in sorted(paths)
         if file.suffix in endings
         and file.is_file()
         and file.stem.upper() != "README"
@@ -123,7 +132,7 @@ def _files(place: Path) -> list[Path]:
 def _sift(files: Sequence[Path], options: dict[str, str], skipped: list[str] | None) -> list[Path]:
     kept = []
     for file in files:
-        # SyntaxGym suites are published as JSON and, without their predictions, as CSV of the same name.
+        # SyntaxGym suites are published as JSON, and as CSV of the same name without predictions.
         if file.suffix == ".csv" and file.with_suffix(".json") in files:
             reason = f"its suite is in {file.with_suffix('.json').name}"
         elif options or claimed(file):

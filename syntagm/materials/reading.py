@@ -1,7 +1,7 @@
-"""Read one file into suites, whatever its format.
+"""Read the suites of one file in any format.
 
-Options stand after a question mark: `pairs.csv?good=sen&bad=wrong_sen`. `format=NAME` says the format; otherwise the one
-format that claims the file reads it.
+Options follow a question mark: `pairs.csv?good=sen&bad=wrong_sen`. The option `format=NAME` names the format. By default
+the only format that recognises (claims) the file reads it.
 """
 
 import inspect
@@ -20,13 +20,13 @@ _OPTIONS = re.compile(r"\?([A-Za-z_]+=[^&]*(?:&[A-Za-z_]+=[^&]*)*)$", re.DOTALL)
 
 
 def read(path: str | Path) -> list[Suite]:
-    """The suites of one file.
+    """Read the suites of one file.
 
     Arguments:
-        path: a file, with options after `?`.
+        path: the file, with options after `?`.
 
     Raises:
-        InputError: the file is not what its format demands, or no format or more than one claims it.
+        InputError: the file does not conform to its format, or not exactly one format claims it.
         UsageError: there is no such format or option.
     """
     name, options = options_of(str(path))
@@ -43,45 +43,45 @@ def read(path: str | Path) -> list[Suite]:
 
 
 def options_of(path: str) -> tuple[str, dict[str, str]]:
-    """A path and the options after its question mark; a question mark that belongs to the name of a file stays there.
+    """Split an argument into path and options. A question mark in the name of an existing file is not a separator.
 
     >>> options_of("pairs.csv?good=sen&bad=wrong_sen")
     ('pairs.csv', {'good': 'sen', 'bad': 'wrong_sen'})
     """
-    found = _OPTIONS.search(path)
-    if not found or exists(Path(path)):
+    match = _OPTIONS.search(path)
+    if not match or exists(Path(path)):
         return path, {}
-    pairs = [part.split("=", 1) for part in found[1].split("&")]
-    return path[: found.start()], dict(pairs)
+    pairs = [part.split("=", 1) for part in match[1].split("&")]
+    return path[: match.start()], dict(pairs)
 
 
 def format_of(file: Path, options: dict[str, str]) -> ModuleType:
-    """The module that reads the file: the one that is named in the options, or the only one that claims it.
+    """Return the module of the format that reads a file: the one named in the options, or the only one that claims it.
 
-    If none claims it, the only one that has all the options given reads it, so that `good=` and `bad=` suffice.
+    If no format claims the file, it is the only format that has all the options, so that `good=` and `bad=` are enough.
 
     Raises:
-        InputError: no format or more than one claims the file, or the file can't be read.
+        InputError: not exactly one format claims the file, or the file can't be read.
         UsageError: the options name a format that does not exist.
     """
     if "format" in options:
         return registry.find("formats", options["format"])
-    found = claimed(file)
-    if not found and options:
-        found = [module for module in formats() if set(options) <= set(option_names(module))]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(_name(module) for module in found)
-    cure = f"Say which, as in {file.name}?format=NAME; there are {', '.join(registry.names('formats'))}."
-    if not found:
+    candidates = claimed(file)
+    if not candidates and options:
+        candidates = [module for module in formats() if set(options) <= set(option_names(module))]
+    if len(candidates) == 1:
+        return candidates[0]
+    names = ", ".join(_name(module) for module in candidates)
+    cure = f"Name one, as in {file.name}?format=NAME; there are {', '.join(registry.names('formats'))}."
+    if not candidates:
         _refuse_damaged(file)
         cure += f" For a table of pairs name the columns, {file.name}?good=COLUMN&bad=COLUMN."
-    shown = f"more than one format claims it: {names}" if found else "no format claims it"
+    shown = f"more than one format claims it: {names}" if candidates else "no format claims it"
     raise InputError(str(file), shown, "", cure)
 
 
 def _refuse_damaged(file: Path) -> None:
-    """Say what is wrong with a file that no format recognises because it is no text or no JSON."""
+    """Refuse a file that no format recognises because it is not text or not JSON, with the reason."""
     content = utf8.read(file)
     if file.suffix == ".json":
         json.parsed(content, file)
@@ -91,29 +91,29 @@ def _refuse_damaged(file: Path) -> None:
 
 
 def claimed(file: Path) -> list[ModuleType]:
-    """The formats that claim a file, judged by its name and its first 64 KiB."""
+    """Return the formats that claim a file by its name and its first 64 KiB."""
     head = _head(file)
     return [module for module in formats() if module.claims(file, head)]
 
 
 def formats() -> list[ModuleType]:
-    """All formats, in the order of their names."""
+    """Return the modules of all formats, in the order of their names."""
     return [registry.find("formats", name) for name in registry.names("formats")]
 
 
 def with_options(argument: str, options: Mapping[str, str]) -> str:
-    """The argument with more options after its question mark; those that it has already stay.
+    """Add options to an argument. Options that the argument already has are not changed.
 
     >>> with_options("hu2020?n=3", {"n": "5", "seed": "2"})
     'hu2020?n=3&seed=2'
     """
-    name, given = options_of(argument)
-    ending = "&".join(f"{key}={value}" for key, value in (given | (dict(options) | given)).items())
+    name, present = options_of(argument)
+    ending = "&".join(f"{key}={value}" for key, value in (present | (dict(options) | present)).items())
     return f"{name}?{ending}" if ending else name
 
 
 def exists(path: Path) -> bool:
-    """Is there such a file or folder? A text that can't be a path is none."""
+    """Return whether a file or folder exists. A text that can't be a path does not exist."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -121,7 +121,7 @@ def exists(path: Path) -> bool:
 
 
 def option_names(module: ModuleType) -> list[str]:
-    """The options of a format: the keyword arguments of its `read`."""
+    """Return the options of a format, which are the keyword arguments of its `read`."""
     return [name for name in inspect.signature(module.read).parameters if name != "path"]
 
 

@@ -1,4 +1,4 @@
-"""Read what a command line or a script names: any number of files, folders, patterns and bundled collections."""
+"""Read and make suites of any number of files, folders, patterns and bundled collections."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from syntagm.suite import Suite
 
 
 class SuiteFiles:
-    """The suites of files, read anew on each pass, one file in memory at a time."""
+    """The suites of several files. They are read again on each pass, with one file in memory at a time."""
 
     def __init__(self, files: Sequence[str]) -> None:
         self.files = files
@@ -22,12 +22,13 @@ def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
     """Read the suites of files, folders, patterns and bundled collections, all into memory.
 
     Arguments:
-        names: each with options after a question mark, as in `pairs.csv?good=right&bad=wrong`.
-        allow_pickle: read a suite that is a pickle, through a reader that runs nothing.
+        names: files, folders, patterns or collections, with options after a question mark, as in
+            `pairs.csv?good=right&bad=wrong`.
+        allow_pickle: whether to read suites in pickles. Pickles are read without running them.
 
     Raises:
-        UsageError: a name means nothing.
-        InputError: a file is not what its format demands.
+        UsageError: a name is not that of a file, folder or collection.
+        InputError: a file does not conform to its format.
 
     >>> [suite.name for suite in read_suites("hu2020/mvrr", "hu2020/number_prep")]
     ['mvrr', 'number_prep']
@@ -39,12 +40,13 @@ def make(*names: str, n: int | None = None, seed: int | None = None, style: str 
     """Make suites of templates or bundled collections.
 
     Arguments:
-        n: how many items of each suite at most; as many as the template says unless given.
-        seed: of what is drawn (1).
-        style: `natural`, or `published`: lower case, no punctuation.
+        names: files, folders, patterns or collections.
+        n: the maximum number of items of each suite; the default is the number in the template.
+        seed: the seed of the draws, 1 by default.
+        style: `natural` (the default), or `published` for lower case without punctuation.
 
     Raises:
-        UsageError: a name means nothing, or is no template.
+        UsageError: a name is not that of a file, folder or collection, or is not a template.
         InputError: a template has errors.
 
     >>> [suite] = make("marvin2018/simple_agrmt", n=3)

@@ -1,4 +1,4 @@
-"""Write suites in a format, named by itself or by the ending of the file."""
+"""Write suites in a format, chosen by its name or by the ending of the file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from syntagm.suite import Suite
 
 
 def writable() -> dict[str, tuple[str, ...]]:
-    """The formats that can be written, each with the endings of its files.
+    """Return the formats that can be written, with the endings of their files.
 
     >>> writable()["blimp"]
     ('.jsonl',)
@@ -19,18 +19,18 @@ def writable() -> dict[str, tuple[str, ...]]:
 
 
 def whole() -> dict[str, tuple[str, str]]:
-    """What a suite with its predictions can be written as, by name or by ending: the format and the ending of its files.
+    """Return the formats that hold suites with their predictions: name or ending -> name and ending.
 
     >>> whole()["pairs"] == whole()["tsv"] == ("pairs", ".tsv")
     True
     """
-    kept = {name: endings[0] for name, endings in writable().items() if _holds_predictions(name)}
-    by_ending = {ending.removeprefix("."): (name, ending) for name, ending in kept.items()}
-    return {name: (name, ending) for name, ending in kept.items()} | by_ending
+    complete = {name: endings[0] for name, endings in writable().items() if _holds_predictions(name)}
+    by_ending = {ending.removeprefix("."): (name, ending) for name, ending in complete.items()}
+    return {name: (name, ending) for name, ending in complete.items()} | by_ending
 
 
 def of_ending(ending: str) -> list[str]:
-    """The formats whose files may end so, those first to which the ending belongs most.
+    """Return the formats whose files can have an ending, the most typical format first.
 
     >>> of_ending(".csv")
     ['syntaxgym_csv', 'pairs']
@@ -40,10 +40,15 @@ def of_ending(ending: str) -> list[str]:
 
 
 def write(suites: Sequence[Suite], path: Path, names: Sequence[str]) -> str:
-    """Write with the first of these formats that can hold the suites; which one it was.
+    """Write suites in the first of several formats that can hold them, and return its name.
+
+    Arguments:
+        suites: the suites.
+        path: the file.
+        names: the names of the formats, in order of preference.
 
     Raises:
-        InputError: none can; the message says why each can't.
+        InputError: no format can hold the suites; the message gives the reason for each.
         RunError: the file can't be written.
     """
     refusals: list[tuple[str, InputError]] = []

@@ -81,7 +81,7 @@ def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
     cells = [tidy(cell) for cell in line.split("|")]
     if len(cells) != len(columns):
         found = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}: {shown(line)}"
-        raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "Write | between two cells.")
+        raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "| stands between two cells.")
     for column, cell in zip(columns, cells, strict=True):
         if not cell:
             raise InputError(f"{place}, {column}", "an empty cell", "a text", 'Write "" for the empty text.')

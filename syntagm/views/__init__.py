@@ -1,7 +1,8 @@
-"""What can be seen of runs: a view has its numbers, its table and its chart in one place.
+"""Views of runs: each computes some numbers, and makes a table and a figure of them.
 
-A view is a file, or a folder if it is long. It offers `make_table(runs, **options) -> Table`, `draw_figure(runs, **options) ->
-Figure`, or both; then `syntagm table` and `syntagm figure` find it by its name. `views.options` says how options are declared.
+A view is a module, or a package if it is long. It offers `make_table(runs, **options) -> Table`,
+`draw_figure(runs, **options) -> Figure`, or both. `syntagm table` and `syntagm figure` find it by its name.
+`views.options` explains how options are declared.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,53 +22,56 @@ MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table
 
 
 def table(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Table":
-    """Make a table of runs; `syntagm table --list` names them.
+    """Make a table of runs; `syntagm table --list` lists the available tables.
 
     Arguments:
-        runs: one, or several.
-        options: those of the table, as on the command line or as Python values: `wide=True`, `series=("a", "b")`.
+        name: the name of the table.
+        runs: one run, or several.
+        options: options of the table, as on the command line or as Python values: `wide=True`, `series=("a", "b")`.
 
     Raises:
         UsageError: no such table or option, or a value that is not allowed.
-        RunError: the runs can't make it.
+        RunError: the runs lack data that the table needs.
 
     >>> import syntagm as sg
     >>> run = sg.evaluate(sg.load_model("toy"), sg.read_suites("hu2020/mvrr"))
     >>> sg.table("scores", run).to_frame().columns[:4]
     ['suite', 'measure', 'model', 'score']
     """
-    made: Table = _make("table", name, runs, options)
-    return made
+    result: Table = _make("table", name, runs, options)
+    return result
 
 
 def figure(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Figure":
-    """Draw a figure of runs; `syntagm figure --list` names them. Arguments and errors as of `table`.
+    """Draw a figure of runs; `syntagm figure --list` lists the available figures.
+
+    Arguments and errors are those of `table`.
 
     >>> import syntagm as sg
     >>> run = sg.evaluate(sg.load_model("toy"), sg.read_suites("hu2020/mvrr"))
     >>> sg.figure("scores", run).to_frame().height
     1
     """
-    made: Figure = _make("figure", name, runs, options)
-    return made
+    result: Figure = _make("figure", name, runs, options)
+    return result
 
 
 def _make(kind: Kind, name: str, runs: "Run | Sequence[Run]", options: dict[str, object]) -> Any:
     from syntagm.runs.store import Run
     from syntagm.views.options import call, spelled
 
-    several = [runs] if isinstance(runs, Run) else list(runs)
-    return call(find(kind, name), several, {key: spelled(value) for key, value in options.items()}, f"{kind} {name}")
+    run_list = [runs] if isinstance(runs, Run) else list(runs)
+    return call(find(kind, name), run_list, {key: spelled(value) for key, value in options.items()}, f"{kind} {name}")
 
 
 def offering(kind: Kind) -> list[str]:
-    """List the views that offer a table, or a figure."""
-    views = sorted(found.name for found in iter_modules(__path__))
+    """List the views that offer a table, or those that offer a figure."""
+    views = sorted(module.name for module in iter_modules(__path__))
     return [name for name in views if hasattr(import_module(f"{__name__}.{name}"), MAKERS[kind])]
 
 
 def find(kind: Kind, name: str) -> Callable[..., Any]:
-    """Find what makes the table, or the figure, of a view.
+    """Find the function that makes the table or the figure of a view.
 
     Raises:
         UsageError: there is no such view.
@@ -81,10 +85,10 @@ def find(kind: Kind, name: str) -> Callable[..., Any]:
 
 
 def summary(name: str) -> str:
-    """Say in a line what a view shows.
+    """Describe a view in one line, taken from its docstring.
 
-    >>> summary("significance")[:31]
-    'which suites separate two model'
+    >>> summary("significance")[:33]
+    'which suites show a significant d'
     """
     text = import_module(f"{__name__}.{name}").__doc__ or ""
     line = " ".join(text.split("\n\n")[0].split()).rstrip(".")

@@ -1,12 +1,12 @@
 """Class scores: the mean score over suites of each model class as a dot with its interval, and chance as a dashed line.
 
-An instance is one trained model: a model class on a corpus with a seed. Tables of items have the columns model, corpus, seed,
-suite, item and value (1, 0 or nan); a suite's score is the share of its defined items that are 1. Means over suites weigh
-all suites alike. A mean over an instance's suites is nan if one of them has no defined item.
+An instance is one trained model: a model class, a corpus and a seed. Tables of items have the columns model, corpus,
+seed, suite, item and value (1, 0 or nan). The score of a suite is the proportion of its defined items with value 1.
+Means over suites are unweighted, and nan if one of the suites has no defined item.
 
-Suites differ in difficulty; a score delta takes the difficulty out: by how much an instance's score on a suite is above what
-all models score on it. The mean of a suite weighs model classes and corpora alike, however many seeds each has: seeds are
-averaged within each model and corpus first (Hu et al. 2020).
+Suites differ in difficulty. A score delta is corrected for it: it is the score of an instance on a suite minus the mean
+score of all models on that suite. That mean weighs model classes and corpora equally, whatever the number of seeds:
+seeds are averaged within each model and corpus first (Hu et al. 2020).
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ ITEM = {
     "model": pl.String, "corpus": pl.String, "seed": pl.Int64, "suite": pl.String, "item": pl.String,
     "value": pl.Float64,
 }  # fmt: skip
-# What is drawn: scores, and score deltas.
+# Tables behind the figures of scores and of score deltas.
 SCHEMA = {
     "model": pl.String, "kind": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64,
     "method": pl.String,
@@ -38,7 +38,9 @@ _DELTAS_WIDTH = 300
 
 
 def suite_scores(items: pl.DataFrame) -> pl.DataFrame:
-    """A row an instance and suite, in the order of first appearance: model, corpus, seed, suite, score, n, undefined.
+    """Compute the score of each instance and suite, in the order of first appearance.
+
+    Columns: model, corpus, seed, suite, score, n, undefined.
 
     >>> rows = [("m", "xs", 1, "s", str(item), value) for item, value in enumerate((1.0, 0.0, 1.0, float("nan")))]
     >>> suite_scores(pl.DataFrame(rows, schema=ITEM, orient="row")).select("score", "n", "undefined").rows()
@@ -53,15 +55,20 @@ def suite_scores(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def over_suites(scores: pl.DataFrame, column: str = "score") -> pl.DataFrame:
-    """A row an instance: model, corpus, seed, the mean of a column over its suites, and how many suites they are."""
+    """Average a column over the suites of each instance.
+
+    Columns: model, corpus, seed, the averaged column, suites (their number).
+    """
     return scores.group_by(INSTANCE, maintain_order=True).agg(pl.col(column).mean(), pl.len().alias("suites"))
 
 
 def by_circuit(scores: pl.DataFrame, circuits: Mapping[str, str], column: str = "score") -> pl.DataFrame:
-    """A row an instance and circuit: model, corpus, seed, circuit, the mean of a column over its suites, suites.
+    """Average a column over the suites of each instance and circuit.
+
+    Columns: model, corpus, seed, circuit, the averaged column, suites (their number).
 
     Arguments:
-        circuits: suite -> circuit; suites without one are left out.
+        circuits: suite -> circuit; suites without one are skipped.
     """
     schema = {"suite": pl.String, "circuit": pl.String}
     named = pl.DataFrame({"suite": list(circuits), "circuit": list(circuits.values())}, schema=schema)
@@ -71,9 +78,9 @@ def by_circuit(scores: pl.DataFrame, circuits: Mapping[str, str], column: str = 
 
 
 def by_vote(items: pl.DataFrame) -> pl.DataFrame:
-    """The seeds of each model and corpus as one instance of seed 0: an item is 1 if more than half of the seeds say so.
+    """Merge the seeds of each model and corpus by majority vote: an item is 1 if it is 1 under most of the seeds.
 
-    For models whose seeds only break ties. Undefined values have no vote.
+    The merged instance has seed 0. This is for models whose seeds only break ties. Undefined values don't vote.
 
     >>> rows = [("m", "xs", seed, "s", "1", float(seed > 1)) for seed in (1, 2, 3)]
     >>> by_vote(pl.DataFrame(rows, schema=ITEM, orient="row")).row(0)
@@ -84,7 +91,7 @@ def by_vote(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_mean(items: pl.DataFrame) -> pl.DataFrame:
-    """The seeds of each model and corpus as one instance of seed 0, the mean of its seeds standing for each item."""
+    """Merge the seeds of each model and corpus: the value of an item is its mean over seeds, and the seed is 0."""
     return _pooled(items, pl.col("value").filter(pl.col("value").is_not_nan()).mean().fill_null(float("nan")))
 
 
@@ -95,21 +102,23 @@ def _pooled(items: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
 
 
 def suite_means(scores: pl.DataFrame) -> pl.DataFrame:
-    """A row a suite: suite, mean. The mean over cells, that is, over models on a corpus, of the means over their seeds.
+    """Average the scores of each suite over pairs of model and corpus, after averaging over seeds within each pair.
+
+    Columns: suite, mean.
 
     Arguments:
-        scores: as `suite_scores` makes them.
+        scores: from `suite_scores`.
     """
     cells = scores.group_by("suite", "model", "corpus", maintain_order=True).agg(pl.col("score").mean())
     return cells.group_by("suite", maintain_order=True).agg(pl.col("score").mean().alias("mean"))
 
 
 def score_deltas(scores: pl.DataFrame) -> pl.DataFrame:
-    """The scores with two more columns: the mean of the suite, and delta, the score minus that mean.
+    """Add two columns to scores: mean (of the suite) and delta (the score minus that mean).
 
     >>> rows = [("a", "xs", 1, "s", 1.0), ("a", "xs", 2, "s", 0.0), ("b", "xs", 1, "s", 1.0)]
-    >>> made = score_deltas(pl.DataFrame(rows, schema=["model", "corpus", "seed", "suite", "score"], orient="row"))
-    >>> made["mean"][0], made["delta"].to_list()  # (1/2 + 1) / 2 = 3/4, not 2/3
+    >>> deltas = score_deltas(pl.DataFrame(rows, schema=["model", "corpus", "seed", "suite", "score"], orient="row"))
+    >>> deltas["mean"][0], deltas["delta"].to_list()  # (1/2 + 1) / 2 = 3/4, not 2/3
     (0.75, [0.25, -0.75, 0.25])
     """
     joined = scores.join(suite_means(scores), on="suite", how="left", maintain_order="left")
@@ -117,56 +126,59 @@ def score_deltas(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
-    """Draw the mean of the accuracies of all suites of some runs, one model each; items are redrawn within suites."""
-    found = [(one, chance_of(run, one).value) for run in runs for one in scores(run)]
-    rows = [(one.group.model, "", one.value, one.low, one.high, one.n, one.method) for one, _ in found]
-    chances = {chance for _, chance in found}
+    """Draw the mean accuracy over all suites of each run; intervals resample items within suites."""
+    estimates = [(estimate, chance_of(run, estimate).value) for run in runs for estimate in scores(run)]
+    rows = [
+        (estimate.group.model, "", estimate.value, estimate.low, estimate.high, estimate.n, estimate.method)
+        for estimate, _ in estimates
+    ]
+    chances = {chance for _, chance in estimates}
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     subtitle = [
-        "mean of the suites' accuracies (first prediction)",
-        "95% interval: items redrawn within suites; n: items",
+        "mean accuracy over suites (first prediction)",
+        "95% interval: bootstrap over items within suites; n: items",
     ]
     return draw(table, chances.pop() if len(chances) == 1 else nan, "Scores of models", subtitle)
 
 
 def draw(table: pl.DataFrame, chance: float = nan, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw a panel a kind of model, in each the highest score first.
+    """Draw one panel for each kind of model, the highest score first.
 
     Arguments:
-        table: columns as in `SCHEMA`. `kind` is the heading of a panel; empty where all models are of one kind.
-        chance: what independent draws would score; nan where it isn't known.
+        table: columns as in `SCHEMA`. `kind` is the title of a panel; empty if all models are of one kind.
+        chance: the score by chance; nan if unknown.
     """
     ordered = table.sort(pl.col("value").fill_nan(None), descending=True, nulls_last=True, maintain_order=True)
     kinds = list(dict.fromkeys(table["kind"]))
-    parts = []
+    plots = []
     for kind in kinds:
         rows = [
             {**row, "name": row["model"], "series": kind, "note": f"{row['value']:.3f} (n = {row['n']})"}
             for row in ordered.filter(pl.col("kind") == kind).iter_rows(named=True)
         ]
         axis = axes.proportion("SG score" if kind == kinds[-1] else "")
-        parts.append(dots.panel([{**row, "said": dots.said(row)} for row in rows], axis, kind, chance, kinds))
-    spec = panels.pile(parts, 14, resolve={"scale": {"color": "independent"}})
+        plots.append(dots.panel([{**row, "said": dots.describe(row)} for row in rows], axis, kind, chance, kinds))
+    spec = panels.pile(plots, 14, resolve={"scale": {"color": "independent"}})
     line = [] if isnan(chance) else [f"dashed line: chance, {chance:.3f}"]
     numbers = ordered.select(list(SCHEMA)).with_columns(chance=pl.lit(chance))
     return Figure(finish(spec, title, [*subtitle, *line]), numbers)
 
 
 def draw_deltas(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw score deltas: a panel for each value of `by`, rows in the order given.
+    """Draw score deltas: one panel for each value of `by`, rows in the order of the table.
 
     Arguments:
-        table: columns as in `DELTAS`; `by` is the heading of a panel, `series` tells rows of one name apart.
+        table: columns as in `DELTAS`; `by` is the title of a panel, `series` distinguishes rows with the same name.
     """
     axis = axes.difference("score delta", [*table["value"], *table["low"], *table["high"]], _DELTAS_WIDTH)
-    parts = []
+    plots = []
     for by in dict.fromkeys(table["by"]):
         rows = [
-            {**row, "note": f"{signed(row['value'])} (n = {row['n']:,})", "said": dots.said(row)}
+            {**row, "note": f"{signed(row['value'])} (n = {row['n']:,})", "said": dots.describe(row)}
             for row in table.filter(pl.col("by") == by).iter_rows(named=True)
         ]
         series = list(dict.fromkeys(str(row["series"]) for row in rows))
-        parts.append(dots.panel(rows, axis, by, 0.0, series, _DELTAS_WIDTH, key=len(series) > 1))
+        plots.append(dots.panel(rows, axis, by, 0.0, series, _DELTAS_WIDTH, key=len(series) > 1))
     scales = {"color": "independent", "shape": "independent"}
-    spec = panels.pile(parts, 18, resolve={"scale": scales, "legend": scales})
+    spec = panels.pile(plots, 18, resolve={"scale": scales, "legend": scales})
     return Figure(finish(spec, title, subtitle), table.select(list(DELTAS)))

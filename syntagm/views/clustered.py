@@ -1,6 +1,6 @@
-"""Clustered: the accuracy of each suite with items that share a tag redrawn together, beside the plain interval.
+"""Clustered: accuracy of each suite with intervals from a cluster bootstrap and from the usual bootstrap over items.
 
-Items are labelled by one of their tags, or by the words of a region.
+Items belong to the same cluster if they have the same value of a tag, or the same words in a region.
 """
 
 import json
@@ -23,12 +23,12 @@ COLUMNS = (
     *("clusters", "clustered low", "clustered high", "design effect", "ties", "undefined"),
 )
 REGION = "region:"
-By = Annotated[str, "a tag of the items (`lemma`, `subject`, ...), or `region:NAME`: the words of a region"]
-OneSuite = Annotated[str, "one suite only; all that have the tag unless given"]
+By = Annotated[str, "a tag of the items (`lemma`, `subject`, ...), or `region:NAME` for the words of a region"]
+OneSuite = Annotated[str, "name of a suite; default: all suites that have the tag"]
 
 
 def tags_of(run: Run, suite: str) -> list[str]:
-    """The tags of the first item of a suite, and `region:NAME` for each of its regions."""
+    """List the tags of the first item of a suite, and `region:NAME` for each of its regions."""
     first = run.sentences(suite).head(1)
     if not len(first):
         return []
@@ -37,11 +37,11 @@ def tags_of(run: Run, suite: str) -> list[str]:
 
 
 def labels(run: Run, suite: str, by: str) -> list[str | None]:
-    """The label of each item of a suite, in order; None where it has none.
+    """Return the label of each item of a suite, in order; None if an item has none.
 
     Arguments:
-        by: a tag of the items, or `region:NAME`: the words of that region in the first condition, in lower case, without
-            punctuation around them.
+        by: a tag of the items, or `region:NAME` for the words of that region in the first condition, in lower case and
+            without surrounding punctuation.
     """
     record = run.suite(suite)
     table = run.sentences(suite)
@@ -56,23 +56,26 @@ def labels(run: Run, suite: str, by: str) -> list[str | None]:
 
 
 def labelled(run: Run, suite: str, results: pl.DataFrame, by: str) -> pl.DataFrame | None:
-    """Results of one suite and measure with the column `label`; items without a label are left out. None: none has one.
+    """Add the column `label` to the results of one suite and measure, and remove items without a label.
+
+    Returns:
+        The table, or None if no item has a label.
 
     Raises:
         RunError: results and sentences are not of the same items.
     """
-    found = labels(run, suite, by)
-    if not any(found):
+    values = labels(run, suite, by)
+    if not any(values):
         return None
-    if len(found) != len(results):
+    if len(values) != len(results):
         place = f"{run.place}, suite {suite}"
-        raise RunError(place, f"{len(results)} results of {len(found)} items", "one an item and measure")
-    return results.with_columns(label=pl.Series(found, dtype=pl.String)).filter(pl.col("label").is_not_null())
+        raise RunError(place, f"{len(results)} results of {len(values)} items", "one for each item and measure")
+    return results.with_columns(label=pl.Series(values, dtype=pl.String)).filter(pl.col("label").is_not_null())
 
 
 def unknown(runs: Sequence[Run], by: str) -> UsageError:
-    """The refusal of a label that no item has."""
-    known = sorted({tag for run in runs for one in run.suites for tag in tags_of(run, one.name)})
+    """Return the error for a tag or region that no item has."""
+    known = sorted({tag for run in runs for suite in run.suites for tag in tags_of(run, suite.name)})
     return UsageError("by=", f"{by!r}, which no item has", "one of " + ", ".join(known) if known else "a tag")
 
 
@@ -88,7 +91,7 @@ def _content(name: str, text: str, names: list[str], starts: list[int], ends: li
 
 
 def make_table(runs: Sequence[Run], by: By = "", suite: OneSuite = "", measure: Measure = "first") -> Table:
-    """Make a row for each suite and model.
+    """Make one row for each suite and model.
 
     Raises:
         UsageError: no suite has the tag.
@@ -97,29 +100,38 @@ def make_table(runs: Sequence[Run], by: By = "", suite: OneSuite = "", measure: 
     if not rows:
         raise unknown(runs, by)
     notes = (
-        f"low, high: 95% interval with items redrawn; clustered: with the values of {by} redrawn and items within them "
-        "(two stages; 10,000 draws, seed 1). The design effect is the ratio of the two variances.",
-        f"With fewer than {FEW} clusters the clustered interval is too narrow; crossed items have other clusters, too.",
-        "Ties count as failures; undefined items, and those without the tag, are left out of n.",
+        f"low, high: 95% interval, bootstrap over items; clustered low, clustered high: cluster bootstrap over the values "
+        f"of {by}, then over the items within them (10,000 draws, seed 1). The design effect is the ratio of the two "
+        "variances.",
+        f"With fewer than {FEW} clusters the clustered interval is too narrow. If items are crossed (for example, each "
+        "verb with each subject), it covers only one of the two groupings.",
+        "Ties count as failures; n does not include undefined items and items without the tag.",
     )
     return Table(f"Accuracy by suite, items clustered by {by}", COLUMNS, tuple(rows), notes=notes)
 
 
 def _rows(
-    run: Run, model: str, by: str, suite: str, measure: str, called: dict[tuple[str, str], str]
+    run: Run, model: str, by: str, suite: str, measure: str, names: dict[tuple[str, str], str]
 ) -> Iterator[tuple[Cell, ...]]:
-    for one in run.suites:
-        if suite and one.name != suite:
+    for record in run.suites:
+        if suite and record.name != suite:
             continue
-        table = labelled(run, one.name, verdicts(run, measure, one.name), by)
+        table = labelled(run, record.name, verdicts(run, measure, record.name), by)
         if table is not None and len(table):
-            yield (called[one.name, one.hash], measure, model, *_numbers(table, one.name, run.tolerance))
+            yield (names[record.name, record.hash], measure, model, *_numbers(table, record.name, run.tolerance))
 
 
 def _numbers(table: pl.DataFrame, suite: str, tolerance: float) -> tuple[Cell, ...]:
-    found: Clustered = clustered(table["value"].to_numpy(), table["label"].to_list(), suite)
+    estimate: Clustered = clustered(table["value"].to_numpy(), table["label"].to_list(), suite)
     defined = table.filter(pl.col("value").is_not_nan())
     ties = int((defined["margin"].abs() <= tolerance).sum())
-    plain = (found.value, found.low, found.high, found.clustered_low, found.clustered_high, found.effect)
+    plain = (
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        estimate.clustered_low,
+        estimate.clustered_high,
+        estimate.effect,
+    )
     value, low, high, c_low, c_high, effect = map(or_none, plain)
-    return (value, found.n, low, high, found.clusters, c_low, c_high, effect, ties, len(table) - len(defined))
+    return (value, estimate.n, low, high, estimate.clusters, c_low, c_high, effect, ties, len(table) - len(defined))

@@ -1,4 +1,4 @@
-"""How alike models are: correlations of their accuracies over suites, as a square of numbers and shades, like by like."""
+"""Correlation of models: correlations of their accuracies over suites as a heat map, similar models side by side."""
 
 from collections.abc import Sequence
 from math import isnan, nan
@@ -19,54 +19,59 @@ from syntagm.stats.association import METHODS
 from syntagm.views.scores.numbers import accuracies
 
 CELL = 68
-_SAID = {"Pearson": "Pearson's r, of accuracies", "Spearman": "Spearman's rho, of their ranks"}
+_TITLES = {"Pearson": "Pearson's r, of accuracies", "Spearman": "Spearman's rho, of their ranks"}
 
 
 def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
-    """Draw a panel a kind of correlation, the models in one order in both.
+    """Draw one panel for each kind of correlation, with the models in the same order in both.
 
     Arguments:
         table: columns as in `stats.correlation.SCHEMA`.
-        models: all of them; their order is that of a clustering of Pearson's r.
+        models: all models; they are ordered by hierarchical clustering of Pearson's r.
     """
     ordered = correlation.order(table, models)
     numbers = sorted(set(table["n"])) or [0]
     over = f"{numbers[0]} suites" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"
     spec: Spec = {"hconcat": [_panel(table, ordered, kind, at == 0) for at, kind in enumerate(METHODS)], "spacing": 24}
-    subtitle = f"over {over}; small: 95% interval, suites drawn anew; neighbours are alike (average linkage)"
+    subtitle = (
+        f"over {over}; small: 95% interval, bootstrap over suites; models ordered by similarity (average linkage)"
+    )
     return Figure(finish(spec, title, subtitle), table.select(list(correlation.SCHEMA)))
 
 
 def draw_figure(
-    runs: Sequence[Run], measure: Annotated[str, "a prediction's name, `first` or `all`"] = "full_sentence"
+    runs: Sequence[Run], measure: Annotated[str, "name of a prediction, `first` or `all`"] = "full_sentence"
 ) -> Figure:
-    """Draw the correlations of some runs over the suites that two of them share.
+    """Draw the correlations of all pairs of runs, each over the suites that both have.
 
     Raises:
-        UsageError: a single run.
+        UsageError: fewer than two runs.
     """
     if len(runs) < 2:
         raise UsageError("correlation", counted(len(runs), "run"), "at least two")
-    # Suites that have other content under the same name are not the same.
-    called = titles(runs)
-    found = {
-        name: {called[one.group.suite, run.suite(one.group.suite).hash]: one.value for one in accuracies(run, measure)}
-        for name, run in named(runs)
+    # Suites with the same name but different content are different suites.
+    names = titles(runs)
+    values = {
+        model: {
+            names[estimate.group.suite, run.suite(estimate.group.suite).hash]: estimate.value
+            for estimate in accuracies(run, measure)
+        }
+        for model, run in named(runs)
     }
-    return draw(correlation.correlations(found), list(found), "Correlation of accuracies")
+    return draw(correlation.correlations(values), list(values), "Correlation of accuracies")
 
 
 def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:
     names = [shown(name) for name in ordered]
-    found = {frozenset((a, b)): numbers for a, b, of, *numbers in table.iter_rows() if of == kind}
+    correlations = {frozenset((a, b)): numbers for a, b, of, *numbers in table.iter_rows() if of == kind}
     values = [
-        {"row": names[i], "column": names[j], **_value(*found.get(frozenset((a, b)), [1.0, nan, nan])[:3])}
+        {"row": names[i], "column": names[j], **_value(*correlations.get(frozenset((a, b)), [1.0, nan, nan])[:3])}
         for i, a in enumerate(ordered)
         for j, b in enumerate(ordered)
     ]
     side = CELL * len(names)
     return {
-        "title": heading(_SAID[kind]),
+        "title": heading(_TITLES[kind]),
         "width": side,
         "height": side,
         "data": {"values": values},
@@ -81,7 +86,7 @@ def _value(r: float, low: float, high: float) -> dict[str, object]:
 
 def _layers(names: Sequence[str], labels: bool) -> list[Spec]:
     place: Spec = {"y": axes.names("row", names, labels=labels), "x": axes.names("column", names, labelAngle=-40)}
-    # Blue is above 0, orange below, and the shade says how far; 0 itself is blank.
+    # Blue is above 0, orange below; the shade shows the size, and 0 is almost white.
     shade: Spec = {
         "field": "r",
         "type": "quantitative",

@@ -1,4 +1,4 @@
-"""Discordant items: the items that two models judge differently, the widest first."""
+"""Discordant items: the items that two models judge differently, those with the largest difference of margins first."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -21,32 +21,33 @@ def _limit(text: str) -> int | None:
     return None if text == "all" else whole("limit=", text, least=0, also="all")
 
 
-Limit = Annotated[int | None, Reader("how many items, or `all`", _limit, "all")]
+Limit = Annotated[int | None, Reader("number of items, or `all`", _limit, "all")]
 
 
 def make_table(runs: Sequence[Run], measure: Measure = "first", limit: Limit = None) -> Table:
-    """Make a row an item, by how far apart the two margins are, in bits.
+    """Make one row for each discordant item, ordered by the difference of its margins in bits.
 
     Raises:
-        UsageError: not two runs, or a measure whose values are shares.
-        RunError: they share no suite.
+        UsageError: not two runs, or a measure whose values are not verdicts.
+        RunError: the runs have no suite in common.
     """
     if len(runs) != 2:
         raise UsageError("discordant", f"{len(runs)} runs", "two")
     (a, first), (b, second) = named(runs)
-    pairs, left_out = pairs_of(first, second, measure)
+    pairs, skipped = pairs_of(first, second, measure)
     paired.refuse_others_than_verdicts(pairs, "flips")
-    found = paired.discordant(pairs).with_columns(apart=(pl.col("margin_a") - pl.col("margin_b")).abs())
-    found = found.sort("apart", descending=True, maintain_order=True)
-    shown = found if limit is None else found.head(limit)
+    items = paired.discordant(pairs).with_columns(apart=(pl.col("margin_a") - pl.col("margin_b")).abs())
+    items = items.sort("apart", descending=True, maintain_order=True)
+    shown = items if limit is None else items.head(limit)
     rows = tuple(
         (row["suite"], row["item"], row["measure"], "A" if row["value_a"] else "B", row["margin_a"], row["margin_b"])
         for row in shown.iter_rows(named=True)
     )
     notes = (
-        f"A: {a}. B: {b}. Margins in bits: above 0 the prediction holds, within the tolerance it is a tie and fails.",
-        f"{len(shown)} of {len(found)} flipped items, of {len(pairs)} compared.",
-        *(f"Left out: {one}." for one in left_out),
+        f"A: {a}. B: {b}. Margins are in bits: the prediction holds if the margin is above 0. A margin within the tolerance "
+        "is a tie and counts as a failure.",
+        f"{len(shown)} of {len(items)} discordant items are shown; {len(pairs)} items were compared.",
+        *(f"Skipped: {reason}." for reason in skipped),
     )
-    warnings = tuple(f"{a} and {b}: {one}." for one in warnings_of(first, second, pairs))
+    warnings = tuple(f"{a} and {b}: {reason}." for reason in warnings_of(first, second, pairs))
     return Table("Items that two models judge differently", COLUMNS, rows, notes=notes, warnings=warnings)

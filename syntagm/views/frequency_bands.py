@@ -1,4 +1,4 @@
-"""Frequency bands: how often the right form of a lemma wins, by how frequent the lemma is, and by the label of the context."""
+"""Frequency bands: how often the correct form of a lemma is preferred, by lemma frequency and label of the context."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -22,31 +22,39 @@ WIDTH, HEIGHT = 270, 190
 ALL = "all labels, each counting the same"
 TAG = "band"
 SUBTITLE = (
-    "share of contexts in which the right form is the likelier one, mean over lemmas; bar: 95% interval over lemmas",
-    "band: digits of the lemma's frequency in a corpus, 0 for none; upright numbers: lemmas that the model can be asked for",
+    "proportion of contexts in which the correct form is more probable, mean over lemmas; bar: 95% interval over lemmas",
+    "band: number of digits of the lemma's corpus frequency, 0 if it doesn't occur; vertical numbers: eligible lemmas",
 )  # fmt: skip
 
 
 def rows_of(
     model: str, lemmas: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], labels: Sequence[str]
 ) -> Iterator[tuple[object, ...]]:
-    """Rows as in `SCHEMA`: of all contexts, then of each label; bands without a lemma, and lemmas without a band, left out.
+    """Yield rows with the columns of `SCHEMA`: first over all labels, then for each label.
+
+    Bands without a lemma and lemmas without a band are skipped.
 
     Arguments:
-        lemmas: as `views.gaps.kept.lemmas` gives them.
+        model: the name of the model.
+        lemmas: from `views.gaps.kept.lemmas`.
+        tags: lemma -> tag -> value.
+        labels: the labels of contexts.
     """
     for label in (ALL, *labels):
-        here = lemma_groups.by_lemma(lemmas.filter(pl.col("label") == label))
-        here = lemma_groups.balanced(lemmas, labels) if label == ALL else here
-        table = lemma_groups.tagged(here, tags, [TAG])
-        for band in sorted(int(one) for one in table[TAG].unique() if one.isdecimal()):
-            part = table.filter(pl.col(TAG).cast(pl.Int64, strict=False) == band)
-            one = lemma_groups.share(part, "equal_weight", f"{model}/{label}/{band}")
-            yield label, model, band, one.value, one.low, one.high, one.n, one.method
+        chosen = lemma_groups.by_lemma(lemmas.filter(pl.col("label") == label))
+        chosen = lemma_groups.balanced(lemmas, labels) if label == ALL else chosen
+        table = lemma_groups.tagged(chosen, tags, [TAG])
+        for band in sorted(int(text) for text in table[TAG].unique() if text.isdecimal()):
+            in_band = table.filter(pl.col(TAG).cast(pl.Int64, strict=False) == band)
+            estimate = lemma_groups.share(in_band, "equal_weight", f"{model}/{label}/{band}")
+            yield label, model, band, estimate.value, estimate.low, estimate.high, estimate.n, estimate.method
 
 
 def differences(runs: Iterable[tuple[str, Run]]) -> list[str]:
-    """What keeps runs with these names from being compared, a line each: other suites, or another word list.
+    """Say in sentences why the runs are not fully comparable: different suites, or different word lists.
+
+    Arguments:
+        runs: pairs of model name and run.
 
     >>> differences([])
     []
@@ -55,23 +63,23 @@ def differences(runs: Iterable[tuple[str, Run]]) -> list[str]:
     for name, run in runs:
         words = run.record["options"]["words"]
         lists[name] = f"{words['name']} ({words['hash'][:8]})"
-        suites[name] = frozenset((one.name, one.hash) for one in run.suites)
-    said = []
+        suites[name] = frozenset((suite.name, suite.hash) for suite in run.suites)
+    reasons = []
     if len(set(suites.values())) > 1:
         shared = len(frozenset.intersection(*suites.values()))
-        counts = ", ".join(f"{name} {len(of)}" for name, of in suites.items())
-        said.append(f"models were asked in different suites ({counts}; {shared} in common): their contexts differ")
+        counts = ", ".join(f"{name} {len(members)}" for name, members in suites.items())
+        reasons.append(f"the runs have different suites ({counts}; {shared} in common), so that their contexts differ")
     if len(set(lists.values())) > 1:
-        each = ", ".join(f"{name} {of}" for name, of in lists.items())
-        said.append(f"models were asked for the words of different lists ({each}): their lemmas differ")
-    return said
+        names = ", ".join(f"{name} {words}" for name, words in lists.items())
+        reasons.append(f"the runs have different word lists ({names}), so that their lemmas differ")
+    return reasons
 
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
-    """Draw the bands of the lemmas of some fill runs, all suites together.
+    """Draw the frequency bands of fill runs, over all suites.
 
     Raises:
-        RunError: one is no fill run.
+        RunError: a run is not a fill run.
         UsageError: no word list has the column `band`.
     """
     rows: list[tuple[object, ...]] = []
@@ -88,26 +96,28 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
 def draw(
     table: pl.DataFrame, subtitle: Sequence[str] = (), title: str = "Accuracy by frequency of the lemma"
 ) -> Figure:
-    """Draw a panel a label, a dot a model and band with its interval, and how many lemmas there are.
+    """Draw one panel for each label: a dot with interval for each model and band, and the number of lemmas.
 
     Arguments:
         table: columns as in `SCHEMA`; `band` is the number of digits of the frequency, 0 for lemmas that don't occur.
     """
     models, labels = (list(dict.fromkeys(table[name])) for name in ("model", "label"))
     bands = sorted(set(table["band"]))
-    parts = [_panel(table.filter(pl.col("label") == one), one, models, bands, at) for at, one in enumerate(labels)]
-    made = finish(panels.grid(parts, 3, 18), title, subtitle, offset=14)
-    return Figure(made, table.select(list(SCHEMA)))
+    plots = [
+        _panel(table.filter(pl.col("label") == label), label, models, bands, at) for at, label in enumerate(labels)
+    ]
+    spec = finish(panels.grid(plots, 3, 18), title, subtitle, offset=14)
+    return Figure(spec, table.select(list(SCHEMA)))
 
 
 def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequence[int], at: int) -> Spec:
-    told = Series("model", [shown(one) for one in models], WIDTH * 3, at == 0 and len(models) > 1)
+    series = Series("model", [shown(model) for model in models], WIDTH * 3, at == 0 and len(models) > 1)
     across = axes.places("band", {"domain": list(bands)}, "frequency band", ticks=False)
     upright = axes.proportion("accuracy" if at == 0 else "", ticks=(0, 0.25, 0.5, 0.75, 1), format=".2f")
-    place: Spec = {"x": across, "xOffset": told.place}
-    interval = place | axes.spread(upright) | {"color": told.colour}
-    dot = place | {"y": upright, "color": told.colour, "shape": told.shape, "description": {"field": "said"}}
-    # Counts stand above the panel, upright, where nothing is in their way.
+    place: Spec = {"x": across, "xOffset": series.place}
+    interval = place | axes.spread(upright) | {"color": series.colour}
+    dot = place | {"y": upright, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
+    # Counts are written vertically above the panel, where they overlap nothing.
     count = place | {"y": {"value": -5}, "text": {"field": "n"}}
     small = {"type": "text", "angle": 270, "align": "left", "fontSize": 9, "color": INK, "opacity": 0.8, "aria": False}
     return {

@@ -1,4 +1,4 @@
-"""Scores by circuit, phenomenon and field: the mean accuracy of the suites of each, with its interval, n and chance."""
+"""Scores by circuit, phenomenon and field: the mean accuracy over the suites of each, with interval, n and chance."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -18,17 +18,17 @@ INTERVAL = (
 )
 
 
-By = Annotated[str, f"a tag of the suites; all of {', '.join(TAGS)} unless given"]
+By = Annotated[str, f"a tag of the suites; default: {', '.join(TAGS)}"]
 
 
 def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wide: Wide = False) -> Table:
-    """Make a row for each group and model; wide: a row a group, a column a model.
+    """Make one row for each group and model; if `wide`, one row for each group and one column for each model.
 
     Raises:
         UsageError: no suite has the tag, or none of the tags.
     """
-    asked = (by,) if by else TAGS
-    rows = [row for tag in asked for row in _rows(runs, tag, measure)]
+    chosen_tags = (by,) if by else TAGS
+    rows = [row for tag in chosen_tags for row in _rows(runs, tag, measure)]
     if not rows:
         found = f"no suite with the tag {by!r}" if by else "no suite with a tag " + ", ".join(TAGS)
         raise UsageError("by=", found, "one of " + ", ".join(tags(runs)) if tags(runs) else "suites with tags")
@@ -41,7 +41,7 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
 
 def _rows(runs: Sequence[Run], tag: str, measure: str) -> Iterator[tuple[Cell, ...]]:
     for model, run in named(runs):
-        for one in scores(run, measure, tag):
-            label = one.group[tag]
+        for estimate in scores(run, measure, tag):
+            label = estimate.group[tag]
             count = sum(suite.tags.get(tag) == label and bool(suite.predictions_for(measure)) for suite in run.suites)
-            yield (tag, label, model, count, *cells(one), or_none(chance_of(run, one).value))
+            yield (tag, label, model, count, *cells(estimate), or_none(chance_of(run, estimate).value))

@@ -1,4 +1,4 @@
-"""Items: the verdict and the margin of every item under each model, the hardest first."""
+"""Items: the verdict and the margin of each item under each model, the hardest items first."""
 
 from collections.abc import Sequence
 
@@ -17,12 +17,13 @@ from syntagm.views.scores.numbers import verdicts
 
 
 def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Table:
-    """Make a row for each item of a suite: under how many models its prediction holds, and by how many bits under each.
+    """Make one row for each item of a suite: the number of models under which its prediction holds, and its margins.
 
-    Of a measure whose values are shares (see `stats.paired.kind_of`): the mean of its values, and the value under each.
+    For a measure that is not a verdict (see `stats.paired.kind_of`), a row has the mean value and the value of each
+    model.
 
     Raises:
-        UsageError: no such suite, contents that differ under its name, or no such measure.
+        UsageError: no such suite, different content of the suite in the runs, or no such measure.
     """
     name = chosen_suite(runs, suite)
     models = having(runs, name)
@@ -41,7 +42,7 @@ def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first
         raise UsageError(
             "measure=", f"suite {name} has no results by {measure!r}", "first, all or one of its predictions"
         )
-    columns, note = _told([model for model, _ in models], kinds, measure)
+    columns, note = _columns([model for model, _ in models], kinds, measure)
     return Table(f"Items of {name}", columns, tuple(row for _, _, row in rows), notes=(note,))
 
 
@@ -49,15 +50,18 @@ def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     return matching.numbered(verdicts(run, measure, suite)).select("item", "value", "margin", matching.OCCURRENCE)
 
 
-def _told(models: Sequence[str], kinds: set[Kind], measure: str) -> tuple[tuple[str, ...], str]:
-    """The columns, and how to read them."""
+def _columns(models: Sequence[str], kinds: set[Kind], measure: str) -> tuple[tuple[str, ...], str]:
+    """Return the columns, and a note that explains them."""
     if kinds == {Kind.VERDICT}:
-        note = "holds, defined: under how many models. A margin above 0 holds; one within the tolerance is a tie and fails."
+        note = (
+            "holds, defined: number of models under which the prediction holds, and under which it is defined. The "
+            "prediction holds if the margin is above 0; a margin within the tolerance is a tie and counts as a failure."
+        )
         return ("item", "holds", "defined", *(f"margin of {model} (bits)" for model in models)), note
-    spoken = " or ".join(sorted(kind.value for kind in kinds))
+    names = " or ".join(sorted(kind.value for kind in kinds))
     note = (
-        f"Values of {measure} are {spoken}, none holds or fails: the lowest mean over models comes first. "
-        "defined: under how many models."
+        f"The values of {measure} are {names}, not verdicts. The item with the lowest mean over models comes first. "
+        "defined: number of models under which the value is defined."
     )
     return ("item", "mean value", "defined", *(f"{measure} of {model}" for model in models)), note
 
@@ -65,11 +69,11 @@ def _told(models: Sequence[str], kinds: set[Kind], measure: str) -> tuple[tuple[
 def _row(row: dict[str, float | str | None], models: int, judged: bool) -> tuple[str, float, tuple[Cell, ...]]:
     values = [row[f"value_{k}"] for k in range(models)]
     margins = [row[f"margin_{k}"] for k in range(models)]
-    defined = [one for one in map(_number, values) if one is not None]
+    defined = [value for value in map(_number, values) if value is not None]
     shown = map(_number, margins if judged else values)
     item = str(row["item"])
     mean = sum(defined) / len(defined) if defined else None
-    hardness = 2.0 if mean is None else mean  # those that no model could judge come last
+    hardness = 2.0 if mean is None else mean  # items that are undefined under all models come last
     return item, hardness, (item, int(sum(defined)) if judged else mean, len(defined), *shown)
 
 

@@ -1,8 +1,8 @@
-"""Learning curves: accuracy against the words of the training text, a panel a phenomenon, a point a model, a line a family.
+"""Learning curves: accuracy by size of the training text, with a panel for each phenomenon and a line for each family.
 
-A line is straight on the logarithm of the training text: its slope is the gain for each doubling, by least squares over models
-(sizes and seeds). Its standard error is about models drawn like these, not about items, and takes them for independent, though
-parts of one corpus share text.
+Each point is a model. Each line is a least-squares fit over models (sizes and seeds) on the logarithm of the number of
+training words, so that its slope is the gain for each doubling. The standard error of the slope accounts for the choice
+of models, not of items, and assumes that models are independent, although parts of one corpus share text.
 """
 
 import json
@@ -40,12 +40,12 @@ WIDTH, HEIGHT, COLUMNS = 200, 150, 3
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """accuracy = intercept + slope * log2(words).
+    """A learning curve: accuracy = intercept + slope * log2(words).
 
     Arguments:
-        se: of the slope; nan with two models, or one size.
-        low, high: 95 % interval of the slope, from Student's t with n - 2 degrees of freedom.
-        n, sizes: how many models, and sizes of text.
+        se: the standard error of the slope; nan with fewer than three models, or with one size.
+        low, high: 95% interval of the slope, from Student's t with n - 2 degrees of freedom.
+        n, sizes: the number of models and of different sizes.
     """
 
     slope: float
@@ -57,7 +57,7 @@ class Line:
     sizes: int
 
     def words_at(self, accuracy: float) -> float:
-        """At how many words the line reaches an accuracy; infinite if it never does.
+        """Return the number of words at which the line reaches an accuracy; infinite if it never does.
 
         >>> line([1, 2, 4], [0.5, 0.6, 0.7]).words_at(0.9)
         16.0
@@ -69,10 +69,14 @@ class Line:
 
 
 def line(words: ArrayLike, accuracy: ArrayLike) -> Line:
-    """The line through the models; values that are nan are left out.
+    """Fit a line by least squares; models with an accuracy that is nan are excluded.
 
-    >>> found = line([1, 2, 4, 8], [0.5, 0.6, 0.6, 0.7])  # (1.5 * 0.1 + 1.5 * 0.1) / 5
-    >>> round(found.slope, 6), round(found.se, 6), found.n  # residuals 0.01 and 0.03, twice: sqrt(0.002 / 2 / 5)
+    Arguments:
+        words: the number of training words of each model. Shape (models,).
+        accuracy: shape (models,).
+
+    >>> fitted = line([1, 2, 4, 8], [0.5, 0.6, 0.6, 0.7])  # (1.5 * 0.1 + 1.5 * 0.1) / 5
+    >>> round(fitted.slope, 6), round(fitted.se, 6), fitted.n  # residuals 0.01 and 0.03, twice: sqrt(0.002 / 2 / 5)
     (0.06, 0.014142, 4)
     """
     from scipy.special import stdtrit
@@ -94,41 +98,58 @@ def line(words: ArrayLike, accuracy: ArrayLike) -> Line:
 
 
 def slopes(accuracies: pl.DataFrame, phenomena: Sequence[str] | None = None) -> pl.DataFrame:
-    """A row a family and phenomenon, with columns as in `SLOPES`, in the order of first appearance.
+    """Fit a line for each family and phenomenon, in the order of first appearance; columns as in `SLOPES`.
 
     Arguments:
-        accuracies: a row a model and phenomenon: family, phenomenon, words (of the training text), value.
-        phenomena: only these.
+        accuracies: one row for each model and phenomenon; columns family, phenomenon, words (of the training text),
+            value.
+        phenomena: the phenomena to include; all by default.
     """
     kept = accuracies if phenomena is None else accuracies.filter(pl.col("phenomenon").is_in(phenomena))
     rows = []
     for (family, phenomenon), table in kept.group_by("family", "phenomenon", maintain_order=True):
-        one = line(table["words"].to_numpy(), table["value"].to_numpy())
-        rows.append((family, phenomenon, one.slope, one.se, one.low, one.high, one.intercept, one.n, one.sizes))
+        fitted = line(table["words"].to_numpy(), table["value"].to_numpy())
+        rows.append(
+            (
+                family,
+                phenomenon,
+                fitted.slope,
+                fitted.se,
+                fitted.low,
+                fitted.high,
+                fitted.intercept,
+                fitted.n,
+                fitted.sizes,
+            )
+        )
     return pl.DataFrame(rows, schema=SLOPES, orient="row")
 
 
 def family(run: Run) -> str:
-    """What kind of model a run is of: what stands before the colon in its name."""
+    """Return the model family of a run: the part of the model name before the colon."""
     return run.model.partition(":")[0]
 
 
 def training_words(runs: Sequence[Run], words: str = "") -> list[int | None]:
-    """How many words each run's model was trained on; None where it isn't known.
+    """Return the number of words that the model of each run was trained on; None if unknown.
+
+    Arguments:
+        words: the numbers as text, in the order of the runs, separated by commas; `-` for unknown. If empty, they are
+            read from the records of a controlled experiment.
 
     Raises:
-        UsageError: not a number a run.
+        UsageError: there is not one number for each run.
     """
     if not words:
         return [_of_experiment(run) for run in runs]
-    given = [_in_digits(one.strip().replace("_", "")) for one in words.split(",")]
-    if len(given) != len(runs):
-        raise UsageError("words", repr(words), f"{len(runs)} whole numbers, with commas between, or - for unknown")
-    return [None if one == "-" else whole("words", one, also="- for unknown") for one in given]
+    texts = [_in_digits(text.strip().replace("_", "")) for text in words.split(",")]
+    if len(texts) != len(runs):
+        raise UsageError("words", repr(words), f"{len(runs)} whole numbers, separated by commas, or - for unknown")
+    return [None if text == "-" else whole("words", text, also="- for unknown") for text in texts]
 
 
 def _in_digits(text: str) -> str:
-    """A whole number with a point or an exponent in digits, all else as it stands.
+    """Write a whole number that has a point or an exponent in digits; return any other text unchanged.
 
     >>> _in_digits("1e6"), _in_digits("2.5E3"), _in_digits("1.5"), _in_digits("-")
     ('1000000', '2500', '1.5', '-')
@@ -141,7 +162,7 @@ def _in_digits(text: str) -> str:
 
 
 def _of_experiment(run: Run) -> int | None:
-    """What stands in the folder of a controlled experiment, beside its runs."""
+    """Return the number of training words from the record of a controlled experiment; None if there is none."""
     if run.folder is None:
         return None
     path = run.folder.resolve().parent.parent / "perplexity" / f"{run.folder.resolve().name}.json"
@@ -155,50 +176,63 @@ def _of_experiment(run: Run) -> int | None:
 def draw_figure(
     runs: Sequence[Run],
     tag: Annotated[str, "a tag of the suites"] = "linguistics_term",
-    measure: Annotated[str, "a prediction's name"] = "full_sentence",
-    words: Annotated[str, "of the training texts, numbers in the order of the runs, `-` for unknown"] = "",
+    measure: Annotated[str, "name of a prediction"] = "full_sentence",
+    words: Annotated[str, "numbers of training words in the order of the runs, `-` for unknown"] = "",
 ) -> Figure:
-    """Draw the curves of models that were trained on texts of known sizes.
+    """Draw the learning curves of models whose number of training words is known.
 
     Arguments:
-        words: numbers (1000000 or 1e6) with commas between. Without: what the experiment says in whose folder the run lies.
+        words: numbers such as 1000000 or 1e6, separated by commas. If empty, they are read from the records of the
+            controlled experiment that the runs belong to.
 
     Raises:
-        UsageError: not a number a run, no size is known, or no suite has the tag and the measure.
+        UsageError: there is not one number for each run, no number is known, or no suite has the tag and the measure.
     """
     rows = []
     for (name, run), size in zip(named(runs), training_words(runs, words), strict=True):
         rows += [
-            (one.group[tag], family(run), name, size, one.value, one.low, one.high, one.n, one.method)
-            for one in scores(run, measure, tag)
+            (
+                estimate.group[tag],
+                family(run),
+                name,
+                size,
+                estimate.value,
+                estimate.low,
+                estimate.high,
+                estimate.n,
+                estimate.method,
+            )
+            for estimate in scores(run, measure, tag)
             if size is not None
         ]
     if not rows:
         cure = "Give the sizes in the order of the runs: words=1000000,5000000"
-        raise UsageError("learning_curve", "no size of a training text, or no suite to go by", "both", cure)
+        raise UsageError("learning_curve", "no size of a training text, or no suite with the tag", "both", cure)
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), title="Accuracy and training text")
 
 
 def draw(table: pl.DataFrame, humans: Mapping[str, float] | None = None, title: str = "") -> Figure:
-    """Draw the curves; under each name stands the gain of each family for a doubling of the text.
+    """Draw the learning curves, with the slope of each family below the title of each panel.
 
     Arguments:
-        table: a row a phenomenon and model, columns as in `SCHEMA`.
-        humans: phenomenon -> what people score.
+        table: one row for each phenomenon and model, columns as in `SCHEMA`.
+        humans: phenomenon -> human accuracy.
     """
     families = list(dict.fromkeys(table["family"]))
     fitted = slopes(table)
     phenomena = list(dict.fromkeys(table["phenomenon"]))
     words = sorted(set(table["words"]))
-    parts = [
-        _panel(table, fitted, one, families, words, (humans or {}).get(one, nan), at)
-        for at, one in enumerate(phenomena)
+    plots = [
+        _panel(table, fitted, name, families, words, (humans or {}).get(name, nan), at)
+        for at, name in enumerate(phenomena)
     ]
-    subtitle = "bar: 95% interval, items drawn anew; line: least squares, with its gain for each doubling of the text"
-    subtitle += "; dashed: people" if humans else ""
-    # Titles of panels stand close under that of the figure.
-    made = finish(panels.grid(parts, COLUMNS, 20), title, subtitle, offset=14)
-    return Figure(made, table.select(list(SCHEMA)))
+    subtitle = (
+        "bar: 95% interval, bootstrap over items; line: least squares, with its gain for each doubling of the text"
+    )
+    subtitle += "; dashed: human accuracy" if humans else ""
+    # The titles of panels come directly below that of the figure.
+    spec = finish(panels.grid(plots, COLUMNS, 20), title, subtitle, offset=14)
+    return Figure(spec, table.select(list(SCHEMA)))
 
 
 def _panel(
@@ -206,20 +240,22 @@ def _panel(
 ) -> Spec:  # fmt: skip
     rows = table.filter(pl.col("phenomenon") == name)
     lines = fitted.filter(pl.col("phenomenon") == name)
-    told = Series("family", [shown(one) for one in families], WIDTH * COLUMNS, at == 0 and len(families) > 1)
+    series = Series(
+        "family", [shown(family_name) for family_name in families], WIDTH * COLUMNS, at == 0 and len(families) > 1
+    )
     across = _across(words)
     upright = axes.proportion("accuracy", tickCount=6)
-    made = [
-        *_points([_value(row) for row in rows.iter_rows(named=True)], across, upright, told),
-        _lines(lines, words, {"x": across, "y": upright, "color": told.colour}),
+    plot_layers = [
+        *_points([_value(row) for row in rows.iter_rows(named=True)], across, upright, series),
+        _lines(lines, words, {"x": across, "y": upright, "color": series.colour}),
         *([] if isnan(human) else [layers.reference(human, upright, "y", layers.dashed(opacity=0.6))]),
     ]
     title = panels.heading("all suites" if name == "all" else name.replace("_", " "), _gains(lines))
-    return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": made}
+    return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": plot_layers}
 
 
 def _gains(lines: pl.DataFrame) -> list[str]:
-    """The slope of each family, with its standard error, in words; a line a family."""
+    """Write the slope of each family with its standard error, one line for each family."""
     return [
         shown(f"{row['family']}: ")
         + ("no slope" if isnan(row["slope"]) else f"{row['slope']:+.4f}")
@@ -237,20 +273,20 @@ def _across(words: Sequence[int]) -> Spec:
 
 
 def _value(row: Mapping[str, object]) -> dict[str, object]:
-    found = numbers(row, "value", "low", "high")
-    said = "undefined" if found["value"] is None else f"{row['value']:.3f}, n={row['n']}"
+    values = numbers(row, "value", "low", "high")
+    said = "undefined" if values["value"] is None else f"{row['value']:.3f}, n={row['n']}"
     said = f"{row['model']}, {row['words']:,} words: {said}"
-    return {"family": shown(str(row["family"])), "words": row["words"], **found, "said": shown(said)}
+    return {"family": shown(str(row["family"])), "words": row["words"], **values, "said": shown(said)}
 
 
 def _points(values: list[dict[str, object]], across: Spec, upright: Spec, families: Series) -> list[Spec]:
-    kept = [one for one in values if one["value"] is not None]
+    defined = [value for value in values if value["value"] is not None]
     place: Spec = {"x": across, "color": families.colour}
     dot = place | {"y": upright, "shape": families.shape, "description": {"field": "said"}}
-    bounded = [one for one in kept if one["low"] is not None]
+    bounded = [value for value in defined if value["low"] is not None]
     return [
         layer(layers.rule(opacity=0.4), place | axes.spread(upright), values=bounded),
-        layer(layers.dot(45, 0.9), dot, values=kept),
+        layer(layers.dot(45, 0.9), dot, values=defined),
     ]
 
 

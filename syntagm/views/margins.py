@@ -1,4 +1,4 @@
-"""Margins: by how many bits a prediction holds or fails, item by item, as a histogram; right of 0 it holds."""
+"""Margins: a histogram of the margins of a prediction over items in bits; to the right of 0 the prediction holds."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -25,18 +25,18 @@ SCHEMA = {
     "items": pl.Int64, "holds": pl.Boolean,
 }  # fmt: skip
 BINS = 30
-# Bits; narrower bins would spread out rounding noise, and the differences within which a comparison is a tie.
+# Least width of a bin in bits, the size of the tolerance: narrower bins would show numerical error.
 NARROWEST = 0.0001
 _COLOURS = {"holds": "#0072B2", "fails": "#D55E00"}
 
 
 def draw_figure(
-    runs: Sequence[Run], suite: Suite = "", measure: Annotated[str, "a prediction's name; the first unless given"] = ""
+    runs: Sequence[Run], suite: Suite = "", measure: Annotated[str, "name of a prediction; default: the first"] = ""
 ) -> Figure:
     """Draw the margins of one suite.
 
     Raises:
-        UsageError: no such suite or prediction, or one whose items have no margins.
+        UsageError: no such suite or prediction, or a prediction without margins.
     """
     name = chosen_suite(runs, suite)
     models = having(runs, name)
@@ -46,27 +46,27 @@ def draw_figure(
     chosen = measure or known[0]
     results = [run.results(name) for _, run in models]
     _refuse_shares(pl.concat(results), chosen, known)
-    found = [table(rows, name, chosen, model) for rows, (model, _) in zip(results, models, strict=True)]
-    return draw([one for one in found if len(one)], f"{name}: {chosen}")
+    tables = [table(rows, name, chosen, model) for rows, (model, _) in zip(results, models, strict=True)]
+    return draw([rows for rows in tables if len(rows)], f"{name}: {chosen}")
 
 
 def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) -> None:
     rows = {name: results.filter(pl.col("measure") == name) for name in known}
-    kinds = {name: kind_of(found["value"], found["margin"]) for name, found in rows.items()}
+    kinds = {name: kind_of(results["value"], results["margin"]) for name, results in rows.items()}
     judged = [name for name, kind in kinds.items() if kind is Kind.VERDICT]
     if measure not in judged:
-        said = f"{measure!r}, whose values are {kinds[measure].value}, without margins"
-        raise UsageError("measure=", said, "one of " + ", ".join(judged), "The figure scores shows shares.")
+        found = f"{measure!r}, whose values are {kinds[measure].value}, without margins"
+        raise UsageError("measure=", found, "one of " + ", ".join(judged), "The figure scores shows shares.")
 
 
 def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> pl.DataFrame:
-    """Count items by bin and verdict: a row has the ends of a bin in bits and how many items lie in it.
+    """Count items by bin and verdict: a row has the edges of a bin in bits and the number of items in it.
 
-    Bins don't reach over 0.
+    No bin contains margins on both sides of 0.
 
     Arguments:
-        results: columns suite, measure, value, margin; rows whose margin is nan are left out, and infinite ones, too.
-        model: what to call the model.
+        results: columns suite, measure, value, margin; rows with a margin that is nan or infinite are skipped.
+        model: the name of the model in the figure.
     """
     chosen = results.filter((pl.col("suite") == suite) & (pl.col("measure") == measure))
     chosen = chosen.filter(pl.col("margin").is_finite())
@@ -74,7 +74,7 @@ def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> p
         return pl.DataFrame(schema=SCHEMA)
     margins, holds = chosen["margin"].to_numpy(), chosen["value"].to_numpy() == 1
     edges = _edges(float(margins.min()), float(margins.max()))
-    # A margin of exactly 0 doesn't hold: bins are open on the left.
+    # Bins are open on the left, so that a margin of exactly 0, which doesn't hold, is in the bin left of 0.
     bins = np.searchsorted(edges, margins, side="left") - 1
     counts = {kind: np.bincount(bins[holds == kind], minlength=len(edges) - 1) for kind in (False, True)}
     rows = [
@@ -87,7 +87,7 @@ def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> p
 
 
 def _edges(low: float, high: float) -> NDArray[np.float64]:
-    """Borders of bins of a round width around 0 that hold `low` < x <= `high`.
+    """Return the edges of bins with a round width that include 0 and cover `low` to `high`.
 
     >>> _edges(-1.0, 2.0)[[0, 1, 2, -1]].tolist()
     [-1.1, -1.0, -0.9, 2.0]
@@ -103,10 +103,10 @@ def _edges(low: float, high: float) -> NDArray[np.float64]:
 
 
 def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
-    """Draw one suite and prediction, a panel a model.
+    """Draw one suite and prediction, with one panel for each model.
 
     Arguments:
-        tables: from `table`, one a model.
+        tables: from `table`, one for each model.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     values = [_value(row) for row in rows.iter_rows(named=True)]
@@ -125,7 +125,7 @@ def _value(row: dict[str, object]) -> dict[str, object]:
 
 
 def _ticks(rows: pl.DataFrame) -> Spec:
-    """Whole numbers of items where a scale would also mark halves."""
+    """Choose whole numbers as ticks of the counts if there are few items, where the default would include halves."""
     most = max(rows.group_by("model", "start").agg(pl.col("items").sum())["items"].to_list(), default=0)
     return {"values": list(range(most + 1)), "format": "d"} if most < 10 else {}
 

@@ -1,6 +1,7 @@
-"""What the question changes: accuracy on whole sentences less that on the critical word after its prefix, the same items.
+"""Effect of the scoring method: accuracy on whole sentences minus accuracy on the critical word, on the same items.
 
-Of the two prefix methods, one compares two words after the same prefix, the other the same word after two prefixes.
+The accuracy on the critical word has two variants: the one-prefix method compares two words after the same prefix, the
+two-prefix method compares the same word after two prefixes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,26 +23,27 @@ PREFIX = {"one_prefix": "one prefix, two words", "two_prefix": "two prefixes, on
 
 
 def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, str]) -> list[Comparison]:
-    """Compare the two for each model, prefix method and label of suites, and over all suites that have the method.
+    """Compare whole sentences with each prefix method, for each model and group of suites, and over all suites.
 
-    Groups have the model, the prefix method as measure, the labels `label` ("all", or the label of suites) and `contrast` (a
-    name for readers), and the count `suites`.
+    Only suites with both methods are used. The group of each comparison has the model, the prefix method as measure,
+    the labels `label` ("all", or the label of the suites) and `contrast` (a readable name), and the count `suites`.
 
     Arguments:
         results: columns model, suite, item, measure, value, margin.
-        labels: suite -> label, for instance its phenomenon.
+        tolerance: margins within this many bits are ties.
+        labels: suite -> label, for example its phenomenon.
     """
-    made = []
-    for measure, said in PREFIX.items():
-        drawn = suite_means.of_differences(results, WHOLE, measure, tolerance)
-        for model in dict.fromkeys(model for model, _ in drawn):
-            parts = {suite: part for (one, suite), part in drawn.items() if one == model}
-            for label, several in _grouped(parts, labels).items():
-                name = f"{'all suites' if label == 'all' else label.replace('_', ' ')}: {said}"
-                labels_of_group = (("label", label), ("contrast", name))
-                group = Group(model, measure=measure, labels=labels_of_group, counts=(("suites", len(several)),))
-                made.append(Comparison(group, suite_means.mean(several, group)))
-    return made
+    comparisons = []
+    for measure, description in PREFIX.items():
+        differences = suite_means.of_differences(results, WHOLE, measure, tolerance)
+        for model in dict.fromkeys(model for model, _ in differences):
+            suites = {suite: means for (name, suite), means in differences.items() if name == model}
+            for label, members in _grouped(suites, labels).items():
+                contrast = f"{'all suites' if label == 'all' else label.replace('_', ' ')}: {description}"
+                labels_of_group = (("label", label), ("contrast", contrast))
+                group = Group(model, measure=measure, labels=labels_of_group, counts=(("suites", len(members)),))
+                comparisons.append(Comparison(group, suite_means.mean(members, group)))
+    return comparisons
 
 
 def _grouped(
@@ -54,24 +56,24 @@ def _grouped(
 
 
 def draw_figure(
-    runs: Sequence[Run], tag: Annotated[str, "a tag of the suites, whose values are shown apart"] = "linguistics_term"
+    runs: Sequence[Run], tag: Annotated[str, "a tag of the suites, one row for each of its values"] = "linguistics_term"
 ) -> Figure:
-    """Draw the differences of some runs, by prefix method and by a tag of the suites.
+    """Draw the differences by prefix method and by a tag of the suites.
 
     Raises:
-        UsageError: no suite is asked in two ways.
+        UsageError: no suite has both whole-sentence and prefix predictions.
     """
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for name, run in named(runs):
         labels = {suite.name: suite.tags.get(tag, "others") for suite in run.suites}
-        found += differences(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels)
-    if not found:
+        comparisons += differences(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels)
+    if not comparisons:
         raise UsageError("methods", "no suite with full_sentence and a prefix method", "at least one")
-    return draw(found, "Whole sentences or critical words")
+    return draw(comparisons, "Whole sentences or critical words")
 
 
-def draw(found: Sequence[Comparison], title: str = "") -> Figure:
-    """Draw the differences; groups of the comparisons have a model and the label `contrast`."""
-    axis = "accuracy on whole sentences, less that on the critical word"
-    subtitle = "right of 0: whole sentences are easier; 95% interval: items drawn anew, each with both answers"
-    return contrasts.draw([one.difference for one in found], title, axis, [subtitle])
+def draw(comparisons: Sequence[Comparison], title: str = "") -> Figure:
+    """Draw comparisons whose groups have a model and the label `contrast`."""
+    axis = "accuracy on whole sentences minus accuracy on the critical word"
+    subtitle = "right of 0: whole sentences are easier; 95% interval: paired bootstrap over items"
+    return contrasts.draw([comparison.difference for comparison in comparisons], title, axis, [subtitle])

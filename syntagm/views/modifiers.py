@@ -1,6 +1,7 @@
 """Modifier stability: scores of suites without and with intervening modifiers, side by side.
 
-The modifiers are words put between what depends on each other; a suite stands beside the same suite without them.
+A modifier is inserted between the parts of a dependency. Each modified suite is compared with the suite without
+modifiers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from syntagm.views.classes import INSTANCE
 from syntagm.views.scores.numbers import predictions
 
 PLAIN, MODIFIED = "no modifier", "with modifier"
-# Suites of the collection hu2020 -> the same with modifiers.
+# Suite of the collection hu2020 -> the same suite with modifiers.
 PAIRS = {
     "center_embed": "center_embed_mod", "cleft": "cleft_modifier", "mvrr": "mvrr_mod", "npz_ambig": "npz_ambig_mod",
     "npz_obj": "npz_obj_mod",
@@ -30,50 +31,57 @@ SCHEMA = {
 
 
 def modifier_stability(scores: pl.DataFrame, pairs: Mapping[str, str]) -> pl.DataFrame:
-    """A row an instance, pair and member: model, corpus, seed, pair, modifier, score. Only pairs of which both are there.
+    """Select the scores of suites and of their modified versions, for instances that have both.
+
+    Columns: model, corpus, seed, pair, modifier, score.
 
     Arguments:
-        scores: as `suite_scores` makes them.
-        pairs: suite -> the suite that it is with modifiers.
+        scores: from `classes.suite_scores`.
+        pairs: suite -> the same suite with modifiers.
 
     >>> rows = [("a", "xs", 1, "mvrr", 0.5), ("a", "xs", 1, "mvrr_mod", 0.25), ("b", "xs", 1, "mvrr", 1.0)]
     >>> table = pl.DataFrame(rows, schema=["model", "corpus", "seed", "suite", "score"], orient="row")
     >>> modifier_stability(table, {"mvrr": "mvrr_mod"}).select("model", "modifier", "score").rows()
     [('a', 'no modifier', 0.5), ('a', 'with modifier', 0.25)]
     """
-    members = [(plain, plain, PLAIN) for plain in pairs] + [(other, plain, MODIFIED) for plain, other in pairs.items()]
+    members = [(plain, plain, PLAIN) for plain in pairs] + [
+        (modified, plain, MODIFIED) for plain, modified in pairs.items()
+    ]
     named = pl.DataFrame(members, schema=dict.fromkeys(("suite", "pair", "modifier"), pl.String), orient="row")
     joined = scores.join(named, on="suite", how="inner", maintain_order="left")
-    whole = joined.filter(pl.len().over(*INSTANCE, "pair") == 2)
-    return whole.select(*INSTANCE, "pair", "modifier", "score")
+    complete = joined.filter(pl.len().over(*INSTANCE, "pair") == 2)
+    return complete.select(*INSTANCE, "pair", "modifier", "score")
 
 
 def _of_run(run: Run) -> list[tuple[object, ...]]:
-    there = {suite.name for suite in run.suites}
-    pairs = {plain: other for plain, other in PAIRS.items() if {plain, other} <= there}
+    names = {suite.name for suite in run.suites}
+    pairs = {plain: modified for plain, modified in PAIRS.items() if {plain, modified} <= names}
     labels = dict.fromkeys(pairs, PLAIN) | dict.fromkeys(pairs.values(), MODIFIED)
-    found = score.score(run.results(), predictions(run, "first"), run.tolerance, tag="modifier", labels=labels)
-    return [(one.group["modifier"], one.value, one.low, one.high, one.n, one.method) for one in found]
+    estimates = score.score(run.results(), predictions(run, "first"), run.tolerance, tag="modifier", labels=labels)
+    return [
+        (estimate.group["modifier"], estimate.value, estimate.low, estimate.high, estimate.n, estimate.method)
+        for estimate in estimates
+    ]
 
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
-    """Draw some runs of the collection hu2020, or of other suites of these names.
+    """Draw runs on the collection hu2020, or on other suites with the same names.
 
     Raises:
-        RunError: no run has a suite and its modified version.
+        RunError: no run has a suite together with its modified version.
     """
     rows = [(run.model, "", *row) for run in runs for row in _of_run(run)]
     if not rows:
         raise RunError(runs[0].place if runs else "", "no suite with its modified version", "those of hu2020")
     subtitle = [
-        "mean of the suites' accuracies; 95% interval: items redrawn within suites",
-        "at the right: with minus without; n: items with modifiers",
+        "mean accuracy over suites; 95% interval: bootstrap over items within suites",
+        "on the right: with minus without modifiers; n: items with modifiers",
     ]
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), "Scores without and with modifiers", subtitle)
 
 
 def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw a panel a kind of model, in each the highest score without modifier first; at the right the difference.
+    """Draw one panel for each kind of model, the highest score without modifiers first, and differences on the right.
 
     Arguments:
         table: columns as in `SCHEMA`; `modifier` is `PLAIN` or `MODIFIED`.
@@ -81,7 +89,7 @@ def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> 
     kinds = list(dict.fromkeys(table["kind"]))
     plain = dict(table.filter(pl.col("modifier") == PLAIN).select("model", "value").iter_rows())
     order = sorted(plain, key=lambda model: -plain[model])
-    parts = [
+    plots = [
         dots.panel(
             [row for model in order for row in _rows(table.filter(pl.col("kind") == kind), model)],
             axes.proportion("mean suite score" if kind == kinds[-1] else ""),
@@ -89,18 +97,18 @@ def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> 
         )
         for kind in kinds
     ]  # fmt: skip
-    return Figure(finish(panels.pile(parts, 14), title, subtitle), table.select(list(SCHEMA)))
+    return Figure(finish(panels.pile(plots, 14), title, subtitle), table.select(list(SCHEMA)))
 
 
 def _rows(table: pl.DataFrame, model: str) -> list[dict[str, object]]:
-    found = table.filter(pl.col("model") == model).rows(named=True)
-    values = {row["modifier"]: row["value"] for row in found}
+    rows = table.filter(pl.col("model") == model).rows(named=True)
+    values = {row["modifier"]: row["value"] for row in rows}
     change = signed(values.get(MODIFIED, nan) - values.get(PLAIN, nan))
     return [
         {
             **row, "name": model, "series": row["modifier"],
             "note": f"{change} (n = {row['n']:,})" if row["modifier"] == MODIFIED else "",
-            "said": dots.said({**row, "name": model, "series": row["modifier"]}),
+            "said": dots.describe({**row, "name": model, "series": row["modifier"]}),
         }
-        for row in found
+        for row in rows
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Nucleus: a score against how much of the model's distribution is looked at, from its top and its bottom, by construction."""
+"""Nucleus: scores at cut-offs of the model's distribution, at the top (nucleus) and at the bottom, by construction."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, isnan
@@ -33,54 +33,64 @@ WIDTH, HEIGHTS = 180, {"top": 110, "bottom": 60}
 TOP, BOTTOM = "top", "bottom"
 
 
-def row_of(one: Estimate, group: str, model: str, measure: str) -> tuple[object, ...] | None:
-    """The row of an estimate at a cut-off; None if it is of another measure."""
-    if MeasureName.parse(one.group.measure).name != measure:
+def row_of(estimate: Estimate, group: str, model: str, measure: str) -> tuple[object, ...] | None:
+    """Return the row of an estimate at a cut-off, or None if it belongs to another measure."""
+    if MeasureName.parse(estimate.group.measure).name != measure:
         return None
-    cut = nucleus.parse(one.group.measure, measure)
+    cut = nucleus.parse(estimate.group.measure, measure)
     end, share = (BOTTOM, cut.bottom) if cut.bottom < 1 else (TOP, cut.top)
-    return group, model, end, share, cut.whole, one.value, one.low, one.high, one.n, one.undefined, one.method
+    return (
+        group,
+        model,
+        end,
+        share,
+        cut.whole,
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        estimate.n,
+        estimate.undefined,
+        estimate.method,
+    )
 
 
 def title(measure: str) -> str:
-    """What stands over the figure of a measure."""
+    """Return the title of the figure of a measure."""
     return MEASURES[measure][0].upper() + MEASURES[measure][1:] + " at cut-offs"
 
 
 def subtitle(measure: str) -> list[str]:
-    """What a reader must know of the axes."""
-    said = {
-        "equal_weight": "share of lemmas whose right form is the likelier one",
-        "model_weight": "share of the mass of counted forms that is on right ones",
-        "covered": "probability of the forms that count",
-        "invalid": "share of contexts in which no lemma counts",
+    """Return the lines that explain the axes of the figure of a measure."""
+    explanations = {
+        "equal_weight": "proportion of lemmas whose correct form is more probable",
+        "model_weight": "proportion of the probability mass of counted forms that is on correct forms",
+        "covered": "probability mass of the counted forms",
+        "invalid": "proportion of contexts in which no lemma counts",
     }
     pale = "the paler a dot, the fewer contexts are valid; " if measure in ("equal_weight", "model_weight") else ""
     return [
-        f"{said[measure]}; mean over contexts, band: 95% interval",
-        "upper panels: the likeliest entries of the vocabulary that make up the share on the axis; lower ones: the least likely",
-        f"{pale}dot at 1: nothing cut off, forms of several tokens included",
+        f"{explanations[measure]}; mean over contexts, band: 95% interval",
+        "upper panels: most probable tokens with the probability mass on the axis; lower panels: least probable tokens",
+        f"{pale}dot at 1: no cut-off, forms of several tokens included",
     ]
 
 
 def draw_figure(
-    runs: Sequence[Run], measure: Annotated[Weight, "what is drawn against the share looked at"] = "equal_weight"
+    runs: Sequence[Run], measure: Annotated[Weight, "the measure that is drawn at each cut-off"] = "equal_weight"
 ) -> Figure:
-    """Draw the cut-offs of some fill runs, by the tag `construction` of their suites, or by suite where a run has no such tag.
+    """Draw fill runs at their cut-offs, by the tag `construction` of their suites, or by suite if suites lack the tag.
 
     Raises:
-        UsageError: no run with cut-offs.
-        RunError: one is no fill run.
+        UsageError: no run has cut-offs.
+        RunError: a run is not a fill run.
     """
     rows = []
     for name, run in filled(runs):
         tagged = all("construction" in suite.tags for suite in run.suites)
-        found = pooled(run) if tagged else estimates(run)
-        rows += [
-            row
-            for one in found
-            if (row := row_of(one, one.group["construction"] if tagged else one.group.suite, name, measure))
-        ]
+        for estimate in pooled(run) if tagged else estimates(run):
+            group = estimate.group["construction"] if tagged else estimate.group.suite
+            if row := row_of(estimate, group, name, measure):
+                rows.append(row)
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     if table["whole"].all():
         raise UsageError(
@@ -90,37 +100,39 @@ def draw_figure(
 
 
 def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw for each group one panel of top cut-offs, linear, and under it one of bottom cut-offs, logarithmic.
+    """Draw for each group a panel of top cut-offs (linear axis) and below it a panel of bottom cut-offs (logarithmic).
 
     Arguments:
-        table: columns as in `SCHEMA`. A row that is `whole` looks at everything; it stands as a dot of its own, unjoined.
+        table: columns as in `SCHEMA`. A row that is `whole` has no cut-off; it is a separate dot, not joined to the
+            line.
         measure: one of `MEASURES`.
     """
     models = list(dict.fromkeys(table["model"]))
     groups = list(dict.fromkeys(table["group"]))
     ends = [end for end in (TOP, BOTTOM) if (table["end"] == end).any()]
-    # As few empty places in the last line of panels as can be.
+    # The number of columns that leaves the fewest empty places in the last row.
     columns = min((5, 4, 3), key=lambda many: -len(groups) % many) if len(groups) > 3 else max(len(groups), 1)
     uprights = {end: _upright(table.filter(pl.col("end") == end), measure) for end in ends}
-    parts = [
-        _pair(table.filter(pl.col("group") == one), one, uprights, models, at, columns) for at, one in enumerate(groups)
+    plots = [
+        _pair(table.filter(pl.col("group") == group), group, uprights, models, at, columns)
+        for at, group in enumerate(groups)
     ]
-    made = finish(panels.grid(parts, columns, 22), title, subtitle, offset=14)
-    return Figure(made, table.select(list(SCHEMA)))
+    spec = finish(panels.grid(plots, columns, 22), title, subtitle, offset=14)
+    return Figure(spec, table.select(list(SCHEMA)))
 
 
 def _pair(
     rows: pl.DataFrame, name: str, uprights: Mapping[str, Spec], models: Sequence[str], at: int, columns: int
 ) -> Spec:
-    told = Series("model", [shown(one) for one in models], WIDTH * columns, at == 0 and len(models) > 1)
-    # The axis is named once a line of panels.
-    named = next(iter(uprights)) if at % columns == 0 else ""
-    parts = [
-        _panel(rows.filter(pl.col("end") == end), end, up | ({} if end == named else {"title": ""}), told)
+    series = Series("model", [shown(model) for model in models], WIDTH * columns, at == 0 and len(models) > 1)
+    # The title of the axis appears once in each row of panels.
+    titled_end = next(iter(uprights)) if at % columns == 0 else ""
+    plots = [
+        _panel(rows.filter(pl.col("end") == end), end, up | ({} if end == titled_end else {"title": ""}), series)
         for end, up in uprights.items()
     ]
     title = panels.heading(name.replace("_", " "), limit=WIDTH + 30)
-    return {"title": title, **panels.pile(parts, 6)}
+    return {"title": title, **panels.pile(plots, 6)}
 
 
 def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
@@ -143,8 +155,8 @@ def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
 
 
 def _upright(rows: pl.DataFrame, measure: str) -> Spec:
-    """The channel of the numbers, the same in all panels of an end: up to 1, or for a mass to the highest there is."""
-    finite = [one for one in (*rows["value"], *rows["high"]) if not isnan(one)]
+    """Make the vertical channel, the same in all panels of an end: up to 1, or up to the largest value for a mass."""
+    finite = [number for number in (*rows["value"], *rows["high"]) if not isnan(number)]
     top = min(1.0, ceil(max(finite, default=1.0) * 20 + 1e-9) / 20) if measure == "covered" else 1.0
     axis = {"format": ".1f" if top == 1 else ".3~f", "values": [0, top / 2, top], "titleFontSize": 11}
     return axes.quantity("value", MEASURES[measure], {"domain": [0, top]}, **axis)
@@ -157,14 +169,14 @@ def _across(end: str, shares: Sequence[float]) -> Spec:
         return axes.proportion(title, "share", quarters, format=".2~f", titleFontSize=11)
     ticks = sorted(set(shares), reverse=True)
     domain = (min(ticks) / 1.5, 1.0) if ticks else (0.1, 1.0)
-    powers = [one for one in ticks if _power(one)]
+    powers = [share for share in ticks if _power(share)]
     return axes.logarithmic(
         "share", title, domain, powers[:: 1 if len(powers) < 4 else 2], format=".0e", titleFontSize=11
     )
 
 
 def _power(share: float) -> bool:
-    """Is it a power of ten? Labels of others would overlap."""
+    """Return whether a cut-off is a power of ten; only these are labelled, since more labels would overlap."""
     return f"{share:e}".startswith("1.000000e")
 
 

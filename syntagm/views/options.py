@@ -1,12 +1,12 @@
-"""Options of views: declared once, in the signature of what makes a table or a figure, and read there from text.
+"""Options of views, declared in the signature of the function that makes the table or the figure.
 
-A parameter after the runs is an option. Its annotation says what users may write and what that means:
+Each parameter after the runs is an option. Its annotation has the type and the help text:
 
-    measure: Annotated[str, "a prediction's name, `first` or `all`"] = "first"
-    wide: Annotated[bool, "a column a model"] = False                             yes or no
-    scale: Annotated[Literal["log", "linear"], "how places are counted"] = "log"  one of these
-    series: Annotated[tuple[str, ...], "the names of the curves"] = ()            with commas between
-    limit: Annotated[int | None, Reader("how many items, or `all`", count)]       whatever `count` reads
+    measure: Annotated[str, "name of a prediction, `first` or `all`"] = "first"       any text
+    wide: Annotated[bool, "one column for each model"] = False                        yes or no
+    scale: Annotated[Literal["log", "linear"], "scale of the axis"] = "log"           one of the values
+    series: Annotated[tuple[str, ...], "names of the curves"] = ()                    separated by commas
+    limit: Annotated[int | None, Reader("number of items, or `all`", count)]          read by `count`
 """
 
 import inspect
@@ -19,18 +19,18 @@ from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 
 # Options that many views take.
-Measure = Annotated[str, "a prediction's name, `first` (of each suite) or `all` (whether all predictions hold)"]
-Suite = Annotated[str, "the name of a suite; may be left out where there is one only"]
+Measure = Annotated[str, "name of a prediction, `first` (of each suite) or `all` (whether all predictions hold)"]
+Suite = Annotated[str, "name of a suite; optional if there is only one"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How an option is read that is neither text nor a choice.
+    """Help text and parser of an option that is neither plain text nor a choice.
 
     Arguments:
-        help: in a line.
+        help: the help text, one line.
         read: text -> value; raises UsageError.
-        default: the parameter's default as users would write it; empty if nothing is chosen.
+        default: the default of the parameter as a user would write it; empty if there is none.
     """
 
     help: str
@@ -40,13 +40,13 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a view, as users see it.
+    """An option of a view on the command line: `name=value`.
 
     Arguments:
-        name: stands before `=`.
-        default: as users would write it; empty if nothing is chosen.
-        help: in a line.
-        values: those that are allowed; empty: any text.
+        name: the name before `=`.
+        default: the default as a user would write it; empty if there is none.
+        help: the help text, one line.
+        values: the allowed values; empty if any text is allowed.
         read: text -> value.
     """
 
@@ -58,33 +58,33 @@ class Option:
 
 
 def options(make: Callable[..., Any]) -> tuple[Option, ...]:
-    """List the options of what makes a table or a figure, in the order of its signature."""
+    """List the options of a `make_table` or `draw_figure` function, in the order of its signature."""
     hints = get_type_hints(make, include_extras=True)
     parameters = list(inspect.signature(make).parameters.values())[1:]
-    return tuple(_option(one.name, one.default, hints[one.name]) for one in parameters)
+    return tuple(_option(parameter.name, parameter.default, hints[parameter.name]) for parameter in parameters)
 
 
 def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str], place: str) -> Any:
-    """Call `make` with runs and options as users wrote them.
+    """Call `make` with runs and with options as written by a user.
 
     Arguments:
         texts: name -> text.
-        place: what is made, for messages.
+        place: name of the table or figure, for error messages.
 
     Raises:
-        UsageError: no runs, an option that there is not, or a value that is not allowed.
+        UsageError: no runs, an unknown option, or a value that is not allowed.
     """
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")
-    known = {one.name: one for one in options(make)}
-    if odd := [name for name in texts if name not in known]:
+    known = {option.name: option for option in options(make)}
+    if unknown := [name for name in texts if name not in known]:
         expected = "one of " + ", ".join(f"{name}=" for name in sorted(known)) if known else "no options"
-        raise UsageError(place, f"no option {odd[0]!r}", expected)
+        raise UsageError(place, f"no option {unknown[0]!r}", expected)
     return make(runs, **{name: known[name].read(text) for name, text in texts.items()})
 
 
 def spelled(value: object) -> str:
-    """Return a value of an option as users would write it.
+    """Return the value of an option as a user would write it.
 
     >>> spelled(True), spelled(("a", "b")), spelled(3)
     ('yes', 'a,b', '3')
@@ -95,22 +95,22 @@ def spelled(value: object) -> str:
 
 
 def _option(name: str, default: object, hint: Any) -> Option:
-    kind, about = get_args(hint)
-    if isinstance(about, Reader):
-        return Option(name, about.default, about.help, (), about.read)
+    kind, help = get_args(hint)
+    if isinstance(help, Reader):
+        return Option(name, help.default, help.help, (), help.read)
     if kind is bool:
-        return Option(name, "yes" if default else "no", about, ("yes", "no"), _choice(name, {"yes": True, "no": False}))
+        return Option(name, "yes" if default else "no", help, ("yes", "no"), _choice(name, {"yes": True, "no": False}))
     if get_origin(kind) is tuple:
-        return Option(name, ",".join(default if isinstance(default, tuple) else ()), about, (), _list)
+        return Option(name, ",".join(default if isinstance(default, tuple) else ()), help, (), _list)
     if values := _literals(kind):
-        return Option(name, str(default or ""), about, values, _choice(name, {value: value for value in values}))
-    return Option(name, str(default), about, (), str)
+        return Option(name, str(default or ""), help, values, _choice(name, {value: value for value in values}))
+    return Option(name, str(default), help, (), str)
 
 
 def _literals(kind: Any) -> tuple[str, ...]:
-    """The values of a choice, also of one that may be left out (`Literal[...] | None`)."""
+    """Return the values of a choice (`Literal[...]`) or an optional choice (`Literal[...] | None`)."""
     if get_origin(kind) in (Union, UnionType):
-        kinds = [one for one in get_args(kind) if one is not NoneType]
+        kinds = [member for member in get_args(kind) if member is not NoneType]
         return _literals(kinds[0]) if len(kinds) == 1 else ()
     return get_args(kind) if get_origin(kind) is Literal else ()
 

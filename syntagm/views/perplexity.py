@@ -1,4 +1,4 @@
-"""Score against perplexity: a point a trained model; models whose perplexity isn't known as horizontal lines."""
+"""Score against perplexity: a point for each trained model, a horizontal line for each model of unknown perplexity."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ POINT = {
     "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "method": pl.String,
 }  # fmt: skip
 WIDTH, HEIGHT = 520, 380
-# Labels of lines stand at least so far apart, pixels.
+# The least distance between labels of lines in pixels.
 _APART = 13
 
 
@@ -24,8 +24,8 @@ def draw(table: pl.DataFrame, corpora: Sequence[str], title: str = "", subtitle:
     """Draw scores against perplexity.
 
     Arguments:
-        table: columns as in `POINT`; a row whose perplexity is null is a line.
-        corpora: in ascending order of size.
+        table: columns as in `POINT`; a row without a perplexity is drawn as a line.
+        corpora: the names of corpora in ascending order of size.
     """
     known = table.filter(pl.col("perplexity").is_not_null())
     lines = table.filter(pl.col("perplexity").is_null())
@@ -33,14 +33,14 @@ def draw(table: pl.DataFrame, corpora: Sequence[str], title: str = "", subtitle:
     spec: Spec = {
         "width": WIDTH,
         "height": HEIGHT,
-        "layer": [*_lines(lines), *_points(known, models, [shown(one) for one in corpora])],
+        "layer": [*_lines(lines), *_points(known, models, [shown(corpus) for corpus in corpora])],
     }
     return Figure(finish(spec, title, subtitle), table.select(list(POINT)))
 
 
 def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) -> list[Spec]:
     values = [_point(row) for row in table.iter_rows(named=True)]
-    # The scale of models is empty if none has a perplexity, and then nothing is drawn.
+    # Vega-Lite would draw nothing at all if the scale of models were empty.
     if not values:
         return []
     series = Series("model", models, WIDTH, key=True)
@@ -59,7 +59,7 @@ def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) 
 
 
 def _logarithmic(values: Sequence[float]) -> Spec:
-    """A logarithmic axis around some numbers, with ticks at 1, 2 and 5 times powers of ten.
+    """Make a logarithmic axis for perplexities, with ticks at 1, 2 and 5 times powers of ten.
 
     >>> _logarithmic([32.1, 529.9])["axis"]["values"]
     [50, 100, 200, 500]
@@ -77,7 +77,7 @@ def _point(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(table: pl.DataFrame) -> list[Spec]:
-    """Horizontal lines with their names at the right edge, moved apart where they would overlap."""
+    """Make horizontal lines with labels at the right edge; labels that would overlap are moved apart."""
     values: list[dict[str, Any]] = []
     at = float("inf")
     for row in table.filter(pl.col("score").is_finite()).sort("score").iter_rows(named=True):

@@ -1,7 +1,8 @@
-"""Surprisal by region: for each condition of a suite, the mean bits of each region over items, with a 95% interval.
+"""Surprisal by region: the mean surprisal of each region over items in bits with a 95% interval, by condition.
 
-A region that is empty in every item of a condition costs 0 bits, as the formulas have it; it is drawn hollow, and the line
-passes it by. Where a token reaches over a border the region is undefined: such items are left out and counted.
+A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line skips
+it. If a token crosses the border of a region, the region is undefined in that item: it is not part of the mean, and the
+number of such items is given.
 """
 
 import math
@@ -24,7 +25,7 @@ from syntagm.stats import bootstrap
 from syntagm.tasks.regions import regions
 from syntagm.views.options import Suite
 
-# A point in a plot needs fewer draws than a number in a table: the ends move by about a fiftieth of the width.
+# A figure needs fewer draws than a table: with 1,000, the ends of an interval vary by about 1/50 of its width.
 DRAWS = 1000
 METHOD = f"bootstrap(items, {DRAWS}, seed {bootstrap.SEED})"
 
@@ -36,30 +37,33 @@ SCHEMA: dict[str, Any] = {
 
 
 def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Measure each region of each condition: the mean in bits, its interval (`METHOD`), and over how many items.
+    """Compute the mean surprisal of each region and condition in bits, its interval (`METHOD`), and its n.
+
+    In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
+    true if it is empty in all items. If a sentence has two regions of the same name, the first is taken, as in
+    formulas. A suite without regions gives no rows.
 
     Arguments:
-        model: what to call the model; its own name unless given.
-        sentences: of the suite, if they are at hand.
-
-    `label` is what readers see, `position` the place in the sentence from 0, `empty` whether all contents are empty.
-    A name that a sentence has twice stands for the first such region, as in formulas. Without regions, no rows.
+        model: the name of the model in the table; by default that of the run.
+        sentences: the sentences of the suite, if they are already loaded.
     """
     record = run.suite(suite)
-    found = regions(run.sentences(suite) if sentences is None else sentences, run.reading(suite))
-    found = found.unique(["item", "condition", "region"], keep="first", maintain_order=True)
-    order = found.group_by("region", maintain_order=True).agg(pl.col("place").min()).sort("place", maintain_order=True)
-    parts = found.group_by("condition", "region").agg(
+    measured = regions(run.sentences(suite) if sentences is None else sentences, run.reading(suite))
+    measured = measured.unique(["item", "condition", "region"], keep="first", maintain_order=True)
+    order = (
+        measured.group_by("region", maintain_order=True).agg(pl.col("place").min()).sort("place", maintain_order=True)
+    )
+    parts = measured.group_by("condition", "region").agg(
         pl.col("bits").filter(pl.col("bits").is_not_nan()), pl.len(), pl.col("empty").all()
     )
     groups = {(condition, name): rest for condition, name, *rest in zip(*parts.get_columns(), strict=True)}
-    known = [
+    cells = [
         (condition, name, place, groups[condition, name])
         for condition in record.conditions
         for place, name in enumerate(order["region"])
         if (condition, name) in groups
     ]
-    bits = [of_items.to_numpy() for *_, (of_items, _, _) in known]
+    bits = [of_items.to_numpy() for *_, (of_items, _, _) in cells]
     means = bootstrap.redrawn_means_of_each(bits, suite, DRAWS)
     rows = [
         (
@@ -67,7 +71,7 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
             *(float(values.mean()) if len(values) else math.nan, *bootstrap.interval(redrawn)),
             *(len(values), count - len(values), empty),
         )
-        for (condition, name, place, (_, count, empty)), values, redrawn in zip(known, bits, means, strict=True)
+        for (condition, name, place, (_, count, empty)), values, redrawn in zip(cells, bits, means, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -79,19 +83,19 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
         UsageError: no such suite, or its sentences have no regions.
     """
     name = chosen_suite(runs, suite)
-    found = [made for model, run in having(runs, name) if len(made := table(run, name, model))]
-    if not found:
+    tables = [rows for model, run in having(runs, name) if len(rows := table(run, name, model))]
+    if not tables:
         raise UsageError(f"suite={name}", "sentences without regions", "regions", "The figure margins needs none.")
-    return draw(found, name)
+    return draw(tables, name)
 
 
 def draw(tables: Sequence[pl.DataFrame], title: str = "", compared: Collection[str] = ()) -> Figure:
-    """Draw one suite, a panel a model.
+    """Draw one suite, with one panel for each model.
 
     Arguments:
-        tables: from `table`, one a model, of the same suite.
-        title: above the figure, for a figure that stands alone.
-        compared: regions with a grey band behind them, e.g. those that a prediction compares.
+        tables: from `table`, one for each model, of the same suite.
+        title: the title of the figure.
+        compared: regions with a grey band behind them, for example those that a prediction compares.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
@@ -102,7 +106,7 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "", compared: Collection[s
         _value(row)
         | {"model": models[row["model"]], "condition": conditions[row["condition"]], "region": ticks[row["region"]]}
         for row in rows.iter_rows(named=True)
-        # A mean of nothing, or with a symbol of probability 0 in it, has no place on the axis.
+        # An undefined mean, or one with a symbol of probability 0, can't be drawn.
         if math.isfinite(row["bits"])
     ]
     bands = [tick for name, tick in ticks.items() if name in compared]
@@ -146,7 +150,7 @@ def _place(ticks: list[str]) -> Spec:
 
 
 def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
-    """A grey band behind each of these regions."""
+    """Make a layer with a grey band behind each compared region."""
     mark = {"type": "rect", "color": GREY, "opacity": 0.13, "aria": False}
     return [layer(mark, _place(ticks), values=[{"region": tick} for tick in compared])] if compared else []
 

@@ -1,4 +1,4 @@
-"""Significance: which suites separate two models, and what difference the others could have shown."""
+"""Significance: which suites show a significant difference of two models, and which difference each could detect."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -22,72 +22,72 @@ COLUMNS = (
     *("p", "p Holm", "p Benjamini-Hochberg", "detectable", "detectable by Holm"),
 )
 NOTES = (
-    f"better: which model is better by McNemar's exact test, adjusted by Holm over the suites of the two models, at {LEVEL}; "
-    "empty: the suite does not separate them, which is not to say that they are equal.",
-    "B - A: difference of accuracies on the items defined under both, 95% interval, percentile bootstrap over items (10,000 "
-    "draws, seed 1), paired. only A, only B: items whose prediction holds under one model only.",
-    f"detectable: the smallest difference that the test finds with probability {power.POWER} at {LEVEL}, if as many items flip "
-    "both ways as did here and the difference comes on top; by Holm: at the level of the hardest step, "
-    f"{LEVEL} / suites. Empty: none, the suite has too few items. Exact binomial computation (Schork & Williams 1980; Duffy "
-    "1984), items taken for independent.",
+    "better: the model that is significantly better by McNemar's exact test, adjusted by Holm over the suites of the two "
+    f"models, at the level {LEVEL}. Empty: no significant difference, which does not mean that the models are equal.",
+    "B - A: difference of accuracies on the items defined under both models, with a paired 95% interval, percentile "
+    "bootstrap over items (10,000 draws, seed 1). only A, only B: number of items whose prediction holds under one model "
+    "only.",
+    f"detectable: the smallest difference that the test finds with power {power.POWER} at the level {LEVEL}. It is assumed "
+    "that as many items are discordant in both directions as observed, and that the difference is added to them. "
+    f"detectable by Holm: the same at the strictest level of Holm's method, {LEVEL} / suites. Empty: the suite has too few "
+    "items to detect any difference. Exact binomial computation (Schork & Williams 1980; Duffy 1984); items are assumed "
+    "to be independent.",
 )
 
 
 def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
-    """Make a row for each suite and pair of models: those that separate them first, by the size of the difference.
+    """Make one row for each suite and pair of models, ordered by significance and then by the size of the difference.
 
     Raises:
-        UsageError: fewer than two runs, or a measure whose values are shares.
-        RunError: two of them share no suite.
+        UsageError: fewer than two runs, or a measure whose values are not verdicts.
+        RunError: two runs have no suite in common.
     """
     if len(runs) < 2:
         raise UsageError("significance", "one run", "two or more")
     rows: list[tuple[Cell, ...]] = []
-    said: list[str] = []
+    notes = [*NOTES]
     warnings: list[str] = []
     for (a, first), (b, second) in combinations(named(runs), 2):
-        pairs, left_out = pairs_of(first, second, measure)
-        warnings += [f"{a} and {b}: {one}." for one in warnings_of(first, second, pairs)]
-        found = [(a, b, *row) for row in _rows(pairs, (first.tolerance, second.tolerance))]
-        rows += found
-        said += [f"Left out: {one}." for one in left_out if f"Left out: {one}." not in said]
-        said.append(_counted(a, b, found))
-    return Table(
-        "Which suites separate the models", COLUMNS, tuple(rows), notes=(*NOTES, *said), warnings=tuple(warnings)
-    )
+        pairs, skipped = pairs_of(first, second, measure)
+        warnings += [f"{a} and {b}: {reason}." for reason in warnings_of(first, second, pairs)]
+        rows_of_pair = [(a, b, *row) for row in _rows(pairs, (first.tolerance, second.tolerance))]
+        rows += rows_of_pair
+        notes += [note for reason in skipped if (note := f"Skipped: {reason}.") not in notes]
+        notes.append(_counted(a, b, rows_of_pair))
+    return Table("Significant differences by suite", COLUMNS, tuple(rows), notes=tuple(notes), warnings=tuple(warnings))
 
 
 def _counted(a: str, b: str, rows: Sequence[tuple[Cell, ...]]) -> str:
     better = [row[COLUMNS.index("better")] for row in rows]
     for_a, for_b = better.count("A"), better.count("B")
-    return f"{a} (A) and {b} (B): {for_a + for_b} of {len(rows)} suites separate them, {for_a} for A and {for_b} for B."
+    return f"{a} (A) and {b} (B): significant on {for_a + for_b} of {len(rows)} suites; A is better on {for_a}, B on {for_b}."
 
 
 def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Iterator[tuple[Cell, ...]]:
-    paired.refuse_others_than_verdicts(pairs, "separation")
-    found = paired.by_suite(pairs, tolerances)
-    tests = max(1, sum(one.tested for one in found))
-    yield from (_row(one, tests) for one in sorted(found, key=_order))
+    paired.refuse_others_than_verdicts(pairs, "significance")
+    comparisons = paired.by_suite(pairs, tolerances)
+    tests = max(1, sum(comparison.tested for comparison in comparisons))
+    yield from (_row(comparison, tests) for comparison in sorted(comparisons, key=_order))
 
 
-def _order(one: Comparison) -> tuple[bool, float]:
-    size = abs(one.difference.value)
-    return not one.holm <= LEVEL, -size if size == size else 1.0
+def _order(comparison: Comparison) -> tuple[bool, float]:
+    size = abs(comparison.difference.value)
+    return not comparison.holm <= LEVEL, -size if size == size else 1.0
 
 
-def _row(one: Comparison, tests: int) -> tuple[Cell, ...]:
-    difference, counted, better = one.difference, one.verdicts, ""
-    assert counted, "others than verdicts are refused"
-    if one.holm <= LEVEL:
-        better = "B" if counted.only_b > counted.only_a else "A"
+def _row(comparison: Comparison, tests: int) -> tuple[Cell, ...]:
+    difference, verdicts, better = comparison.difference, comparison.verdicts, ""
+    assert verdicts, "measures that are not verdicts were refused"
+    if comparison.holm <= LEVEL:
+        better = "B" if verdicts.only_b > verdicts.only_a else "A"
     ends = (difference.value, difference.low, difference.high)
-    counts = (counted.only_a, counted.only_b, difference.undefined)
-    shown = (one.p, one.holm, one.benjamini_hochberg, *_detectable(counted, one.n, tests))
-    return (one.group.suite, better, difference.n, *map(or_none, ends), *counts, *map(or_none, shown))
+    counts = (verdicts.only_a, verdicts.only_b, difference.undefined)
+    shown = (comparison.p, comparison.holm, comparison.benjamini_hochberg, *_detectable(verdicts, comparison.n, tests))
+    return (comparison.group.suite, better, difference.n, *map(or_none, ends), *counts, *map(or_none, shown))
 
 
-def _detectable(one: Verdicts, n: int, tests: int) -> tuple[float, float]:
+def _detectable(verdicts: Verdicts, n: int, tests: int) -> tuple[float, float]:
     if not n:
         return math.nan, math.nan
-    balanced = 2 * min(one.only_a, one.only_b) / n
+    balanced = 2 * min(verdicts.only_a, verdicts.only_b) / n
     return power.detectable(n, balanced), power.detectable(n, balanced, LEVEL / tests)

@@ -1,6 +1,6 @@
-"""Accuracy against surface properties of pairs (length, surprisal, confidence): a panel a property, a line a model.
+"""Surface predictors of accuracy (length, surprisal, confidence): a panel for each predictor, a line for each model.
 
-The same properties as predictors of which pairs a model gets right: a logistic regression a model.
+The same predictors are used in a logistic regression for each model, of whether it is right on a pair.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from syntagm.stats import binned, logit, matching
 _KEYS = ("item", "occurrence")
 PROPERTIES = {
     "words": "words of the good sentence",
-    "more_words": "words of the bad sentence less those of the good one",
+    "more_words": "words of the bad sentence minus words of the good one",
     "bits_per_word": "surprisal of the good sentence, bits per word",
     "bits": "surprisal of the good sentence, bits",
     "confidence": "confidence: difference of surprisals, bits",
@@ -43,14 +43,14 @@ _REACH = 1.959964
 
 
 def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: bool = True) -> pl.DataFrame:
-    """Measure the pairs of a suite: a row an item, with columns as in `PAIRS`.
+    """Compute the surface predictors of the pairs of a suite: one row for each item, with the columns of `PAIRS`.
 
-    Items are those of one suite that have both conditions `good` and `bad`. Words are what stands between blanks.
+    Items need both conditions `good` and `bad`. Words are separated by white space.
 
     Arguments:
-        sentences: item, condition, text, bits (a list a sentence).
-        results: of one measure of the same suite: suite, item, value, margin.
-        scored_first: does the first token have a surprisal? If not, it counts 0.
+        sentences: columns item, condition, text, bits (a list for each sentence).
+        results: of one measure of the same suite; columns suite, item, value, margin.
+        scored_first: whether the first token has a surprisal. If not, it counts 0 bits.
     """
     bits = pl.col("bits") if scored_first else pl.col("bits").list.slice(1)
     measured = matching.numbered(sentences, "condition").select(
@@ -77,27 +77,30 @@ def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: boo
 
 
 def pairs(name: str, run: Run, measure: str = "full_sentence") -> pl.DataFrame:
-    """A row a pair of a run: model (`name`), suite, item, occurrence, value, margin, and the columns of `PROPERTIES`."""
+    """Compute the surface predictors of all pairs of a run.
+
+    Columns: model (`name`), suite, item, occurrence, value, margin, and those of `PROPERTIES`.
+    """
     scored = run.record["model"]["start"] is not None
     tables = [
-        properties(run.sentences(one.name), run.results(one.name).filter(pl.col("measure") == measure), scored)
-        for one in run.suites
-        if measure in one.predictions and {"good", "bad"} <= set(one.conditions)
+        properties(run.sentences(suite.name), run.results(suite.name).filter(pl.col("measure") == measure), scored)
+        for suite in run.suites
+        if measure in suite.predictions and {"good", "bad"} <= set(suite.conditions)
     ]
-    # Without suites of pairs there are no rows, but the columns are there.
+    # Without suites of pairs, the table is empty but has all columns.
     return pl.concat([pl.DataFrame(schema=PAIRS), *tables]).select(pl.lit(name).alias("model"), pl.all())
 
 
 def regressions(pairs: pl.DataFrame, predictors: Sequence[str] = PREDICTORS) -> pl.DataFrame:
-    """Regress what models get right on predictors; columns as in `REGRESSIONS`.
+    """Fit a logistic regression for each model: the log odds of a correct answer on a pair, given the predictors.
 
-    A row a model and predictor has the change of the log odds for a standard deviation of the predictor.
-
-    The interval takes the larger of the two standard errors, that of independent pairs and that with suites as units. A
-    predictor that is the same for all pairs of a model is left out and said to be; so are pairs without a number.
+    The table has one row for each model and predictor, with the columns of `REGRESSIONS`: the change of the log odds
+    for one standard deviation of the predictor. The interval uses the larger of two standard errors, for independent
+    pairs and clustered by suite. A predictor that is constant over the pairs of a model is excluded, with a remark.
+    Pairs without a value or a predictor are excluded, and their number is given.
 
     Arguments:
-        pairs: columns model, suite, value (1, 0 or nan) and one of numbers for each predictor.
+        pairs: columns model, suite, value (1, 0 or nan) and one numeric column for each predictor.
     """
     rows: list[tuple[object, ...]] = []
     for (model,), table in pairs.group_by("model", maintain_order=True):
@@ -118,7 +121,7 @@ def _rows(table: pl.DataFrame, predictors: Sequence[str], left_out: int) -> list
     try:
         fit = logit.fit(table["value"].to_numpy(), varying, table["suite"].to_list())
         found, message, explained = {one.name: one for one in fit.coefficients}, fit.message, fit.explained
-    except InputError as error:  # pairs that can't be fitted are no fault of whoever asks: it is said in the table
+    except InputError as error:  # the data may not allow a fit, which is no error of the user: the table has a remark
         found, message, explained = {}, f"no fit: {error.found}", np.nan
     rows: list[tuple[object, ...]] = []
     for name in ("intercept", *predictors):
@@ -131,7 +134,7 @@ def _rows(table: pl.DataFrame, predictors: Sequence[str], left_out: int) -> list
 
 
 def _coefficient(one: logit.Coefficient | None) -> tuple[float, ...]:
-    """Estimate, both standard errors, interval and p; nan without an estimate."""
+    """Return estimate, both standard errors, interval and p; nan without an estimate."""
     if one is None or np.isnan(one.estimate):
         return (np.nan,) * 6
     reach = _REACH * float(np.nanmax([one.se, one.se_clustered]))
@@ -139,12 +142,12 @@ def _coefficient(one: logit.Coefficient | None) -> tuple[float, ...]:
 
 
 def margin_of(model: str) -> str:
-    """What the predictor is called that is another model's difference of surprisals."""
+    """Return the name of the predictor that is the margin under another model."""
     return f"margin under {model}"
 
 
 def with_margin_of(pairs: pl.DataFrame, model: str) -> pl.DataFrame:
-    """The pairs with the margin of one of the models beside those of all others, by suite and item; its own stays null."""
+    """Add a column with the margin of the same pair under one of the models; it is null for that model itself."""
     keys = ("suite", "item", "occurrence")
     margins = pairs.filter(pl.col("model") == model).select(*keys, pl.col("margin").alias(margin_of(model)))
     joined = pairs.join(margins, on=keys, how="left", maintain_order="left")
@@ -152,16 +155,16 @@ def with_margin_of(pairs: pl.DataFrame, model: str) -> pl.DataFrame:
     return joined.with_columns(own.alias(margin_of(model)))
 
 
-def draw_figure(runs: Sequence[Run], measure: Annotated[str, "a prediction's name"] = "full_sentence") -> Figure:
-    """Draw the curves of some runs over all their suites of minimal pairs.
+def draw_figure(runs: Sequence[Run], measure: Annotated[str, "name of a prediction"] = "full_sentence") -> Figure:
+    """Draw the curves of runs over all their suites of minimal pairs.
 
     Raises:
-        UsageError: there are none.
+        UsageError: there is no such suite.
     """
     tables = [pairs(name, run, measure) for name, run in named(runs)]
     if all(table.is_empty() for table in tables):
         raise UsageError("measure", f"no suite of minimal pairs with {measure!r}", "at least one")
-    return draw(binned.curves(pl.concat(tables), SHOWN), "Accuracy and what is shallow about pairs")
+    return draw(binned.curves(pl.concat(tables), SHOWN), "Accuracy by surface predictors")
 
 
 def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPERTIES) -> Figure:
@@ -169,7 +172,7 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
 
     Arguments:
         table: columns as in `stats.binned.SCHEMA`.
-        labels: property -> what its axis is called.
+        labels: property -> title of its axis.
     """
     models = [shown(name) for name in dict.fromkeys(table["model"])]
     present = [name for name in labels if name in set(table["property"])]
@@ -177,7 +180,7 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
     counts = sorted(table["n"]) or [0]
     subtitle = (
         f"bins of {counts[0]:,} to {counts[-1]:,} pairs; "
-        "bar: 95% interval, suites and the pairs in them drawn anew; dashed: chance"
+        "bar: 95% interval, bootstrap over suites and the pairs in them; dashed: chance"
     )
     spec = panels.grid(parts, COLUMNS, 28)
     return Figure(finish(spec, title, [subtitle, *only(models)]), table.select(list(binned.SCHEMA)))
@@ -206,7 +209,7 @@ def _panel(table: pl.DataFrame, name: str, label: str, models: Sequence[str], ke
 
 
 def _shifts(rows: pl.DataFrame) -> list[float]:
-    """How far each dot is moved, so that bars at the same place can be told apart: within 2 % of the width, or not at all."""
+    """Return the shift of each dot, which separates bars at the same position; at most 2% of the width."""
     models = list(dict.fromkeys(rows["model"]))
     middles = rows["middle"].to_list()
     if len(set(middles)) == len(middles):

@@ -1,4 +1,4 @@
-"""Trajectory gap: how far two series of checkpoints are apart, as the area between their curves, with intervals."""
+"""Trajectory gap: the area between the curves of two series of checkpoints, with intervals."""
 
 import math
 from collections.abc import Sequence
@@ -18,44 +18,48 @@ from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = ("A", "B", "group", "suites", "n", "from", "to", "area", "B - A", "low", "high")
 NOTES = (
-    "B - A: the mean difference of the two curves over the span that both have, straight between places: the area between them "
-    "by its width. area: in score times doublings (score times units if scale=linear); empty: no span in common.",
-    f"low, high: of B - A, 95% {METHOD}, so paired; about other items, not other trainings.",
+    "B - A: mean difference of the two curves over the range that both cover, with linear interpolation: the area between "
+    "them divided by the width of the range. area: in score times doublings (score times units if scale=linear). Empty: the "
+    "curves have no range in common.",
+    f"low, high: 95% interval of B - A, paired, {METHOD}. It accounts for the choice of items, not of training runs.",
 )
 
 
 def make_table(
     runs: Sequence[Run], x: X = "", series: Names = (), by: By = "", measure: Measure = "first", scale: Scale = "log"
 ) -> Table:
-    """Make a row for each pair of series and group of suites.
+    """Make one row for each pair of series and group of suites.
 
     Raises:
-        UsageError: one series only.
+        UsageError: there is only one series.
     """
-    found, curves = curves_of(runs, x, series, by, measure, scale)
-    names = list(dict.fromkeys(one.series for one in curves))
+    places, curves = curves_of(runs, x, series, by, measure, scale)
+    names = list(dict.fromkeys(curve.series for curve in curves))
     if len(names) < 2:
         raise UsageError("trajectory_gap", f"one series, {names[0]}", "two or more", "Name them: series=a,a,b,b")
-    of = {(one.series, one.group): one for one in curves}
-    groups = dict.fromkeys(one.group for one in curves)
-    rows = tuple(
-        _row(of[a, group], of[b, group], scale == "linear") for a, b in combinations(names, 2) for group in groups
-    )
-    return Table("Differences between trajectories", COLUMNS, rows, notes=(*about(found, scale), *NOTES))
+    by_key = {(curve.series, curve.group): curve for curve in curves}
+    groups = dict.fromkeys(curve.group for curve in curves)
+    pairs = combinations(names, 2)
+    rows = tuple(_row(by_key[a, group], by_key[b, group], scale == "linear") for a, b in pairs for group in groups)
+    return Table("Differences between trajectories", COLUMNS, rows, notes=(*about(places, scale), *NOTES))
 
 
 def compared(a: Curve, b: Curve, linear: bool = False) -> tuple[Comparison, Between]:
-    """The mean difference of two curves over the span that both have, with its interval; and the area and span behind it."""
-    found = trajectory.between((a.at, a.values), (b.at, b.values), linear)
-    held = whole_draws(a, b)
-    draws = zip(a.draws[held], b.draws[held], strict=True)
+    """Compare two curves over the range that both cover.
+
+    Returns:
+        The mean difference with its interval, and the area and the range that it is computed from.
+    """
+    gap = trajectory.between((a.at, a.values), (b.at, b.values), linear)
+    complete = whole_draws(a, b)
+    draws = zip(a.draws[complete], b.draws[complete], strict=True)
     ends = trajectory.interval([trajectory.between((a.at, x), (b.at, y), linear).mean for x, y in draws])
     group = Group(labels=(("group", a.group),))
-    return Comparison(group, Estimate(group, found.mean, *ends, min(*a.n, *b.n), f"{METHOD}, paired")), found
+    return Comparison(group, Estimate(group, gap.mean, *ends, min(*a.n, *b.n), f"{METHOD}, paired")), gap
 
 
 def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:
-    found, between = compared(a, b, linear)
+    comparison, between = compared(a, b, linear)
     span = (None if math.isnan(at) else whole(at) for at in (between.low, between.high))
-    numbers = (between.area, found.difference.value, found.difference.low, found.difference.high)
-    return (a.series, b.series, a.group, a.suites, found.n, *span, *map(or_none, numbers))
+    numbers = (between.area, comparison.difference.value, comparison.difference.low, comparison.difference.high)
+    return (a.series, b.series, a.group, a.suites, comparison.n, *span, *map(or_none, numbers))

@@ -1,4 +1,4 @@
-"""Surprisal by word: the sentences of one item, word by word, a line a condition and a panel a model."""
+"""Surprisal by word: the surprisal of each word of one item, a line for each condition and a panel for each model."""
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
@@ -29,14 +29,17 @@ _STEP, _LETTER = 46, 7
 
 
 def table(run: Run, suite: str, item: str = "", conditions: Sequence[str] = (), model: str = "") -> pl.DataFrame:
-    """List the words of each condition with the summed bits of their tokens.
+    """List the words of each condition with the summed surprisals of their tokens in bits.
 
-    Words are what stands between blanks; a token belongs to the word with its first visible character. An end symbol
-    that was scored is a word of its own. A word whose bits are not known (a first token that nothing stands before) has nan.
+    Words are separated by white space; a token belongs to the word that contains its first visible character. A scored
+    end-of-text symbol is a word of its own. The bits of a word are nan if they are unknown, as for a first token that
+    was scored without a start-of-text symbol.
 
     Arguments:
-        item: its id; the first of the suite unless given. Of an id that occurs twice, the first.
-        model: what to call the model.
+        item: the id of the item; by default the first of the suite. If an id occurs twice, the first occurrence is
+            taken.
+        conditions: the conditions to list; all by default.
+        model: the name of the model in the table.
 
     Raises:
         UsageError: no such item or condition.
@@ -49,20 +52,21 @@ def table(run: Run, suite: str, item: str = "", conditions: Sequence[str] = (), 
     if not len(rows):
         examples = ", ".join(sentences["item"].unique(maintain_order=True).head(5).to_list())
         raise UsageError(f"item={chosen}", f"no such item in {suite}", f"one of its ids: {examples}, ...")
-    if odd := [one for one in conditions if one not in rows["condition"]]:
-        raise UsageError("conditions=", repr(odd[0]), "some of " + ", ".join(rows["condition"]))
+    if unknown := [name for name in conditions if name not in rows["condition"]]:
+        raise UsageError("conditions=", repr(unknown[0]), "some of " + ", ".join(rows["condition"]))
     kept = [row for row in rows.iter_rows(named=True) if not conditions or row["condition"] in conditions]
-    found = [_words(row) for row in kept]
-    made = [
+    sentences_of_item = [_words(row) for row in kept]
+    aligned = columns([[word[0] for word in words] for words in sentences_of_item])
+    cells = [
         (model or run.model, suite, chosen, row["condition"], column, *word)
-        for row, words, places in zip(kept, found, columns([[word[0] for word in one] for one in found]), strict=True)
+        for row, words, places in zip(kept, sentences_of_item, aligned, strict=True)
         for word, column in zip(words, places, strict=True)
     ]
-    return pl.DataFrame(made, schema=SCHEMA, orient="row")
+    return pl.DataFrame(cells, schema=SCHEMA, orient="row")
 
 
 def _words(row: dict[str, Any]) -> list[tuple[str, float, int, bool]]:
-    """Word, bits, number of tokens, and whether the model knows it."""
+    """Return for each word its text, bits, number of tokens, and whether it is in the vocabulary of the model."""
     text, starts = row["text"], np.array(row["starts"], np.int32)
     home = between_blanks(text, starts)[0]
     bits, known = np.array(row["bits"], np.float64), np.array(row["known"], bool)
@@ -76,51 +80,48 @@ def _words(row: dict[str, Any]) -> list[tuple[str, float, int, bool]]:
 
 
 def columns(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
-    """The column of each word of each sentence, from 0, ascending within a sentence.
+    """Align sentences word by word; return the columns of the words of each sentence, from 0, in ascending order.
 
-    Each sentence is laid beside those before it: equal words share a column, words that differ between equal ones share
-    columns, the last with the last, as far as there are as many; what is left has columns of its own.
+    Each sentence is aligned with those before it. Equal words share a column. Differing words between them share
+    columns as far as their numbers allow, aligned at the end; the remaining words get columns of their own.
 
     >>> columns([["the", "dog", "barks"], ["the", "old", "dog", "bark"]])
     [[0, 2, 3], [0, 1, 2, 3]]
     >>> columns([["he", "was", "seen"], ["he", "left"]])
     [[0, 1, 2], [0, 2]]
     """
-    order: list[int] = []  # numbers of columns, as they stand from left to right
+    order: list[int] = []  # numbers of columns from left to right
     words: dict[int, str] = {}
-    placed: list[list[int]] = []
-    for sentence in sentences:
-        found = _beside(sentence, order, words)
-        placed.append(found)
+    placed = [_align(sentence, order, words) for sentence in sentences]
     places = {column: place for place, column in enumerate(order)}
-    return [[places[column] for column in found] for found in placed]
+    return [[places[column] for column in sentence_columns] for sentence_columns in placed]
 
 
-def _beside(sentence: Sequence[str], order: list[int], words: dict[int, str]) -> list[int]:
-    """The columns of one sentence; new ones are put into `order`, and named in `words`."""
-    found: list[int] = []
+def _align(sentence: Sequence[str], order: list[int], words: dict[int, str]) -> list[int]:
+    """Return the columns of one sentence; new columns are inserted into `order`, and their words into `words`."""
+    assigned: list[int] = []
     before = [words[column] for column in order]
     steps = SequenceMatcher(None, before, list(sentence), autojunk=False).get_opcodes()
     added = 0
     for _, low, high, first, last in steps:
         shared = min(high - low, last - first)
-        # New columns stand before those that are shared.
+        # New columns come before the shared ones.
         place = high - shared + added
         for k in range(first, last - shared):
             column = len(words)
             words[column] = sentence[k]
             order.insert(place, column)
-            found.append(column)
+            assigned.append(column)
             place, added = place + 1, added + 1
-        found += order[place : place + shared]
-    return found
+        assigned += order[place : place + shared]
+    return assigned
 
 
 def draw_figure(
     runs: Sequence[Run],
     suite: Suite = "",
-    item: Annotated[str, "its id; the first unless given"] = "",
-    conditions: Annotated[tuple[str, ...], "some of them, with commas between; all unless given"] = (),
+    item: Annotated[str, "id of an item; default: the first"] = "",
+    conditions: Annotated[tuple[str, ...], "names of conditions, separated by commas; default: all"] = (),
 ) -> Figure:
     """Draw one item.
 
@@ -128,7 +129,7 @@ def draw_figure(
         UsageError: no such suite, item or condition.
     """
     name = chosen_suite(runs, suite)
-    wanted = [one for one in conditions if one]
+    wanted = [condition for condition in conditions if condition]
     tables = [table(run, name, item, wanted, model) for model, run in having(runs, name)]
     return draw(tables, f"{name}, item {tables[0]['item'][0]}")
 
@@ -137,7 +138,7 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
     """Draw the words of one item.
 
     Arguments:
-        tables: from `table`, one a model, of the same item.
+        tables: from `table`, one for each model, of the same item.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
@@ -159,29 +160,29 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
 
 
 def _subtitle(rows: pl.DataFrame) -> list[str]:
-    """The sums of one model, a few a line; of several they are in the table behind the figure."""
+    """Return the subtitle, with the sum of each condition if there is one model; otherwise sums are in the table."""
     sums = rows.group_by("condition", maintain_order=True).agg(pl.col("bits").fill_nan(None).sum())
-    told = [f"{condition}: {bits:.1f} bits" for condition, bits in sums.rows()] if rows["model"].n_unique() < 2 else []
-    left_out = int((~rows["bits"].is_finite()).sum())
-    lines = ["; ".join(told[start : start + 2]) for start in range(0, len(told), 2)]
-    lines += [] if rows["known"].all() else ["hollow: a word that the model does not know"]
-    return [*lines, *([f"{left_out} words without a finite number are not drawn"] if left_out else [])]
+    texts = [f"{condition}: {bits:.1f} bits" for condition, bits in sums.rows()] if rows["model"].n_unique() < 2 else []
+    skipped = int((~rows["bits"].is_finite()).sum())
+    lines = ["; ".join(texts[start : start + 2]) for start in range(0, len(texts), 2)]
+    lines += [] if rows["known"].all() else ["hollow: word that is not in the vocabulary of the model"]
+    return [*lines, *([f"{skipped} words without a finite surprisal are not drawn"] if skipped else [])]
 
 
 def _ticks(rows: pl.DataFrame, conditions: dict[str, str]) -> dict[int, str]:
-    """Column -> the words that stand in it, a line each; a blank at the end tells columns of the same words apart."""
-    found: dict[int, str] = {}
-    for (column,), part in rows.sort("column", maintain_order=True).group_by("column", maintain_order=True):
-        words = [shown(word) for word in part["word"].unique(maintain_order=True)]
+    """Map each column to its words, one on each line; spaces at the end distinguish columns with the same words."""
+    ticks: dict[int, str] = {}
+    for (column,), cells in rows.sort("column", maintain_order=True).group_by("column", maintain_order=True):
+        words = [shown(word) for word in cells["word"].unique(maintain_order=True)]
         text = "\n".join(words)
-        while text in found.values():
+        while text in ticks.values():
             text += " "
-        found[int(str(column))] = text
-    return found
+        ticks[int(str(column))] = text
+    return ticks
 
 
 def _value(row: Mapping[str, Any], condition: str, model: str, tick: str) -> dict[str, Any]:
-    unknown = "" if row["known"] else ", unknown to the model"
+    unknown = "" if row["known"] else ", not in the vocabulary of the model"
     said = f"{condition}, {row['word']}: {row['bits']:.2f} bits{unknown}"
     return {
         "model": model, "condition": condition, "word": tick, "column": row["column"], "bits": row["bits"],
@@ -196,7 +197,7 @@ def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
         "y": axes.quantity("bits", "surprisal (bits)", {"zero": True}),
         "color": conditions.colour,
     }
-    # Where conditions agree their marks lie on each other: the first is the largest.
+    # Where conditions agree, their marks overlap: earlier ones are larger, so that all can be seen.
     size = conditions.sizes([max(25, 150 // (k + 1)) for k in range(len(conditions.names))])
     point = place | {"shape": conditions.shape, "size": size, "description": {"field": "said"}}
     order = {"order": {"field": "column", "type": "quantitative"}}

@@ -56,7 +56,7 @@ def test_a_folder_and_what_is_left_out_of_it(capsys: pytest.CaptureFixture[str])
     [
         (
             "nothing_here.json",
-            "nothing_here.json: no such thing; expected a file, a folder, a pattern or a bundled collection",
+            "nothing_here.json: no such file, folder or collection; expected a file, a folder, a pattern or a bundled collection",
         ),
         (f"{CHECK / 'fine-0.json'}?joined=tight", "main or hub"),
         (f"{CHECK / 'fine-0.json'}?colour=red", "no option 'colour'"),

@@ -148,7 +148,7 @@ def test_no_common_suite_is_an_error(tmp_path, capsys):
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
     printed = capsys.readouterr().err
     assert "no suite with the same content in both" in printed
-    assert "To read them side by side all the same: syntagm report." in printed
+    assert "To see them side by side anyway: syntagm report." in printed
 
 
 def test_a_missing_folder_is_an_error(tmp_path, capsys):
@@ -161,7 +161,7 @@ def test_an_unfinished_run_is_named(folders):
 
     first, second = map(open_run, folders)
     second.done = False
-    assert any("is not finished" in sentence for sentence in compare(first, second).left_out)
+    assert any("is not finished" in sentence for sentence in compare(first, second).skipped)
     empty = [Run(run.folder, run.record, {}) for run in (first, second)]
     with pytest.raises(RunError, match="no results"):
         compare(*empty)

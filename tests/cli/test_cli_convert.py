@@ -43,7 +43,7 @@ def test_a_loss_is_listed_and_nothing_is_written(tmp_path: Path, capsys: pytest.
 def test_a_suite_that_no_format_of_the_ending_can_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", str(LANTERNS), str(tmp_path / "out.tsv")]) == 2
     assert (
-        "pairs can't hold it: suite lanterns: the predictions 0, 1; expected those of minimal pairs"
+        "pairs can't hold it: suite lanterns: the predictions 0, 1; expected the predictions of minimal pairs"
         in capsys.readouterr().err
     )
     assert main(["convert", str(AGREEMENT), str(tmp_path / "out.json")]) == 2
@@ -94,7 +94,7 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.C
         (["DATA/blimp", "OUT/out.jsonl"], "files; expected one"),
         (["--force", "IN", "OUT"], "the ending ''"),
         (["--force", "--as", "syntaxgym", "IN", "OUT"], "can't be written"),
-        (["nothing_here", "OUT/out.json"], "no such thing"),
+        (["nothing_here", "OUT/out.json"], "no such file, folder or collection"),
     ],
 )
 def test_refusals(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,7 +115,7 @@ def test_a_stop_leaves_nothing_behind(folder: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["none.toml"], "no such thing"),
+        (["none.toml"], "no such file, folder or collection"),
         (["table.toml", "table.toml?n=1"], "suite table: made twice"),
         (["table.toml", "-n", "0"], "n: '0'; expected a number from 1"),
         (["table.toml", "-n", "5&seed=x"], "seed: 'x'"),

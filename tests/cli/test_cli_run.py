@@ -119,7 +119,7 @@ def test_the_first_prediction_the_second_and_the_conjunction(
         (["run", "demo?batch=0", "--suite", "hu2020", "-o", "DIR"], "a whole number from 1"),
         (["run", "causal:./nowhere", "--suite", "hu2020", "-o", "DIR"], "no such folder"),
         (["run", "toy", "--suite", "hu2021", "-o", "DIR"], "hu2021"),
-        (["run", "toy", "--suite", "../etc", "-o", "DIR"], "no such thing"),
+        (["run", "toy", "--suite", "../etc", "-o", "DIR"], "no such file, folder or collection"),
         (["score", "recorded:nowhere.csv", "a"], "nowhere.csv"),
         (["score", "toy", "bad \udcff bytes"], "not UTF-8"),
         (["score", "demo", "a <|endoftext|> inside"], "special symbol"),

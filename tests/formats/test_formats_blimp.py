@@ -151,7 +151,7 @@ class TestWriting:
 
     def test_a_suite_of_four_conditions_is_refused(self, tmp_path: Path) -> None:
         suites = reading.read(HERE.parent / "syntaxgym" / "lanterns.json")
-        with pytest.raises(InputError, match="those of minimal pairs"):
+        with pytest.raises(InputError, match="the predictions of minimal pairs"):
             blimp.write(suites, tmp_path / "out.jsonl")
 
 
@@ -168,10 +168,10 @@ class TestRefusals:
             (row() + "{\n", "line 2, column 2: not JSON here"),
             (row(sentence_bad=None), "line 1, sentence_bad: null; expected a text"),
             (row(sentence_bad="x" * 10_001), "line 1, sentence_bad: 10001 characters"),
-            (row() + row(**ONE), "line 2: the fields of one_prefix; expected those of line 1"),
+            (row() + row(**ONE), "line 2: the fields of one_prefix; expected the fields of line 1"),
             (row(**ONE) + row(**{**ONE, "one_prefix_word_bad": "flew"}),
              "line 2: the sentence 'The kites flies.'; expected .* 'The kites flew'"),
-            (row(**{**ONE, "one_prefix_word_bad": " "}), "a critical word that is not blank"),
+            (row(**{**ONE, "one_prefix_word_bad": " "}), "a critical word that is not empty"),
             (row(**{key: ONE[key] for key in list(ONE)[:2]}), "no 'one_prefix_word_bad'; expected all fields of one_prefix"),
             (row(**ONE, **TWO), "the fields of both prefix methods"),
             (row(**{"json:fields": "x"}), "doesn't begin with json:"),

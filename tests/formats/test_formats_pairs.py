@@ -113,7 +113,7 @@ class TestRefusals:
             ("good\tbad\tprefix\tcritical_good\tcritical_bad\na b\ta c\ta\tb\td\n", "", "line 2: the sentence 'a c'"),
             ("good\tbad\nx\t" + "y" * 10_001 + "\n", "", "line 2, bad: 10001 characters"),
             ("x;y\n1;2\n", "?format=pairs", "'x', 'y'; expected a known pair of columns"),
-            ("x;y\n1;2\n", "", "no format claims it.*Say which.*name the columns"),
+            ("x;y\n1;2\n", "", "no format claims it.*Name one.*name the columns"),
         ],
     )
     def test_the_message_names_the_line(self, tmp_path: Path, text: str, options: str, message: str) -> None:
@@ -123,7 +123,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ("?good=x", "good: alone; expected both"),
+            ("?good=x", "good: without the other; expected both"),
             ("?good=x&bad=y", "no column 'x'; expected one of 'good', 'bad'"),
             ("?id=x", "no column 'x'"),
             ("?quote=maybe", "yes or none"),
@@ -277,7 +277,7 @@ class TestSmallFormats:
             (
                 "a.jsonl?format=comps",
                 '{"prefix_acceptable": "a", "prefix_unacceptable": "b", "property_phrase": ""}',
-                "not blank",
+                "not empty",
             ),
             ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\na,b,c,\n", "line 2, Target2: nothing"),
             ("a.csv?format=ewok", "Context1,Context2,Target1\na,b,c\n", "line 2, Target2: nothing"),

@@ -69,7 +69,7 @@ class TestFormat:
             ("cut.jsonl", b'{"a": 1}\n{"b"', "line 2, column 5: not JSON here"),
             ("picture.json", b"\x89PNG\r\n\0\0", "a NUL character"),
             ("packed.csv", b"\x1f\x8b\x08\xff", "not UTF-8"),
-            ("notes.txt", b"notes", "no format claims it. Say which, as in notes.txt?format=NAME"),
+            ("notes.txt", b"notes", "no format claims it. Name one, as in notes.txt?format=NAME"),
         ],
     )
     def test_a_file_that_no_format_claims_is_looked_into(

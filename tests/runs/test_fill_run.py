@@ -323,7 +323,7 @@ def test_tags_may_change_and_forms_may_not(tmp_path: Path) -> None:
     assert {row.tags["band"] for row in kept.words(run).rows} == {"1"}
     path = tmp_path / "words.csv"
     path.write_text(path.read_text().replace(WORDS.rows[0].forms[0], "others"))
-    with pytest.raises(RunError, match=r"words.csv: a list with the hash .*; expected the one that was asked"):
+    with pytest.raises(RunError, match=r"words.csv: a list with the hash .*; expected the list that the run used"):
         assert kept.words(open_run(tmp_path)).rows
 
 

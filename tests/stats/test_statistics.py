@@ -314,7 +314,7 @@ def test_which_suites_separate_two_models(tmp_path: Path) -> None:
     assert (found[1]["B - A"], found[1]["detectable"]) == (1.0, None)
     assert found[2]["detectable"] == pytest.approx(power.detectable(12, 0.0))
     assert found[2]["detectable by Holm"] == pytest.approx(power.detectable(12, 0.0, 0.05 / 3))
-    assert any("1 of 3 suites separate them, 0 for A and 1 for B" in note for note in table.notes)
+    assert any("significant on 1 of 3 suites; A is better on 0, B on 1" in note for note in table.notes)
     with pytest.raises(UsageError, match="one run"):
         significance.make_table([a])
 

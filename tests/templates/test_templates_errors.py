@@ -124,7 +124,7 @@ CASES = [
         TABLE,
         "| barks ",
         "",
-        ["here.toml, [items] rows, row 2: 3 cells: ", "expected 4: head | verb.sg", "Write | between"],
+        ["here.toml, [items] rows, row 2: 3 cells: ", "expected 4: head | verb.sg", "| stands between"],
     ),
     (TABLE, "barks", "", ['here.toml, [items] rows, row 2, verb.sg: an empty cell; expected a text. Write "" for']),
     (

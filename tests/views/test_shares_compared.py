@@ -37,8 +37,8 @@ LONGER = pairs("longer", ("The dog barks.", "The dog bark."), ("The dog barks he
                ("The dogs are here.", "The dogs is here."), ("A bird sings.", "A bird sing."),
                ("A bird naps well.", "A bird nap well."))  # fmt: skip
 OF_CONTEXTS = (
-    "NOT COMPARABLE: {} the left side of a blank, {} both sides, so that their contexts are others in longer "
-    "(A: {}, B: {} of them); those of one first item are compared, the others are undefined"
+    "NOT COMPARABLE: {} the left side of a gap, {} both sides, so that their contexts differ in longer "
+    "(A: {}, B: {} contexts). Contexts with the same first item are compared, others are undefined"
 )
 NAN = float("nan")
 
@@ -104,7 +104,7 @@ def test_compare_of_shares(folders: list[str], tmp_path: Path, capsys: pytest.Ca
     shown = capsys.readouterr()
     for absent in ("McNemar", "both", "only A", "margin", "nan", "↑"):
         assert absent not in shown.out
-    assert "equal_weight: values are shares between 0 and 1, none holds or fails" in shown.err
+    assert "equal_weight: the values are shares between 0 and 1, not verdicts" in shown.err
     assert "NOT COMPARABLE" not in shown.err
     assert main(["compare", *folders, "--measure", "equal_weight", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -142,7 +142,7 @@ def test_tables_of_shares(folders: list[str], capsys: pytest.CaptureFixture[str]
         assert float(row["B - A"]) == pytest.approx(float(row["score B"]) - float(row["score A"]))
         assert {row[name] for name in ("only A", "only B", "p", "p Holm", "p Benjamini-Hochberg")} == {""}
     assert main(["table", "comparison", *folders, "measure=equal_weight"]) == 0
-    assert "only A, only B, p empty: of equal_weight values are shares" in capsys.readouterr().out
+    assert "only A, only B and p are empty: the values of equal_weight are shares" in capsys.readouterr().out
     for name in ("discordant", "significance"):
         assert main(["table", name, *folders, "measure=equal_weight"]) == 2
         assert "whose values are shares" in capsys.readouterr().err
@@ -179,7 +179,7 @@ def test_runs_that_were_asked_different_things_are_not_comparable(
     shorter = filled(tmp_path / "shorter", forms=FORMS[:3])
     assert comparability.differences(one, one) == []
     assert comparability.differences(one, single) == [
-        "NOT COMPARABLE: the runs were asked different kinds of eligible rows (A: all, B: single-token)"
+        "NOT COMPARABLE: the runs have different kinds of eligible rows (A: all, B: single-token)"
     ]
     assert "different word lists (A: list@" in comparability.differences(one, shorter)[0]
     for words in (["compare"], ["table", "comparison"], ["table", "significance"], ["table", "discordant"]):
@@ -194,7 +194,7 @@ def test_models_that_know_other_rows_are_not_comparable_by_weights(tmp_path: Pat
     assert comparability.same_rows([one, same])
     assert not comparability.same_rows([one, same, fewer])
     # Four rows, and three: the row nap does not count.
-    said = "the models know different rows of the word list in simple (A: 4, B: 3 of them)"
+    said = "different rows of the word list are eligible in simple (A: 4, B: 3 rows)"
     assert compare(one, fewer, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
     assert compare(one, fewer, "tse").warnings == []
     # Three rows each, but not the same.
@@ -208,7 +208,7 @@ def test_rows_of_a_model_that_sees_the_left_side_beside_one_that_sees_both(tmp_p
     assert comparability.same_rows([left, both])
     fewer, other = (filled(tmp_path / lacking, both=True, lacking=lacking) for lacking in ("nap", "is"))
     for runs, counts in (((left, fewer), "A: 4, B: 3"), ((fewer, left), "A: 3, B: 4")):
-        said = f"the models know different rows of the word list in simple ({counts} of them)"
+        said = f"different rows of the word list are eligible in simple ({counts} rows)"
         assert compare(*runs, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
         assert compare(*runs, "tse").warnings == []
         assert not comparability.same_rows(runs)
@@ -231,9 +231,9 @@ def test_contexts_of_a_model_that_sees_the_left_side_are_others(
     assert compare(both, left, "equal_weight").warnings == [OF_CONTEXTS.format("B sees", "A", 5, 3)]
     assert compare(left, both, "tse").warnings == []
     rows, contexts = compare(left, fewer, "equal_weight").warnings
-    assert "different rows of the word list in longer (A: 4, B: 3 of them)" in rows
+    assert "different rows of the word list are eligible in longer (A: 4, B: 3 rows)" in rows
     assert contexts == OF_CONTEXTS.format("A sees", "B", 3, 5)
     for words in (["compare"], ["table", "comparison"]):
         measure = ["--measure", "equal_weight"] if words == ["compare"] else ["measure=equal_weight"]
         assert main([*words, str(left.folder), str(both.folder), *measure]) == 0
-        assert "their contexts are others in longer" in " ".join(capsys.readouterr().err.split())
+        assert "their contexts differ in longer" in " ".join(capsys.readouterr().err.split())

@@ -204,7 +204,7 @@ def test_places_from_names_records_and_options(checkpoints: list[Run], tmp_path:
     for found in ("1,2", "1,x,3", "step100=1", "1,2,inf", "-1,2,3"):
         with pytest.raises(UsageError, match="x="):
             places(checkpoints, found)
-    with pytest.raises(UsageError, match="x=words: not known of step100"):
+    with pytest.raises(UsageError, match="x=words: unknown for step100"):
         places(checkpoints, "words")
     with pytest.raises(UsageError, match="series="):
         places(checkpoints, series=["a", "b"])
@@ -243,7 +243,7 @@ def test_one_checkpoint_one_item_and_suites_that_differ(tmp_path: Path, checkpoi
         table.make_table([checkpoints[0], alone], x="1,2")
     both = toy_run(tmp_path / "both", agreement(), agreement("one", ("dog",)))
     made = table.make_table([checkpoints[0], both], x="1,2")
-    assert any("Left out, not in all runs with the same content: one." in note for note in made.notes)
+    assert any("Skipped suites, not in all runs with the same content: one." in note for note in made.notes)
 
 
 def test_groups_and_measures_that_are_not_there(checkpoints: list[Run]) -> None:

@@ -63,7 +63,7 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
     if unreachable:
         return ModelError(
             place,
-            "no such folder; nor can a model of that name be loaded: the hub can't be reached, and its cache does not hold "
+            "no such folder here, and no model of that name: the hub can't be reached, and its cache does not hold "
             "the complete model",
             "config.json, model.safetensors and tokenizer.json",
             f"Put these files in a folder and give its path, or the model in {huggingface_hub.constants.HF_HUB_CACHE}.",

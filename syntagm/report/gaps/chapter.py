@@ -82,7 +82,7 @@ class Gaps(Chapter):
             "bands": bands,
             "conflicts": {column.name: scores.conflicts(column) for column in columns},
             "several_labels": any(len(column.run.record["options"]["words"]["labels"]) > 2 for column in columns),
-            "asked_alike": len({tuple(comparability.asked(column.run).values()) for column in columns}) == 1,
+            "asked_alike": len({tuple(comparability.settings(column.run).values()) for column in columns}) == 1,
             "rows_alike": comparability.same_rows([column.run for column in columns]),
             "lists": _lists(columns),
             "scores": of_gaps.estimates(columns),

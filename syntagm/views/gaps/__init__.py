@@ -1,1 +1,1 @@
-"""Numbers of runs that filled gaps."""
+"""Estimates of fill runs, and their comparison."""

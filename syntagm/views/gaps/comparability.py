@@ -1,8 +1,9 @@
-"""Are fill runs comparable? Only if they were asked the same list, blanks and kind of rows, and the same rows counted.
+"""Whether fill runs are comparable: same word list, same kind of gap, same kind of rows, and the same rows eligible.
 
-Weights over different rows answer different questions, and so do those in different contexts: an item's context is what its
-model sees, so several contexts of a model that sees both sides are one of a model that sees the left side. `tse` compares two
-words of an item: neither matters to it, beyond the items that are left out.
+Weights over different rows are not comparable, nor are weights in different contexts. The context of an item is what
+its model sees: several contexts of a masked model, which sees both sides of a gap, can be one context of a causal
+model, which sees the left side only. Neither matters for `tse`, which compares two words of an item, except that items
+may be skipped.
 """
 
 from collections.abc import Sequence
@@ -11,32 +12,32 @@ from syntagm.runs.store import Run
 from syntagm.views.gaps import kept
 
 
-def asked(run: Run) -> dict[str, str]:
-    """What was asked: two runs are comparable if it is the same. Which list (its hash), which blanks, which kind of rows."""
+def settings(run: Run) -> dict[str, str]:
+    """Return the settings that comparable runs must share: hash of the word list, kinds of gap and eligible rows."""
     options = run.record["options"]
     return {"list": options["words"]["hash"], "blank": options["blank"], "eligible": options["eligible"]}
 
 
 def same_rows(runs: Sequence[Run]) -> bool:
-    """Did the same rows of the list count in every suite, and as many of them in every context, that several runs share?"""
-    return all(not other_rows(one, other) for place, one in enumerate(runs) for other in runs[:place])
+    """Return whether all runs have the same eligible rows in every suite, and as many of them in every context."""
+    return all(not other_rows(first, second) for place, first in enumerate(runs) for second in runs[:place])
 
 
 def other_rows(first: Run, second: Run) -> list[str]:
-    """The suites with the same content in both runs in which other rows of the list counted."""
+    """List the suites with the same content in both runs in which different rows of the list are eligible."""
     return [suite for suite in _shared(first, second) if _differ(first, second, suite)]
 
 
 def other_contexts(first: Run, second: Run) -> list[str]:
-    """The suites with the same content in both runs in which the model that sees both sides has more contexts."""
+    """List the suites with the same content in both runs that have more contexts under the masked model."""
     if _sees_left(first) == _sees_left(second):
         return []
     return [suite for suite in _shared(first, second) if _contexts(first, suite) != _contexts(second, suite)]
 
 
 def _shared(first: Run, second: Run) -> list[str]:
-    there = {(suite.name, suite.hash) for suite in second.suites}
-    return [suite.name for suite in first.suites if (suite.name, suite.hash) in there]
+    suites = {(suite.name, suite.hash) for suite in second.suites}
+    return [suite.name for suite in first.suites if (suite.name, suite.hash) in suites]
 
 
 def _sees_left(run: Run) -> bool:
@@ -44,74 +45,76 @@ def _sees_left(run: Run) -> bool:
 
 
 def _contexts(run: Run, suite: str) -> int:
-    """How many contexts the suite has, asked already or not."""
+    """Return the number of contexts of a suite, including those that are not computed yet."""
     return int(run.record["contexts"][suite]["contexts"])
 
 
 def _differ(first: Run, second: Run, suite: str) -> bool:
-    # A context is another for a model that sees both sides: what it shares with the other's is its left side.
+    # Contexts of a causal and of a masked model have only the left side in common.
     key = "context" if _sees_left(first) == _sees_left(second) else "left"
     counted = [_counted(run, suite, key) for run in (first, second)]
     both = counted[0].keys() & counted[1].keys()
     if any(counted[0][context] != counted[1][context] for context in both):
         return True
-    # As many rows may be others; of a run that is not finished only those are known that it has come to.
+    # The same number of rows may be different rows. Of an unfinished run only the rows computed so far are known.
     rows = [set(kept.lemmas(run, suite)["row"]) for run in (first, second)]
     return counted[0].keys() == counted[1].keys() and rows[0] != rows[1]
 
 
 def _counted(run: Run, suite: str, key: str) -> dict[str, set[int]]:
-    """How many rows count, by context or by its left side."""
-    found: dict[str, set[int]] = {}
+    """Return the numbers of eligible rows by context, or by left side of a context."""
+    eligible_rows: dict[str, set[int]] = {}
     for context, eligible in kept.contexts(run, suite).select(key, "eligible").iter_rows():
-        found.setdefault(context, set()).add(eligible)
-    return found
+        eligible_rows.setdefault(context, set()).add(eligible)
+    return eligible_rows
 
 
 def differences(first: Run, second: Run) -> list[str]:
-    """In a sentence, what was asked differently, of the first run (A) and of the second (B); none if the same was asked."""
-    here, there = asked(first), asked(second)
-    kinds = {"list": "word lists", "blank": "kinds of blanks", "eligible": "kinds of eligible rows"}
+    """Return a sentence about the settings in which two runs (A and B) differ; an empty list if they are the same."""
+    settings_a, settings_b = settings(first), settings(second)
+    kinds = {"list": "word lists", "blank": "kinds of gaps", "eligible": "kinds of eligible rows"}
     shown = [
-        f"{kinds[key]} (A: {_shown(first, key)}, B: {_shown(second, key)})" for key in here if here[key] != there[key]
+        f"{kinds[key]} (A: {_shown(first, key)}, B: {_shown(second, key)})"
+        for key in settings_a
+        if settings_a[key] != settings_b[key]
     ]
-    return [f"NOT COMPARABLE: the runs were asked different {', '.join(shown)}"] if shown else []
+    return [f"NOT COMPARABLE: the runs have different {', '.join(shown)}"] if shown else []
 
 
 def _shown(run: Run, key: str) -> str:
     words = run.record["options"]["words"]
-    return f"{words['name']}@{words['hash'][:8]}" if key == "list" else asked(run)[key]
+    return f"{words['name']}@{words['hash'][:8]}" if key == "list" else settings(run)[key]
 
 
 def warnings(first: Run, second: Run, shares: bool) -> list[str]:
-    """What a reader of a comparison of two fill runs must know before all else: a sentence each; of other runs nothing.
+    """Return the reasons why two fill runs are not comparable, one sentence each; for other runs an empty list.
 
     Arguments:
-        shares: is a measure over the rows of the list compared, and not `tse`?
+        shares: whether the compared measure depends on the rows of the list, unlike `tse`.
     """
     if not (kept.over_gaps(first) and kept.over_gaps(second)):
         return []
-    found = differences(first, second)
-    if found or not shares:
-        return found
+    reasons = differences(first, second)
+    if reasons or not shares:
+        return reasons
     if suites := other_rows(first, second):
         counts = ", ".join(f"{side}: {_rows(run, suites)}" for side, run in (("A", first), ("B", second)))
-        found.append(
-            f"NOT COMPARABLE: the models know different rows of the word list in {', '.join(suites)} ({counts} of them)"
+        reasons.append(
+            f"NOT COMPARABLE: different rows of the word list are eligible in {', '.join(suites)} ({counts} rows)"
         )
     if suites := other_contexts(first, second):
         left, both = "AB" if _sees_left(first) else "BA"
         counts = ", ".join(
             f"{side}: {sum(_contexts(run, suite) for suite in suites):,}" for side, run in (("A", first), ("B", second))
         )
-        found.append(
-            f"NOT COMPARABLE: {left} sees the left side of a blank, {both} both sides, so that their contexts are others in "
-            f"{', '.join(suites)} ({counts} of them); those of one first item are compared, the others are undefined"
+        reasons.append(
+            f"NOT COMPARABLE: {left} sees the left side of a gap, {both} both sides, so that their contexts differ in "
+            f"{', '.join(suites)} ({counts} contexts). Contexts with the same first item are compared, others are undefined"
         )
-    return found
+    return reasons
 
 
 def _rows(run: Run, suites: Sequence[str]) -> str:
-    found = [count for suite in suites for count in kept.contexts(run, suite)["eligible"]]
-    low, high = min(found), max(found)
+    counts = [count for suite in suites for count in kept.contexts(run, suite)["eligible"]]
+    low, high = min(counts), max(counts)
     return f"{low:,}" if low == high else f"{low:,}\u2013{high:,}"

@@ -1,11 +1,11 @@
-"""The estimates of a fill run: means over items (tse) and over distinct contexts (everything else), with intervals.
+"""Estimates of a fill run: means over items (`tse`) and over distinct contexts (all other measures), with intervals.
 
-    tse                            over the items whose two words are eligible
-    equal_weight, model_weight     over the contexts where they are defined
-    covered                        over all contexts; where nothing counts it is 0
-    invalid                        the share of contexts where the weights are undefined
+    tse                            mean over the items whose two words are eligible
+    equal_weight, model_weight     mean over the contexts where they are defined
+    covered                        mean over all contexts; 0 where no form is counted
+    invalid                        proportion of contexts where the weights are undefined
 
-each of the last four at every cut-off, named like its measure: `covered(top=0.9)`.
+The last four are computed at every cut-off and named like measures, for example `covered(top=0.9)`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,42 +25,51 @@ METHOD = bootstrap.METHOD.replace("items", "contexts")
 
 
 def estimates(run: Run, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
-    """Those of each suite; groups have model, suite and measure.
+    """Compute the estimates of each suite; their groups have model, suite and measure.
 
     Arguments:
-        cuts: at which cut-offs; at all of the run by default.
+        cuts: the cut-offs; all those of the run by default.
     """
     chosen = kept.cuts(run) if cuts is None else cuts
     return [
-        one
+        estimate
         for suite in run.suites
-        for one in of_suites(run, Group(run.model, suite.name), suite.name, [suite.name], chosen)
+        for estimate in of_suites(run, Group(run.model, suite.name), suite.name, [suite.name], chosen)
     ]
 
 
 def pooled(run: Run, tag: str = "construction", cuts: Sequence[Cut] | None = None) -> list[Estimate]:
-    """Those of all suites with one value of a tag together; groups have model, the label and measure.
+    """Compute the estimates over all suites with each value of a tag; their groups have model, label and measure.
 
-    A context that several of them have counts once, as it does in its first suite.
+    A context that several of the suites have counts once, with its values in the first of them.
+
+    Arguments:
+        tag: a tag of the suites; suites without it are skipped.
+        cuts: the cut-offs; all those of the run by default.
     """
     chosen = kept.cuts(run) if cuts is None else cuts
     values = dict.fromkeys(suite.tags[tag] for suite in run.suites if tag in suite.tags)
     suites = {value: [suite.name for suite in run.suites if suite.tags.get(tag) == value] for value in values}
     groups = {value: Group(run.model, labels=((tag, value),)) for value in values}
-    return [one for value, names in suites.items() for one in of_suites(run, groups[value], value, names, chosen)]
+    return [
+        estimate for value, names in suites.items() for estimate in of_suites(run, groups[value], value, names, chosen)
+    ]
 
 
 def contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
-    """The distinct contexts of some suites, each as in the first of them that has it; columns as in `kept.contexts`."""
+    """Return the distinct contexts of suites, each with its values in the first suite that has it.
+
+    Columns are those of `kept.contexts`.
+    """
     return pl.concat([kept.contexts(run, name) for name in suites]).unique("context", keep="first", maintain_order=True)
 
 
 def of_suites(run: Run, group: Group, key: str, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
-    """Those of some suites together, as in `pooled`.
+    """Yield the estimates over several suites, as in `pooled`.
 
     Arguments:
-        group: what they are about, but for the measure.
-        key: whose contexts these are; the random numbers depend on it.
+        group: the group of the estimates, without the measure.
+        key: the name of the group; the random numbers depend on it.
     """
     yield _tse(run, group, key, suites)
     table = contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in tables.WEIGHTS)

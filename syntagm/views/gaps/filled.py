@@ -1,4 +1,4 @@
-"""Runs that filled gaps, told from others."""
+"""Fill runs with their names; other runs are refused."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ from syntagm.views.gaps import kept
 
 
 def filled(runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """Return the runs with their models' names as in `runs.several.named`.
+    """Return fill runs with the names of their models, as in `runs.several.named`.
 
     Raises:
-        RunError: one is no fill run.
+        RunError: a run is not a fill run.
     """
-    found = []
+    pairs = []
     for name, run in named(runs):
         if not kept.over_gaps(run):
             raise RunError(run.place, "a run of `syntagm run`", "a fill run", "Make one with `syntagm fill`.")
-        found.append((name, run))
-    return found
+        pairs.append((name, run))
+    return pairs

@@ -1,4 +1,4 @@
-"""What a run over gaps keeps beside its results: the word list, the cut-offs, the tables of contexts and of lemmas."""
+"""Data of a fill run beside its results: the word list, the cut-offs, the tables of contexts and of lemmas."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -14,7 +14,7 @@ from syntagm.word_list import WordList, kept
 
 
 def over_gaps(run: Run) -> bool:
-    """Return whether gaps were filled in a run."""
+    """Return whether a run is a fill run."""
     return run.task is Gaps
 
 
@@ -26,36 +26,37 @@ def cuts(run: Run) -> tuple[Cut, ...]:
 
 @lru_cache(maxsize=16)
 def words(run: Run) -> WordList:
-    """Return the word list, with its tags.
+    """Return the word list of a run, with its tags.
 
     Raises:
-        RunError: words.csv is not the list that was asked.
+        RunError: words.csv is not the list that the run used.
     """
-    place, asked = f"{run.place}/words.csv", run.record["options"]["words"]
-    found = kept(run.file("words.csv"), place)
-    if found.hash != asked["hash"]:
+    place, recorded = f"{run.place}/words.csv", run.record["options"]["words"]
+    words_of_run = kept(run.file("words.csv"), place)
+    if words_of_run.hash != recorded["hash"]:
         raise RunError(
-            place, f"a list with the hash {found.hash[:8]}", f"the one that was asked, {asked['hash'][:8]}",
+            place, f"a list with the hash {words_of_run.hash[:8]}",
+            f"the list that the run used, with the hash {recorded['hash'][:8]}",
             "The command that made the run writes it again.",
         )  # fmt: skip
-    return replace(found, name=asked["name"])
+    return replace(words_of_run, name=recorded["name"])
 
 
 def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return a row a context of a suite, or of all suites.
+    """Return the contexts of a suite, or of all suites, one row each.
 
-    Columns: suite, context (a digest: the same context has the same in all suites), item (the first that has it), left,
-    right, label, items (how many have it), eligible and ranked (rows of the list that count, without and with a cut-off), and
-    equal_weight, model_weight, covered, each with its cut-off.
+    Columns: suite, context (a hash of its content), item (the first item with this context), left, right, label, items
+    (number of items), eligible and ranked (number of rows of the list that count, without and with a cut-off), and
+    equal_weight, model_weight and covered at each cut-off.
     """
     return run.table("contexts.parquet", suite)
 
 
 def lemmas(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return a row a suite, label of the context, and lemma, summed over contexts.
+    """Return sums over contexts, one row for each suite, label of the context and lemma.
 
-    Columns: suite, label, row (number in the list, from 0), lemma, contexts, won (pairs that the right form wins, as a share of
-    the row's pairs), right and wrong (probability of the right form, and of the others).
+    Columns: suite, label, row (number in the list, from 0), lemma, contexts, won (proportion of the row's pairs in
+    which the correct form is more probable), right and wrong (probability of the correct form and of the other forms).
     """
     keys = ("suite", "label", "row", "lemma")
     return run.table("lemmas.parquet", suite).group_by(keys, maintain_order=True).agg(pl.exclude(keys).sum())

@@ -1,9 +1,9 @@
-"""Lemmas of a word list compared by group: in how many contexts does the right form win, and which share of the mass does it get?
+"""Equal weight and model weight of groups of lemmas of a word list.
 
-A lemma's accuracy is the share of its contexts in which its right form is the likelier one; that of a group is the mean over its
-lemmas (`equal_weight`). The group's share of mass is the probability of all right forms, summed over lemmas and contexts,
-divided by that of all forms (`model_weight`; a ratio of sums, so that frequent lemmas decide it). Intervals redraw lemmas
-within their group.
+The accuracy of a lemma is the proportion of its contexts in which its correct form is more probable. `equal_weight` of
+a group is the mean accuracy of its lemmas. `model_weight` is the probability of all correct forms, summed over lemmas
+and contexts, divided by that of all forms: a ratio of sums, to which frequent lemmas contribute most. Intervals are
+from a bootstrap over the lemmas of a group.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,19 +22,19 @@ _Array = NDArray[np.float64]
 
 
 def by_lemma(table: pl.DataFrame) -> pl.DataFrame:
-    """Sums over suites and labels: a row a lemma, with `contexts`, `won`, `right`, `wrong`; lemmas without a context left out.
+    """Sum `contexts`, `won`, `right` and `wrong` over suites and labels, one row for each lemma with contexts.
 
     Arguments:
-        table: with those columns, and `row` and `lemma`.
+        table: these columns, and `row` and `lemma`.
     """
-    found = table.group_by("row", "lemma", maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
-    return found.filter(pl.col("contexts") > 0)
+    sums = table.group_by("row", "lemma", maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
+    return sums.filter(pl.col("contexts") > 0)
 
 
 def balanced(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
-    """As `by_lemma`, but each label counts the same, however many contexts it has; only lemmas that have contexts of all.
+    """Sum like `by_lemma`, but with equal weight for each label, over lemmas that have contexts of all labels.
 
-    What a model gives to one of the forms whatever the label cancels out then.
+    This cancels a preference of the model for one of the forms that doesn't depend on the label.
 
     >>> sums = {"row": [0, 0], "lemma": ["be", "be"], "label": ["s", "p"], "contexts": [4, 1], "won": [1.0, 1.0]}
     >>> table = pl.DataFrame(sums).with_columns(right=0.0, wrong=0.0)
@@ -42,18 +42,19 @@ def balanced(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     (2, 1.25)
     """
     parts = [by_lemma(table.filter(pl.col("label") == label)) for label in labels]
-    each = [part.with_columns(pl.col("won", "right", "wrong") / pl.col("contexts"), contexts=1) for part in parts]
-    found = pl.concat(each).group_by("row", "lemma", maintain_order=True).agg(pl.exclude("row", "lemma").sum())
-    return found.filter(pl.col("contexts") == len(labels))
+    means = [part.with_columns(pl.col("won", "right", "wrong") / pl.col("contexts"), contexts=1) for part in parts]
+    sums = pl.concat(means).group_by("row", "lemma", maintain_order=True).agg(pl.exclude("row", "lemma").sum())
+    return sums.filter(pl.col("contexts") == len(labels))
 
 
 def share(table: pl.DataFrame, measure: str, key: str, group: Group | None = None) -> Estimate:
-    """The mean accuracy, or the share of mass, of the lemmas of a table as `by_lemma` gives it; n counts lemmas.
+    """Compute equal weight or model weight of a group of lemmas; n counts lemmas.
 
     Arguments:
+        table: from `by_lemma` or `balanced`.
         measure: one of `MEASURES`.
-        key: whose lemmas these are; the random numbers depend on it.
-        group: what the estimate is about.
+        key: the name of the group; the random numbers depend on it.
+        group: the group of the estimate.
 
     >>> table = pl.DataFrame({"contexts": [2, 2], "won": [2.0, 1.0], "right": [0.3, 0.1], "wrong": [0.0, 0.1]})
     >>> share(table, "equal_weight", "").value, share(table, "model_weight", "").value
@@ -63,29 +64,31 @@ def share(table: pl.DataFrame, measure: str, key: str, group: Group | None = Non
 
 
 def difference(one: pl.DataFrame, other: pl.DataFrame, measure: str, key: str, within: str = "") -> Comparison:
-    """The share of one group less that of another, which has other lemmas; n counts those of the first that are compared.
+    """Compute the difference of a weight between two groups of different lemmas; n counts the first group's lemmas.
 
     Arguments:
-        key: whose lemmas these are; the random numbers depend on it.
-        within: a column, such as a frequency band: the two are compared among lemmas of the same value, and the differences
-            weighed by the lemmas that the first group has there. Lemmas of values that the other lacks are left out of n.
+        measure: one of `MEASURES`.
+        key: the name of the comparison; the random numbers depend on it.
+        within: a column such as a frequency band. Lemmas are then compared within each of its values, and the
+            differences are averaged, weighted by the number of lemmas of the first group. Lemmas with values that the
+            other group lacks are excluded, also from n.
 
     >>> one, other = (pl.DataFrame({"contexts": [2, 2], "won": won, "band": ["1", "2"]}) for won in ([1.0, 1.0], [2.0, 1.0]))
     >>> difference(one, other, "equal_weight", "").difference.value, difference(one, other, "equal_weight", "", "band").n
     (-0.25, 2)
     """
-    parts = [_matched(one, other, within, value) for value in (one[within].unique().sort() if within else [""])]
-    parts = [(ours, theirs) for ours, theirs in parts if ours.height and theirs.height]
-    counted = sum(ours.height for ours, _ in parts)
-    value, draws = (0.0, np.zeros(bootstrap.DRAWS)) if parts else (np.nan, np.full(bootstrap.DRAWS, np.nan))
-    for number, (ours, theirs) in enumerate(parts):
-        mine, my_draws = _value_and_draws(ours, measure, f"{key}/{number}")
-        its, its_draws = _value_and_draws(theirs, measure, f"{key}/{number}/other")
-        value += ours.height / counted * (mine - its)
-        draws = draws + ours.height / counted * (my_draws - its_draws)
-    spread = any(height > 1 for ours, theirs in parts for height in (ours.height, theirs.height))
+    strata = [_matched(one, other, within, value) for value in (one[within].unique().sort() if within else [""])]
+    strata = [(first, second) for first, second in strata if first.height and second.height]
+    n = sum(first.height for first, _ in strata)
+    value, draws = (0.0, np.zeros(bootstrap.DRAWS)) if strata else (np.nan, np.full(bootstrap.DRAWS, np.nan))
+    for number, (first, second) in enumerate(strata):
+        first_value, first_draws = _value_and_draws(first, measure, f"{key}/{number}")
+        second_value, second_draws = _value_and_draws(second, measure, f"{key}/{number}/other")
+        value += first.height / n * (first_value - second_value)
+        draws = draws + first.height / n * (first_draws - second_draws)
+    spread = any(height > 1 for first, second in strata for height in (first.height, second.height))
     group = Group(measure=measure)
-    return Comparison(group, _estimate(value, draws if spread else np.full_like(draws, np.nan), counted, group))
+    return Comparison(group, _estimate(value, draws if spread else np.full_like(draws, np.nan), n, group))
 
 
 def _matched(one: pl.DataFrame, other: pl.DataFrame, within: str, value: str) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -93,7 +96,7 @@ def _matched(one: pl.DataFrame, other: pl.DataFrame, within: str, value: str) ->
 
 
 def _value_and_draws(table: pl.DataFrame, measure: str, key: str) -> tuple[float, _Array]:
-    """The value, and what it would be of lemmas redrawn; of one lemma, always the same."""
+    """Return the value and its bootstrap distribution over lemmas; with one lemma, all draws are the value."""
     columns = _columns(table, measure)
     value = _ratio(columns.mean(axis=0)) if table.height else np.nan
     if table.height < 2:
@@ -102,7 +105,7 @@ def _value_and_draws(table: pl.DataFrame, measure: str, key: str) -> tuple[float
 
 
 def _columns(table: pl.DataFrame, measure: str) -> _Array:
-    """What is averaged over lemmas: numerator, and denominator where there is one. Shape (lemmas, 1 or 2)."""
+    """Return the values to average over lemmas: numerator, and denominator if there is one. Shape (lemmas, 1 or 2)."""
     if measure == "equal_weight":
         return table.select(pl.col("won") / pl.col("contexts")).to_numpy()
     return table.select("right", (pl.col("right") + pl.col("wrong")).alias("all")).to_numpy()
@@ -112,17 +115,22 @@ def _ratio(means: _Array) -> _Array:
     if means.shape[-1] == 1:
         return means[..., 0]
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: _Array = means[..., 0] / means[..., 1]
-    return found
+        ratios: _Array = means[..., 0] / means[..., 1]
+    return ratios
 
 
 def _estimate(value: float, draws: _Array, lemmas: int, group: Group) -> Estimate:
-    known = draws[~np.isnan(draws)]
-    low, high = bootstrap.interval(known) if lemmas > 1 and len(known) else (np.nan, np.nan)
+    defined = draws[~np.isnan(draws)]
+    low, high = bootstrap.interval(defined) if lemmas > 1 and len(defined) else (np.nan, np.nan)
     return Estimate(group, value, low, high, lemmas, bootstrap.remark(METHOD, {"a group": lemmas}))
 
 
 def tagged(table: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> pl.DataFrame:
-    """The table with a column for each tag of its lemmas, empty where a lemma has none."""
+    """Add a column for each tag of the lemmas; empty text if a lemma doesn't have the tag.
+
+    Arguments:
+        tags: lemma -> tag -> value.
+        names: the tags.
+    """
     columns = [[tags.get(lemma, {}).get(name, "") for lemma in table["lemma"]] for name in names]
     return table.with_columns(pl.Series(name, column, pl.String) for name, column in zip(names, columns, strict=True))

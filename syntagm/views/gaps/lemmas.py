@@ -1,9 +1,9 @@
-"""Equal weight and model weight by what is known of the lemmas: frequency band, transitivity, also a noun or not.
+"""Equal weight and model weight by tags of the lemmas, such as frequency band or transitivity.
 
-A lemma's own numbers are sums over contexts, so intervals come from drawing lemmas, not contexts:
+The numbers of a lemma are sums over contexts. Intervals are from a bootstrap over lemmas, not over contexts:
 
-    equal_weight    the mean over lemmas of the share of contexts in which the right form is the likelier one
-    model_weight    the probability of right forms, summed over lemmas and contexts, divided by that of all forms
+    equal_weight    mean over lemmas of the proportion of contexts in which the correct form is more probable
+    model_weight    probability of correct forms, summed over lemmas and contexts, divided by that of all forms
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,17 @@ _TAG = "tag:"
 
 
 def table(run: Run, suites: Sequence[str] = ()) -> pl.DataFrame:
-    """A row a label and lemma, summed over the contexts of some suites, or of all; with the tags of the word list.
+    """Sum over the contexts of suites, one row for each label and lemma, with the tags of the word list.
 
-    Columns: label, row, lemma, contexts, won, right, wrong as in `kept.lemmas`, then the tags, as `column` names them. A
-    context that several suites have counts in each.
+    Columns: label, row, lemma, contexts, won, right, wrong as in `kept.lemmas`, then the tags, named by `column`. A
+    context that several suites have counts in each of them.
+
+    Arguments:
+        suites: names of suites; all by default.
     """
-    found = pl.concat([kept.lemmas(run, name) for name in suites or [suite.name for suite in run.suites]])
+    lemmas = pl.concat([kept.lemmas(run, name) for name in suites or [suite.name for suite in run.suites]])
     keys = ("label", "row", "lemma")
-    summed = found.group_by(keys, maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
+    summed = lemmas.group_by(keys, maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
     rows = kept.words(run).rows
     tags = {column(name): [row.tags.get(name, "") for row in rows] for name in _tags(run)}
     listed = pl.DataFrame({"row": range(len(rows)), **tags}, schema_overrides={"row": pl.Int32})
@@ -35,12 +38,12 @@ def table(run: Run, suites: Sequence[str] = ()) -> pl.DataFrame:
 
 
 def column(tag: str) -> str:
-    """What a column of the word list is called beside those of the table: `tag:NAME` if it would be taken for one of them.
+    """Return the column name of a tag: the tag itself, or `tag:NAME` if a column of the table has that name.
 
     >>> column("band"), column("right")
     ('band', 'tag:right')
     """
-    # Those that begin so have it twice, so that no two are called the same.
+    # Tags that begin with the prefix get it twice, so that names are unique.
     return _TAG + tag if tag in _TAKEN or tag.startswith(_TAG) else tag
 
 
@@ -49,17 +52,18 @@ def _tags(run: Run) -> list[str]:
 
 
 def by_tag(run: Run, tag: str, suites: Sequence[str] = ()) -> list[Estimate]:
-    """The two weights of the lemmas with each value of a tag, both labels together.
+    """Compute equal weight and model weight of the lemmas with each value of a tag, over all labels.
 
     Arguments:
-        tag: a column of the word list, e.g. "band".
-        suites: over the contexts of these; of all by default.
+        tag: a column of the word list, for example "band".
+        suites: names of suites; all by default.
 
     Returns:
-        Groups have model, measure and the label of `column(tag)`, values in sorted order; n counts lemmas.
+        The estimates in the order of the sorted values. Their groups have model, measure and the label `column(tag)`; n
+        counts lemmas.
 
     Raises:
-        UsageError: the list has no such tag.
+        UsageError: the word list has no such tag.
     """
     if tag not in _tags(run):
         known = ", ".join(_tags(run)) or "a list with tags"

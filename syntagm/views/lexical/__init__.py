@@ -1,4 +1,4 @@
-"""Lexical: accuracy by lexical item, say, by the verb that is tested, with how frequent each is."""
+"""Lexical: accuracy by lexical item, such as the tested verb, with its frequency."""
 
 from syntagm.views.lexical.chart import draw_figure
 from syntagm.views.lexical.table import make_table

@@ -1,6 +1,6 @@
-"""The figure of words: accuracy against frequency, a panel a suite, a dot a word with its interval.
+"""Figure of accuracy by word frequency: a panel for each suite, a dot with interval for each word.
 
-A suite without a word of known frequency has a row a word instead.
+A suite without any word of known frequency has a dot plot with one row for each word instead.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from syntagm.drawing.series import Series
 from syntagm.drawing.text import distinct, or_none, shown
 from syntagm.runs.store import Run
 from syntagm.views.clustered import By
-from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, of_words, said
+from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
 from syntagm.views.options import Measure
 
 SCHEMA = {
@@ -23,9 +23,10 @@ SCHEMA = {
     "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "method": pl.String,
 }  # fmt: skip
 WIDTH, HEIGHT, COLUMNS = 250, 170, 3
-# So many characters of a line fit above a panel, and so many lines of words without a frequency are told.
+# The number of characters that fit in a line above a panel, and the most words without a frequency that are named
+# there.
 _LINE, _NAMED = 44, 4
-# The height of a label, pixels.
+# The height of a label in pixels.
 _LETTERS = 12
 
 
@@ -37,92 +38,93 @@ def draw_figure(
     words: WordList = "verbs",
     unigrams: Text = "",
 ) -> Figure:
-    """Draw the words of some runs."""
+    """Draw the words of runs by their frequency."""
     return draw(of_words(runs, by, suite, measure, words, unigrams), f"Accuracy by {by}")
 
 
-def draw(found: Sequence[Words], title: str = "") -> Figure:
-    """Draw the words; those of unknown frequency are named above their panel.
+def draw(tables: Sequence[Words], title: str = "") -> Figure:
+    """Draw words by frequency; words of unknown frequency are named above their panel.
 
     Arguments:
-        found: as `of_words` gives them.
+        tables: from `of_words`, one for each suite and model.
     """
     rows = [
-        (one.model, one.suite, word, one.frequencies.get(word), estimate.value, estimate.low, estimate.high,
+        (words.model, words.suite, word, words.frequencies.get(word), estimate.value, estimate.low, estimate.high,
          estimate.n, estimate.ties, estimate.undefined, estimate.method)
-        for one in found for word, estimate in one.accuracies.items()
+        for words in tables for word, estimate in words.accuracies.items()
     ]  # fmt: skip
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     models = distinct(table["model"])
     counts = table["frequency"].drop_nulls().to_list()
-    suites = list(dict.fromkeys(one.suite for one in found))
-    parts = [
-        _panel(name, [one for one in found if one.suite == name], models, counts, at) for at, name in enumerate(suites)
+    suites = list(dict.fromkeys(words.suite for words in tables))
+    plots = [
+        _panel(name, [words for words in tables if words.suite == name], models, counts, at)
+        for at, name in enumerate(suites)
     ]
     subtitle = [
-        "bar: 95% interval, the word's items drawn anew; Spearman: rank correlation of accuracy and frequency, n words",
-        f"frequency {found[0].about if found else ''}",
+        "bar: 95% interval, bootstrap over the items of a word; Spearman: rank correlation of accuracy and frequency, n words",
+        f"frequency {tables[0].about if tables else ''}",
     ]
-    spec = panels.grid(parts, min(COLUMNS, max(1, len(parts))), 26)
+    spec = panels.grid(plots, min(COLUMNS, max(1, len(plots))), 26)
     return Figure(finish(spec, title, subtitle, offset=14), table)
 
 
-def _panel(suite: str, found: Sequence[Words], models: dict[str, str], counts: Sequence[float], at: int) -> Spec:
+def _panel(suite: str, tables: Sequence[Words], models: dict[str, str], counts: Sequence[float], at: int) -> Spec:
     names = list(models.values())
     series = Series("model", names, WIDTH * 2, at == 0 and len(names) > 1)
-    values = [value for one in found for value in _values(one, models[one.model])]
-    lines = [line for one in found for line in _lines(one, models[one.model] if len(names) > 1 else "")]
+    values = [value for words in tables for value in _values(words, models[words.model])]
+    lines = [line for words in tables for line in _lines(words, models[words.model] if len(names) > 1 else "")]
     title = panels.heading(suite, lines, anchor="start")
     if not values:
-        return _rows(found, models) | {"title": title}
+        return _rows(tables, models) | {"title": title}
     _place(values, _domain(counts))
-    made = _layers(_across(counts), series)
-    return {"title": title, "width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": made}
+    plot_layers = _layers(_across(counts), series)
+    return {"title": title, "width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": plot_layers}
 
 
-def _values(one: Words, model: str) -> list[dict[str, object]]:
-    made: list[dict[str, object]] = []
-    for word, estimate in one.accuracies.items():
-        if word in one.frequencies and not isnan(estimate.value):
-            text = f"{word}, {model}: {estimate.value:.3f}, n={estimate.n}, frequency {one.frequencies[word]:,.0f}"
-            made.append({
-                "model": model, "word": shown(word), "frequency": one.frequencies[word], "value": estimate.value,
+def _values(words: Words, model: str) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for word, estimate in words.accuracies.items():
+        if word in words.frequencies and not isnan(estimate.value):
+            text = f"{word}, {model}: {estimate.value:.3f}, n={estimate.n}, frequency {words.frequencies[word]:,.0f}"
+            rows.append({
+                "model": model, "word": shown(word), "frequency": words.frequencies[word], "value": estimate.value,
                 "low": or_none(estimate.low), "high": or_none(estimate.high), "said": shown(text),
             })  # fmt: skip
-    return made
+    return rows
 
 
-def _lines(one: Words, model: str) -> list[str]:
-    """What stands above a panel: the correlation, and the words without a frequency."""
-    lines = [shown(f"{model}: " if model else "") + f"Spearman {said(one)}"]
-    absent = [word for word in one.accuracies if word not in one.frequencies]
-    if absent and one.frequencies:
-        numbers = [f"{shown(word)} {one.accuracies[word].value:.2f}" for word in absent[:_NAMED]]
+def _lines(words: Words, model: str) -> list[str]:
+    """Return the lines above a panel: the correlation, and the words without a frequency."""
+    lines = [shown(f"{model}: " if model else "") + f"Spearman {correlation_text(words)}"]
+    absent = [word for word in words.accuracies if word not in words.frequencies]
+    if absent and words.frequencies:
+        numbers = [f"{shown(word)} {words.accuracies[word].value:.2f}" for word in absent[:_NAMED]]
         rest = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
         lines.append(f"frequency unknown: {', '.join(numbers)}{rest}")
-    return [line for text in lines for line in _wrapped(text)]
+    return [line for text in lines for line in _wrap(text)]
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     import textwrap
 
     return textwrap.wrap(text, _LINE)
 
 
-def _rows(found: Sequence[Words], models: dict[str, str]) -> Spec:
+def _rows(tables: Sequence[Words], models: dict[str, str]) -> Spec:
     rows = [
-        {"name": word, "series": models[one.model], "value": estimate.value, "low": estimate.low, "high": estimate.high,
+        {"name": word, "series": models[words.model], "value": estimate.value, "low": estimate.low, "high": estimate.high,
          "n": estimate.n, "note": f"n={estimate.n}"}
-        for one in found for word, estimate in one.accuracies.items()
+        for words in tables for word, estimate in words.accuracies.items()
     ]  # fmt: skip
-    told: list[dict[str, object]] = [row | {"said": dots.said(row)} for row in rows]
-    return dots.panel(told, axes.proportion("accuracy"), series=list(models.values()), width=WIDTH)
+    described: list[dict[str, object]] = [row | {"said": dots.describe(row)} for row in rows]
+    return dots.panel(described, axes.proportion("accuracy"), series=list(models.values()), width=WIDTH)
 
 
 def _place(values: list[dict[str, object]], domain: tuple[float, float]) -> None:
-    """Give each label a height at which it touches no other label, as near to its dot as can be; in units of accuracy.
+    """Add to each row the height of its label in units of accuracy, close to its dot but without overlapping labels.
 
-    Of several models a word is told once, at its highest dot.
+    If there are several models, a word is labelled once, at its highest dot.
     """
     taken: list[tuple[float, float, float]] = []
     highest = {value["word"]: value for value in sorted(values, key=lambda value: float(str(value["value"])))}

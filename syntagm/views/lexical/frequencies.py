@@ -1,4 +1,4 @@
-"""How frequent words are: from a word list, or counted in a text."""
+"""Word frequencies, from a word list or counted in a text."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,21 +14,28 @@ FREQUENCY = "frequency"
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """What is known of words: label -> how often it occurs, None where that isn't known; and where the numbers are from."""
+    """Word frequencies.
+
+    Arguments:
+        of: label -> frequency, None if unknown.
+        about: the source of the numbers.
+    """
 
     of: Callable[[str], float | None]
     about: str
 
 
 def frequencies(run: Run, words: str, unigrams: str) -> Frequencies:
-    """Frequencies as two options ask for them.
+    """Read word frequencies from a word list, or count words in a text.
 
     Arguments:
-        words: a word list with the column `frequency`; a label is a lemma of it, or a form of one lemma only.
-        unigrams: a text, in which words are counted in lower case, divided as the Penn Treebank; instead of the list.
+        words: a word list with the column `frequency`. A label is looked up as a lemma, or as a form of exactly one
+            lemma.
+        unigrams: a text; if it is given, the list is not used. Words are counted in lower case after Penn Treebank
+            tokenisation.
 
     Raises:
-        UsageError: a list without frequencies, or `ngram:`, which has none.
+        UsageError: a word list without frequencies, or `ngram:`, which has no counts.
     """
     if unigrams:
         counts = read_unigrams(unigrams, run, "treebank", "lower").counts
@@ -41,10 +48,10 @@ def frequencies(run: Run, words: str, unigrams: str) -> Frequencies:
 
 
 def _of_list(name: str) -> Frequencies:
-    found = word_list.read(name)
+    words = word_list.read(name)
     lemmas: dict[str, float] = {}
     forms: dict[str, set[float]] = {}
-    for row in found.rows:
+    for row in words.rows:
         text = row.tags.get(FREQUENCY, "")
         try:
             count = float(text)
@@ -57,7 +64,7 @@ def _of_list(name: str) -> Frequencies:
         raise UsageError("words=", f"{name}, which has no column {FREQUENCY}", "a word list with frequencies")
 
     def of(label: str) -> float | None:
-        alone = forms.get(label, set())
-        return lemmas.get(label) or (next(iter(alone)) if len(alone) == 1 else None) or None
+        of_form = forms.get(label, set())
+        return lemmas.get(label) or (next(iter(of_form)) if len(of_form) == 1 else None) or None
 
     return Frequencies(of, f"of the lemma, word list {name}")

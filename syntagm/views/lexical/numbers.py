@@ -1,8 +1,8 @@
-"""Accuracy by lexical item, and whether frequent words do better: rank correlation of accuracy and frequency over words.
+"""Accuracy by lexical item, and its rank correlation with word frequency.
 
-The correlation is Spearman's, so that it is the same for frequency and its logarithm. Its n is the number of words whose
-frequency is known, not of items: with the seven verbs of a suite only a near-perfect order differs from none. Words of unknown
-frequency are left out and counted.
+The correlation is Spearman's, so that it is the same for frequency and for log frequency. Its n is the number of words
+with a known frequency, not of items: with the seven verbs of a suite, only a nearly perfect correlation is significant.
+Words of unknown frequency are excluded, and their number is given.
 """
 
 import math
@@ -24,7 +24,7 @@ from syntagm.views.scores.numbers import verdicts
 
 LEAST = 3
 # The options of the view.
-Suites = Annotated[tuple[str, ...], "one suite, or several with commas between; all that have the tag unless given"]
+Suites = Annotated[tuple[str, ...], "names of suites, separated by commas; default: all suites that have the tag"]
 WordList = Annotated[str, "a word list with frequencies"]
 Text = Annotated[str, "a text to count words in, instead of a word list"]
 
@@ -34,10 +34,11 @@ class Words:
     """The words of one suite under one model.
 
     Arguments:
-        accuracies, frequencies: word -> accuracy; word -> how often it occurs, where that is known.
-        association: Spearman's correlation of the two; None with fewer than three words.
-        missing: the words left out of it.
-        about: where frequencies are from.
+        accuracies: word -> accuracy.
+        frequencies: word -> frequency, if known.
+        association: Spearman's correlation of accuracy and frequency; None with fewer than three words.
+        missing: the words excluded from the correlation.
+        about: the source of the frequencies.
     """
 
     model: str
@@ -52,25 +53,25 @@ class Words:
 def of_words(
     runs: Sequence[Run], by: str, suite: Sequence[str], measure: str, words: str, unigrams: str
 ) -> list[Words]:
-    """Gather the words of each suite under each model.
+    """Compute accuracy and frequency of the words of each suite under each model.
 
     Arguments:
         by, suite, measure, words, unigrams: the options of the view.
 
     Raises:
-        UsageError: no item has the label.
+        UsageError: no item has the tag or region.
     """
     wanted = [name for name in suite if name]
-    found = [one for model, run in named(runs)
-             for one in _of_run(run, model, by, wanted, measure, words, unigrams, titles(runs))]  # fmt: skip
-    if not found:
+    tables = [table for model, run in named(runs)
+              for table in _of_run(run, model, by, wanted, measure, words, unigrams, titles(runs))]  # fmt: skip
+    if not tables:
         raise unknown(runs, by)
-    return found
+    return tables
 
 
 def _of_run(
     run: Run, model: str, by: str, wanted: Sequence[str], measure: str, words: str, unigrams: str,
-    called: dict[tuple[str, str], str],
+    names: dict[tuple[str, str], str],
 ) -> Iterator[Words]:  # fmt: skip
     counts = frequencies(run, words, unigrams)
     for record in run.suites:
@@ -80,18 +81,19 @@ def _of_run(
         results = verdicts(run, measure, name)
         rows = labelled(run, name, results, by) if len(results) else None
         if rows is not None:
-            found = by_label(rows, run.tolerance, name)
-            known = {word: count for word in found if (count := counts.of(word)) is not None}
-            association, missing = with_frequency(found, known, f"{name}/{by}")
-            yield Words(model, called[name, record.hash], found, known, association, missing, counts.about)
+            accuracies = by_label(rows, run.tolerance, name)
+            known = {word: count for word in accuracies if (count := counts.of(word)) is not None}
+            association, missing = with_frequency(accuracies, known, f"{name}/{by}")
+            yield Words(model, names[name, record.hash], accuracies, known, association, missing, counts.about)
 
 
 def by_label(rows: pl.DataFrame, tolerance: float, suite: str) -> dict[str, Estimate]:
-    """The accuracy of each label, in the order of the labels.
+    """Compute the accuracy for each label, in alphabetical order.
 
     Arguments:
-        rows: results of one model, suite and measure with the column `label`.
-        suite: whose items these are; the random numbers depend on it and on the label.
+        rows: results of one model, suite and measure, with the column `label`.
+        tolerance: margins within this many bits are ties.
+        suite: the name of the suite; the random numbers depend on it and on the label.
     """
     ordered = rows.sort("label", maintain_order=True).with_columns(suite=pl.lit(f"{suite}/") + pl.col("label"))
     labels = ordered["label"].unique(maintain_order=True).to_list()
@@ -101,18 +103,23 @@ def by_label(rows: pl.DataFrame, tolerance: float, suite: str) -> dict[str, Esti
 def with_frequency(
     accuracies: Mapping[str, Estimate], frequencies: Mapping[str, float], key: str
 ) -> tuple[Association | None, list[str]]:
-    """Spearman's correlation of accuracy with frequency, and the labels left out of it: of unknown frequency, or undefined.
+    """Correlate accuracy with frequency over labels (Spearman).
 
-    None where fewer than three labels are left.
+    Arguments:
+        key: what the numbers are about; the random numbers of the interval depend on it.
+
+    Returns:
+        The correlation, or None if fewer than three labels remain; and the labels that are excluded because their
+        frequency is unknown or their accuracy is undefined.
 
     >>> from syntagm.result import Group
     >>> scores = {"be": 0.9, "swim": 0.5, "smile": 0.6, "x": 1}
-    >>> found = {name: Estimate(Group(), value, 0, 1, 9, "") for name, value in scores.items()}
-    >>> found_association, missing = with_frequency(found, {"be": 9000, "swim": 30, "smile": 70}, "agreement")
-    >>> found_association.value, found_association.n, missing
+    >>> accuracies = {name: Estimate(Group(), value, 0, 1, 9, "") for name, value in scores.items()}
+    >>> correlation, missing = with_frequency(accuracies, {"be": 9000, "swim": 30, "smile": 70}, "agreement")
+    >>> correlation.value, correlation.n, missing
     (1.0, 3, ['x'])
     """
-    kept = [label for label, one in accuracies.items() if label in frequencies and not np.isnan(one.value)]
+    kept = [label for label, estimate in accuracies.items() if label in frequencies and not np.isnan(estimate.value)]
     missing = [label for label in accuracies if label not in kept]
     if len(kept) < LEAST:
         return None, missing
@@ -121,20 +128,20 @@ def with_frequency(
     return association(x, y, "Spearman", key=key), missing
 
 
-def said(one: Words) -> str:
-    """The correlation in words, with n.
+def correlation_text(words: Words) -> str:
+    """Describe the correlation, with n and p.
 
-    >>> said(Words("m", "s", {}, {}, None, ["x"], ""))
+    >>> correlation_text(Words("m", "s", {}, {}, None, ["x"], ""))
     'not computed, fewer than three words of known frequency'
     >>> from syntagm.stats.association import association
-    >>> said(Words("m", "s", {}, {}, association([1, 2, 3], [1, 8, 9], "Spearman"), [], ""))
+    >>> correlation_text(Words("m", "s", {}, {}, association([1, 2, 3], [1, 8, 9], "Spearman"), [], ""))
     '+1.00, n=3 words, p=0.33'
     """
-    if one.association is None:
+    if words.association is None:
         return "not computed, fewer than three words of known frequency"
-    value, n = one.association.value, one.association.n
-    without = f", {len(one.missing)} without" if one.missing else ""
+    value, n = words.association.value, words.association.n
+    without = f", {len(words.missing)} excluded" if words.missing else ""
     if math.isnan(value):
-        return f"undefined, all {n} words alike{without}"
-    p = "p<0.01" if one.association.p < 0.01 else f"p={one.association.p:.2f}"
+        return f"undefined, all {n} words have the same value{without}"
+    p = "p<0.01" if words.association.p < 0.01 else f"p={words.association.p:.2f}"
     return f"{value:+.2f}, n={n} words{without}, {p}"

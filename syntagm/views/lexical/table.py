@@ -1,11 +1,11 @@
-"""The table of words: a row a suite, model and word, with how frequent each word is."""
+"""Table of accuracy by word: one row for each suite, model and word, with the frequency of the word."""
 
 from collections.abc import Sequence
 
 from syntagm.drawing.table import Cell, Table, cells
 from syntagm.runs.store import Run
 from syntagm.views.clustered import By
-from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, of_words, said
+from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
 from syntagm.views.options import Measure
 
 COLUMNS = ("suite", "measure", "model", "word", "frequency", "score", "low", "high", "n", "ties", "undefined")
@@ -19,21 +19,21 @@ def make_table(
     words: WordList = "verbs",
     unigrams: Text = "",
 ) -> Table:
-    """Make a row for each suite, model and word.
+    """Make one row for each suite, model and word.
 
     Raises:
         UsageError: no suite has the tag.
     """
-    found = of_words(runs, by, suite, measure, words, unigrams)
+    tables = of_words(runs, by, suite, measure, words, unigrams)
     rows = [
-        (one.suite, measure, one.model, word, _whole(one.frequencies.get(word)), *cells(estimate))
-        for one in found
-        for word, estimate in one.accuracies.items()
+        (table.suite, measure, table.model, word, _whole(table.frequencies.get(word)), *cells(estimate))
+        for table in tables
+        for word, estimate in table.accuracies.items()
     ]
     notes = (
-        f"Frequency {found[0].about}; empty: unknown. 95% intervals, percentile bootstrap over the items of the word (10,000 "
-        "draws, seed 1). Ties count as failures.",
-        *_correlations(found),
+        f"Frequency {tables[0].about}. An empty cell means that it is unknown. 95% intervals, percentile bootstrap over the "
+        "items of the word (10,000 draws, seed 1). Ties count as failures.",
+        *_correlations(tables),
     )
     return Table(f"Accuracy by {by}", COLUMNS, tuple(rows), notes=notes)
 
@@ -42,10 +42,10 @@ def _whole(count: float | None) -> Cell:
     return None if count is None else int(count)
 
 
-def _correlations(found: Sequence[Words]) -> list[str]:
-    """A note a suite and model, as far as there are words enough; the interval redraws words."""
-    several = len({one.model for one in found}) > 1
+def _correlations(tables: Sequence[Words]) -> list[str]:
+    """Return a note for each suite and model with the correlation of accuracy and frequency."""
+    several = len({table.model for table in tables}) > 1
     return [
-        f"{one.suite}{f', {one.model}' if several else ''}: Spearman of accuracy and frequency {said(one)}."
-        for one in found
+        f"{table.suite}{f', {table.model}' if several else ''}: Spearman of accuracy and frequency {correlation_text(table)}."
+        for table in tables
     ]

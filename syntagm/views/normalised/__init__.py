@@ -1,4 +1,4 @@
-"""Normalised: accuracy when sentences are compared by SLOR and other scores that take out length and word frequency."""
+"""Normalised: accuracy by SLOR and other sentence scores that are normalised for length and word frequency."""
 
 from syntagm.views.normalised.table import make_table
 

@@ -1,18 +1,19 @@
-"""Other scores of a sentence than its bits: by length, by how frequent its words are, by its worst word.
+"""Sentence scores that are normalised for length and word frequency, or use the least probable word only.
 
-b are the bits of the n words of a sentence under a model, u those under a unigram model; an end symbol that the model scores is a
-word. All are costs: the sentence with less is preferred.
+b are the surprisals of the n words of a sentence under a model, in bits, and u those under a unigram model. A scored
+end-of-text symbol counts as a word. All scores are costs: the sentence with the lower score is preferred.
 
-    bits        sum b                   the sentence's surprisal, what everything else here uses
-    mean_bits   sum b / n               per word
-    norm_sub    sum b - sum u           in excess of what its words cost by themselves
-    norm_div    sum b / sum u           as a share of it
+    bits        sum b                   surprisal of the sentence, used everywhere else
+    mean_bits   sum b / n               mean per word
+    norm_sub    sum b - sum u           minus the unigram surprisal
+    norm_div    sum b / sum u           divided by the unigram surprisal
     slor        (sum b - sum u) / n     minus the syntactic log-odds ratio of Pauls & Klein 2012
-    word_max    max b                   the least probable word
-    word_ratio  max b / u               the least probable word, for its frequency
+    word_max    max b                   least probable word
+    word_ratio  max b / u               least probable word relative to its unigram surprisal
 
-Names but for the last two as in Lau, Clark & Lappin 2017, who have `word_ratio` as WLP Min-1. For two sentences that differ
-in one word, `slor` and `norm_sub` decide alike: the difference in bits is set against the log-odds of the two words.
+The names are those of Lau, Clark & Lappin 2017, except for the last two; they call `word_ratio` WLP Min-1. If two
+sentences differ in one word, `slor` and `norm_sub` prefer the same one: both compare the difference in bits with the
+log odds of the two words under the unigram model.
 """
 
 from collections.abc import Callable
@@ -33,7 +34,7 @@ def _ratio(bits: Bits, unigram: Bits) -> Cost:
     return float(bits[at] / unigram[at]), float(unigram[at])
 
 
-# Name -> words' bits and unigram bits -> the cost, and what a difference in bits was divided by.
+# Name -> function of bits and unigram bits that returns the cost and the divisor of a difference in bits.
 COSTS: dict[Score, Callable[[Bits, Bits], Cost]] = {
     "bits": lambda b, u: (float(b.sum()), 1.0),
     "mean_bits": lambda b, u: (float(b.sum()) / len(b), float(len(b))),
@@ -46,12 +47,16 @@ COSTS: dict[Score, Callable[[Bits, Bits], Cost]] = {
 
 
 def costs(bits: Bits, unigram: Bits) -> dict[Score, Cost]:
-    """Every cost of one sentence, and what a difference in bits was divided by. Shapes (words,).
+    """Compute all costs of one sentence, each with the divisor of a difference in bits.
 
-    Without words every cost is nan.
+    Without words all costs are nan.
 
-    >>> found = costs(np.array([2.0, 6.0]), np.array([4.0, 8.0]))
-    >>> [cost for name, (cost, _) in found.items() if name != "norm_div"]  # which is 8 / 12
+    Arguments:
+        bits: the surprisal of each word. Shape (words,).
+        unigram: its unigram surprisal. Shape (words,).
+
+    >>> by_name = costs(np.array([2.0, 6.0]), np.array([4.0, 8.0]))
+    >>> [cost for name, (cost, _) in by_name.items() if name != "norm_div"]  # which is 8 / 12
     [8.0, 4.0, -4.0, -2.0, 6.0, 0.75]
     """
     if not len(bits):
@@ -60,10 +65,13 @@ def costs(bits: Bits, unigram: Bits) -> dict[Score, Cost]:
 
 
 def margin(lesser: Cost, greater: Cost, tolerance: float) -> float:
-    """By how much the first costs less; 0 if the difference, in bits before any division, is within the tolerance.
+    """Return by how much less the first sentence costs; 0 if the difference is within the tolerance.
+
+    Arguments:
+        tolerance: in bits; it is compared with the difference before division.
 
     >>> margin((1.0, 2.0), (1.5, 2.0), 0.1), margin((1.0, 2.0), (1.00001, 2.0), 0.1)
     (0.5, 0.0)
     """
-    found = greater[0] - lesser[0]
-    return 0.0 if abs(found) <= tolerance / min(lesser[1], greater[1]) else found
+    difference = greater[0] - lesser[0]
+    return 0.0 if abs(difference) <= tolerance / min(lesser[1], greater[1]) else difference

@@ -1,8 +1,9 @@
-"""A run's sentences by other scores than their bits: normalised by length and by how frequent their words are.
+"""Results of a run by sentence scores that are normalised for length and word frequency.
 
-Computed from the tokens that a run keeps, no model is asked. Words are those of the unigram model's text: split at white space,
-or as the Penn Treebank; a token belongs to the word in which it starts (white space belongs to the word after it). A first
-token that was not scored, since nothing stands before it, is left out together with the rest of its word, on both sides.
+They are computed from the tokens that a run keeps, without loading a model. Sentences are split into words like the
+text of the unigram model: at white space, or as in the Penn Treebank. A token belongs to the word in which it starts
+(white space belongs to the following word). If the first token was not scored because nothing precedes it, its whole
+word is excluded, from the bits and from the unigram bits.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,39 +34,40 @@ Case = Literal["keep", "lower"]
 
 
 def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
-    """The predictions of a suite that compare two whole sentences: name -> the better condition, the worse."""
-    found = {}
+    """Find the predictions of a suite that compare two whole sentences: name -> (better condition, worse condition)."""
+    pairs = {}
     for name, formula in run.suite(suite).predictions.items():
         try:
             tree = parse(formula).tree
-        except FormulaError:  # a record may come from anyone
+        except FormulaError:  # records are untrusted input
             continue
         match tree:
             case Binary("<", Reference("*", better), Reference("*", worse)):
-                found[name] = (better, worse)
+                pairs[name] = (better, worse)
             case Binary(">", Reference("*", worse), Reference("*", better)):
-                found[name] = (better, worse)
-    return found
+                pairs[name] = (better, worse)
+    return pairs
 
 
 def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks") -> pl.DataFrame:
-    """A row an item and measure, columns as in `SCHEMA`, for `score.accuracy(rows, 0.0)`.
+    """Judge the items of a suite by each score; columns as in `SCHEMA`, for `score.accuracy(rows, 0.0)`.
 
-    Measures are the names of `normalisation.COSTS`; with the prediction in brackets, `slor(grammatical_intrusive)`, where a
-    suite compares whole sentences in several ways. The margin is exactly 0 where the bits differ by no more than the run's
-    tolerance; n counts words.
+    There is one row for each item and measure. Measures have the names of `normalisation.COSTS`. If a suite has several
+    predictions about whole sentences, the prediction is added, as in `slor(grammatical_intrusive)`. The margin is
+    exactly 0 if the bits differ by no more than the tolerance of the run; n counts words.
 
     Arguments:
-        tokens: how to split sentences into words, as the unigram model's text was: "blanks" or "treebank".
+        tokens: how sentences are split into words, like the text of the unigram model: "blanks" (white space) or
+            "treebank".
     """
     predictions = whole(run, suite)
     single = len(predictions) < 2
     rows: list[tuple[object, ...]] = []
-    for item, found in _items(run, suite, unigrams, tokens):
+    for item, conditions in _items(run, suite, unigrams, tokens):
         for prediction, (better, worse) in predictions.items():
-            if better not in found or worse not in found:
+            if better not in conditions or worse not in conditions:
                 continue
-            (good, first), (bad, second) = found[better], found[worse]
+            (good, first), (bad, second) = conditions[better], conditions[worse]
             for name in normalisation.COSTS:
                 margin = normalisation.margin(good[name], bad[name], run.tolerance)
                 value = np.nan if margin != margin else float(margin > 0)
@@ -77,48 +79,50 @@ def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks")
 def _items(
     run: Run, suite: str, unigrams: Unigrams, tokens: Tokens
 ) -> Iterator[tuple[str, dict[str, tuple[dict[Score, Cost], int]]]]:
-    """Each item with the costs and the number of words of its conditions; an id that occurs twice is two items."""
+    """Yield each item with the costs and numbers of words of its conditions; an id that occurs twice is two items."""
     last = ""
-    found: dict[str, tuple[dict[Score, Cost], int]] = {}
+    conditions: dict[str, tuple[dict[Score, Cost], int]] = {}
     for item, condition, sentence, answer in run.answers(suite):
-        if found and (item != last or condition in found):
-            yield last, found
-            found = {}
+        if conditions and (item != last or condition in conditions):
+            yield last, conditions
+            conditions = {}
         last = item
-        bits, asked = _words_of(sentence.text, answer, unigrams, tokens, run.record["model"]["start"] is not None)
-        found[condition] = normalisation.costs(bits, asked), len(bits)
-    if found:
-        yield last, found
+        bits, unigram_bits = _words_of(
+            sentence.text, answer, unigrams, tokens, run.record["model"]["start"] is not None
+        )
+        conditions[condition] = normalisation.costs(bits, unigram_bits), len(bits)
+    if conditions:
+        yield last, conditions
 
 
 def _words_of(
     text: str, answer: Surprisals, unigrams: Unigrams, tokens: Tokens, first_scored: bool
 ) -> tuple[normalisation.Bits, normalisation.Bits]:
-    """The bits of each word under the model and under the unigram model. Shapes (words,)."""
+    """Return the bits of each word under the model and under the unigram model. Shapes (words,)."""
     words, starts = _words.words(text, tokens)
-    asked = unigrams.bits(words)
-    home = np.searchsorted(starts, answer.starts, "right") - 1
+    unigram_bits = unigrams.bits(words)
+    word_of_token = np.searchsorted(starts, answer.starts, "right") - 1
     if len(answer.starts) and answer.starts[-1] >= len(text):
-        home[answer.starts >= len(text)] = len(words)
-        asked = np.append(asked, unigrams.end)
-    bits = np.bincount(home, answer.bits, len(asked)).astype(np.float64)
+        word_of_token[answer.starts >= len(text)] = len(words)
+        unigram_bits = np.append(unigram_bits, unigrams.end)
+    bits = np.bincount(word_of_token, answer.bits, len(unigram_bits)).astype(np.float64)
     if not first_scored and len(bits) and np.isnan(answer.bits[0]):
-        return bits[1:], asked[1:]
-    return bits, asked
+        return bits[1:], unigram_bits[1:]
+    return bits, unigram_bits
 
 
 def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case = "keep") -> Unigrams:
-    """The unigram model that an option names.
+    """Read or compute the unigram model that an option names.
 
     Arguments:
-        source: a text as `training.corpora.corpus` reads it, whose words are counted; or `ngram:...`, a model of order 1, which
-            is asked for the words of the run.
-        tokens: how both are split into words.
-        case: "keep", or "lower": words are counted and looked up in lower case.
+        source: a text as read by `training.corpora.corpus`, in which words are counted; or `ngram:...`, a model of
+            order 1, which scores the words of the run.
+        tokens: how the text and the sentences of the run are split into words.
+        case: "keep", or "lower" to count and look up words in lower case.
 
     Raises:
-        UsageError: a model of another order, or no source.
-        InputError, ModelError: it can't be read.
+        UsageError: no source, or a model of another order.
+        InputError, ModelError: the source can't be read.
     """
     if source.startswith(NGRAM):
         return _of_model(source, _vocabulary(run, tokens, case), case)
@@ -128,12 +132,12 @@ def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case =
 
 
 def _vocabulary(run: Run, tokens: Tokens, case: Case) -> list[str]:
-    found: dict[str, None] = {}
+    vocabulary: dict[str, None] = {}
     for suite in run.suites:
         for text in run.sentences(suite.name)["text"].unique():
             words: Iterable[str] = _words.split(text, tokens)
-            found |= dict.fromkeys(word.lower() if case == "lower" else word for word in words)
-    return sorted(found)
+            vocabulary |= dict.fromkeys(word.lower() if case == "lower" else word for word in words)
+    return sorted(vocabulary)
 
 
 def _of_model(source: str, words: list[str], case: Case) -> Unigrams:

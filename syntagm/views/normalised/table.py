@@ -1,4 +1,4 @@
-"""The table of normalised scores: a row a suite, prediction and score."""
+"""Table of normalised scores: one row for each suite, prediction and score."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -20,45 +20,44 @@ COLUMNS = (
     *("only by bits", "only by this"),
 )
 MEANING = (
-    "by: what of a sentence is compared, the lesser being preferred. bits: its surprisal; mean_bits: a word; norm_sub: less that "
-    "of its words by themselves (unigrams); norm_div: divided by it; slor: norm_sub a word (Pauls & Klein 2012); word_max: the "
-    "least probable word; word_ratio: the least probable word for its frequency (Lau et al. 2017).",
-    "only by bits, only by this: items that are judged right by one of the two only. Ties count as failures; 95% intervals, "
-    "percentile bootstrap over items (10,000 draws, seed 1).",
+    "by: the score by which sentences are compared; the sentence with the lower score is preferred. bits: surprisal; "
+    "mean_bits: surprisal per word; norm_sub: surprisal minus unigram surprisal; norm_div: surprisal divided by unigram "
+    "surprisal; slor: norm_sub per word (Pauls & Klein 2012); word_max: surprisal of the least probable word; word_ratio: "
+    "largest ratio of a word's surprisal to its unigram surprisal (Lau et al. 2017).",
+    "only by bits, only by this: number of items on which the prediction holds by one of the two scores only. Ties count as "
+    "failures. 95% intervals, percentile bootstrap over items (10,000 draws, seed 1).",
 )
 
 
 def make_table(
     runs: Sequence[Run],
     unigrams: Annotated[str, "a text to count words in, or `ngram:...`, a model of order 1"] = "",
-    suite: Annotated[str, "one suite only"] = "",
-    by: Annotated[Score | None, "one score only, and bits"] = None,
-    tokens: Annotated[Tokens, "what a word of the text is"] = "blanks",
-    case: Annotated[Case, "how words are counted and looked up"] = "keep",
+    suite: Annotated[str, "name of a suite; default: all"] = "",
+    by: Annotated[Score | None, "a score to show beside `bits`; default: all"] = None,
+    tokens: Annotated[Tokens, "how text is split into words: at white space, or as in the Penn Treebank"] = "blanks",
+    case: Annotated[Case, "whether words are counted as they are, or in lower case"] = "keep",
 ) -> Table:
-    """Make a row for each suite, prediction and score, for predictions that compare two whole sentences.
+    """Make one row for each suite, prediction and score, for predictions that compare two whole sentences.
 
     Raises:
-        UsageError: no suite compares whole sentences.
+        UsageError: no suite compares two whole sentences.
     """
     rows: list[tuple[Cell, ...]] = []
     notes = list(MEANING)
     for model, run in named(runs):
         source = read_unigrams(unigrams, run, tokens, case)
         rows += _rows(run, model, source, suite, by, tokens, titles(runs))
-        notes += [] if _said(source) in notes else [_said(source)]
+        notes += [] if _describe(source) in notes else [_describe(source)]
     if not rows:
         raise UsageError("suite=", "no prediction that compares two whole sentences", "(*;%a%) < (*;%b%)")
     return Table("Accuracy by normalised scores", COLUMNS, tuple(rows), notes=tuple(notes))
 
 
-def _said(source: Unigrams) -> str:
+def _describe(source: Unigrams) -> str:
     smoothing = ""
     if source.counts is not None:
         total = sum(source.counts.values())
-        smoothing = (
-            f"; {total:,} words, {len(source.counts):,} different; one added to each count, unseen words have count 0"
-        )
+        smoothing = f"; {total:,} words, {len(source.counts):,} different; add-one smoothing, count 0 for unseen words"
     return f"Unigrams: {source.about}{smoothing}."
 
 
@@ -69,21 +68,21 @@ def _rows(
     suite: str,
     by: Score | None,
     tokens: Tokens,
-    called: dict[tuple[str, str], str],
+    names: dict[tuple[str, str], str],
 ) -> Iterator[tuple[Cell, ...]]:
-    for one in run.suites:
-        if not suite or one.name == suite:
-            for prediction, name, rows, bits in _measures(run, one, source, tokens):
+    for record in run.suites:
+        if not suite or record.name == suite:
+            for prediction, name, rows, bits in _measures(run, record, source, tokens):
                 if not by or name in ("bits", by):
                     [estimate] = score.accuracy(rows, 0.0)
-                    flips = _flips(rows, bits)
-                    yield (called[one.name, one.hash], prediction, name, model, *cells(estimate), *flips)
+                    discordant = _discordant(rows, bits)
+                    yield (names[record.name, record.hash], prediction, name, model, *cells(estimate), *discordant)
 
 
 def _measures(
     run: Run, suite: SuiteRecord, source: Unigrams, tokens: Tokens
 ) -> Iterator[tuple[str, str, pl.DataFrame, pl.DataFrame]]:
-    """Prediction, score, the results by it, and the results by bits."""
+    """Yield prediction, score, the results by that score, and the results by bits."""
     table = results(run, suite.name, source, tokens)
     predictions = whole(run, suite.name)
     parts = {str(measure): rows for (measure,), rows in table.group_by("measure", maintain_order=True)}
@@ -94,6 +93,6 @@ def _measures(
                 yield prediction, name, parts[name + ending], parts["bits" + ending]
 
 
-def _flips(rows: pl.DataFrame, bits: pl.DataFrame) -> tuple[int, int]:
+def _discordant(rows: pl.DataFrame, bits: pl.DataFrame) -> tuple[int, int]:
     this, other = rows["value"].to_numpy(), bits["value"].to_numpy()
     return int((other > this).sum()), int((this > other).sum())

@@ -1,8 +1,8 @@
-"""How likely each word is by itself: a unigram model, from counts or from numbers that are there.
+"""Unigram models: the probability of each word regardless of context, from counts or from a trained model.
 
-Of V different words and N words in all, each text's end counted as one, p(word) = (count + 1) / (N + V + 1): one is added to
-each count, and one stands for all words that were not seen, so that the probabilities of the words seen and of one unseen word
-sum to 1. (Every unseen word gets that one's.)
+Probabilities from counts have add-one smoothing: p(word) = (count + 1) / (N + V + 1), with N words, V of them
+different; the end of each sentence counts as a word. The 1 in the divisor is for unseen words: the probabilities of the
+seen words and of one unseen word sum to 1, and every unseen word gets this probability.
 """
 
 import math
@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Unigrams:
-    """The surprisal of words by themselves, in bits.
+    """The unigram surprisal of words, in bits.
 
     Arguments:
         known: word -> bits.
-        unseen: bits of a word that is not among them; nan: there must be none.
-        end: bits of the end of a text.
-        about: where the numbers are from.
+        unseen: bits of any other word; nan if there can be none.
+        end: bits of the end of a sentence.
+        about: the source of the numbers.
         lower: whether words are looked up in lower case.
-        counts: word -> how often it was seen; empty where that is not known.
+        counts: word -> count; None if unknown.
     """
 
     known: Mapping[str, float]
@@ -35,16 +35,18 @@ class Unigrams:
     counts: Mapping[str, int] | None = None
 
     def bits(self, words: Sequence[str]) -> NDArray[np.float64]:
-        """The surprisal of each word. Shape (words,)."""
-        asked = (word.lower() if self.lower else word for word in words)
-        return np.array([self.known.get(word, self.unseen) for word in asked], np.float64)
+        """Return the surprisal of each word. Shape (words,)."""
+        keys = (word.lower() if self.lower else word for word in words)
+        return np.array([self.known.get(key, self.unseen) for key in keys], np.float64)
 
 
 def counted(sentences: Iterable[Sequence[str]], about: str, lower: bool = False) -> Unigrams:
-    """The unigram model of a text, with one added to each count.
+    """Count the words of a text and make a unigram model with add-one smoothing.
 
     Arguments:
-        sentences: the words of each sentence; the end of each is counted.
+        sentences: the words of each sentence; each sentence end is counted, too.
+        about: the source of the text.
+        lower: whether to count words in lower case.
 
     >>> model = counted([["the", "dog"], ["the", "cat"]], "two sentences")
     >>> # 6 words with ends, 3 different and the end: 6 + 4 + 1 = 11; (2 + 1) / 11, (1 + 1) / 11, 1 / 11, (2 + 1) / 11

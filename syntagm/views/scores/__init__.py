@@ -1,6 +1,6 @@
-"""Scores: the accuracy of each model on each suite, with its interval, n, ties and what chance would give.
+"""Scores: the accuracy of each model on each suite, with its interval, n, ties and the accuracy by chance.
 
-Of a measure whose values are shares (`equal_weight`, `model_weight` of a fill run): its mean.
+For a measure that is not a verdict (such as `equal_weight` and `model_weight` of a fill run) the score is its mean.
 """
 
 from syntagm.views.scores.chart import draw_figure

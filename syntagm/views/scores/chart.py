@@ -1,4 +1,4 @@
-"""The figure of scores: a dot a model and suite with its interval, and chance as a tick where it is known."""
+"""Figure of scores: a dot with interval for each model and suite, and a tick for chance where it is known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,23 +23,23 @@ SCHEMA = {
     "high": pl.Float64, "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "chance": pl.Float64, "method": pl.String,
 }  # fmt: skip
 WIDTH = 480
-# With more suites than this the scale stands above them, where the eye begins.
+# With more suites than this, the axis is at the top of the figure, where readers start.
 MANY = 25
 
 
 def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
-    """Draw all suites of some runs."""
-    called = titles(runs)
-    found, chance = [], {}
+    """Draw the scores of runs on all their suites."""
+    names = titles(runs)
+    estimates, chance = [], {}
     for model, run in named(runs):
-        for one in accuracies(run, measure):
-            record = run.suite(one.group.suite)
-            title = called[record.name, record.hash]
-            found.append(replace(one, group=Group(model, title, measure)))
+        for estimate in accuracies(run, measure):
+            record = run.suite(estimate.group.suite)
+            title = names[record.name, record.hash]
+            estimates.append(replace(estimate, group=Group(model, title, measure)))
             chance[title] = chance_of_suite(record, measure).value
     if all(_judged(run, measure) for run in runs):
-        return draw(found, chance, "Accuracy by suite")
-    return draw(found, chance, f"{measure} by suite", of_shares=f"mean {measure}")
+        return draw(estimates, chance, "Accuracy by suite")
+    return draw(estimates, chance, f"{measure} by suite", of_shares=f"mean {measure}")
 
 
 def _judged(run: Run, measure: str) -> bool:
@@ -50,14 +50,15 @@ def _judged(run: Run, measure: str) -> bool:
 def draw(
     estimates: Sequence[Estimate], chance: Mapping[str, float] | None = None, title: str = "", of_shares: str = ""
 ) -> Figure:
-    """Draw some models on some suites, a row a suite, in the order given.
+    """Draw the scores of models on suites, with one row for each suite, in the given order.
 
     Arguments:
-        estimates: one a model and suite; groups name both, and perhaps the measure. Without a value: no dot.
-        chance: suite -> what independent draws would score; nan or absent where it is not known.
-        of_shares: what the values are, if no proportions of items whose prediction holds.
+        estimates: one for each model and suite; their groups have both, and may have the measure. No dot is drawn for
+            nan.
+        chance: suite -> score by chance; nan or absent if unknown.
+        of_shares: the name of the values if they are not accuracies.
     """
-    rows = [_row(one, (chance or {}).get(one.group.suite, nan)) for one in estimates]
+    rows = [_row(estimate, (chance or {}).get(estimate.group.suite, nan)) for estimate in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     models, suites = distinct(table["model"]), distinct(table["suite"])
     values = [_value(row, models[row["model"]], suites[row["suite"]]) for row in table.iter_rows(named=True)]
@@ -70,14 +71,24 @@ def draw(
         "layer": _layers(series, list(suites.values()), of_shares or "accuracy"),
     }
     known = any(value["chance"] is not None for value in values)
-    meant = f"{of_shares} over contexts" if of_shares else "proportion of items whose prediction holds"
-    below = f"{meant}, 95% interval" + ("; grey tick: chance" if known else "")
-    return Figure(finish(spec, title, below), table)
+    quantity = f"{of_shares} over contexts" if of_shares else "proportion of items whose prediction holds"
+    subtitle = f"{quantity}, 95% interval" + ("; grey tick: chance" if known else "")
+    return Figure(finish(spec, title, subtitle), table)
 
 
-def _row(one: Estimate, chance: float) -> tuple[object, ...]:
-    names = (one.group.model, one.group.suite, one.group.measure)
-    return *names, one.value, one.low, one.high, one.n, one.ties, one.undefined, chance, one.method
+def _row(estimate: Estimate, chance: float) -> tuple[object, ...]:
+    names = (estimate.group.model, estimate.group.suite, estimate.group.measure)
+    return (
+        *names,
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        estimate.n,
+        estimate.ties,
+        estimate.undefined,
+        chance,
+        estimate.method,
+    )
 
 
 def _value(row: Mapping[str, object], model: str, suite: str) -> dict[str, object]:

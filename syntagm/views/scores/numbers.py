@@ -1,4 +1,4 @@
-"""The estimates of a run: the accuracy of each suite and measure, and the scores over suites, and what chance would give."""
+"""Estimates of a run: the accuracy of each suite and measure, scores over suites, and the accuracy by chance."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,64 +18,69 @@ TAGS = ("circuit", "phenomenon", "field")
 
 
 def estimates(run: Run) -> list[Estimate]:
-    """Everything below: accuracies, the score over all suites, and the score of each circuit, phenomenon and field.
+    """Compute all accuracies, the score over all suites, and the score of each circuit, phenomenon and field.
 
-    Their groups tell them apart: an accuracy has a suite and a measure, a score over suites a rule, and the score of the
-    suites with one value of a tag its label besides.
+    The groups of the estimates differ: that of an accuracy has a suite and a measure, that of a score over suites has a
+    rule, and that of a score over the suites with one value of a tag has a rule and a label.
     """
     results = run.results()
-    found = [*score.accuracy(results, run.tolerance), *_scores(run, results, "first", "")]
+    computed = [*score.accuracy(results, run.tolerance), *_scores(run, results, "first", "")]
     for tag in TAGS:
-        found += _scores(run, results, "first", tag)
-    return found
+        computed += _scores(run, results, "first", tag)
+    return computed
 
 
 def accuracies(run: Run, rule: str = "") -> list[Estimate]:
-    """The accuracy of each suite and measure; with a rule, that of each suite under the rule.
+    """Compute the accuracy of each suite and measure, or of each suite by one rule.
 
     Arguments:
-        rule: "first" prediction, "all" predictions, or the name of a measure; see `stats.score`.
+        rule: "first" (prediction), "all" (predictions), or the name of a measure, see `stats.score`; empty for all
+            measures.
     """
     refuse_conjunction(run, rule)
     return score.accuracy(verdicts(run, rule) if rule else run.results(), run.tolerance)
 
 
 def verdicts(run: Run, rule: str, suite: str | None = None) -> pl.DataFrame:
-    """The results by which a rule judges items: of one suite, or of all; see `stats.score.verdicts`."""
-    taken = predictions(run, rule)
-    chosen = taken if suite is None else {suite: taken[suite]}
-    return score.verdicts(run.results(suite), chosen, rule)
+    """Return the results by a rule, of one suite or of all; see `stats.score.verdicts`."""
+    selected = predictions(run, rule)
+    of_suite = selected if suite is None else {suite: selected[suite]}
+    return score.verdicts(run.results(suite), of_suite, rule)
 
 
 def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
-    """The mean of the accuracies of all suites; with a tag, of the suites of each of its values.
+    """Compute the mean accuracy over all suites, or over the suites with each value of a tag.
 
     Arguments:
         rule: as in `accuracies`.
-        tag: any tag of the suites: "circuit", "phenomenon", "field", "linguistics_term", ...
+        tag: a tag of the suites, such as "circuit", "phenomenon", "field" or "linguistics_term"; empty for all suites.
     """
     refuse_conjunction(run, rule)
     return _scores(run, run.results(), rule, tag)
 
 
 def conjoins(run: Run) -> bool:
-    """Are the measures of a run predictions of the same items, so that all of an item's can hold together?"""
+    """Return whether the measures of a run are predictions about the same items, so that `all` of them can hold."""
     return run.task.conjoins
 
 
 def refuse_conjunction(run: Run, rule: str) -> None:
-    """Raises UsageError if the rule is "all" and the measures of the run are not predictions of the same items."""
+    """Refuse the rule "all" if the measures of the run are not predictions about the same items.
+
+    Raises:
+        UsageError: the rule is "all" in such a run.
+    """
     if rule == "all" and not conjoins(run):
         raise UsageError(
-            "measure", "all, of a fill run, whose measures are no predictions", "one of its measures, or first"
+            "measure", "all, for a fill run, whose measures are no predictions", "one of its measures, or first"
         )
 
 
 def chance_of(run: Run, estimate: Estimate) -> Chance:
-    """What chance gives in place of an estimate of a run; over suites, the mean of what it gives in each of them.
+    """Compute the chance level for an estimate of a run; for a score over suites, the mean of their chance levels.
 
     Arguments:
-        estimate: as `estimates`, `accuracies` or `scores` make it.
+        estimate: from `estimates`, `accuracies` or `scores`.
     """
     group = estimate.group
     if group.suite:
@@ -90,29 +95,29 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
 
 
 def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
-    """What chance gives in a suite, from its formulas; nan where it isn't known, with the reason as method.
+    """Compute the chance level of a suite from its formulas; nan if unknown, with the reason as method.
 
     Arguments:
         rule: "first", "all", or the name of a prediction.
     """
-    if not (taken := suite.predictions_for(rule)):
+    if not (selected := suite.predictions_for(rule)):
         return chance.unknown(f"no chance level: {suite.name} has no prediction {rule}")
-    chosen = [suite.predictions[name] for name in taken]
-    if not all(chosen):
+    formulas = [suite.predictions[name] for name in selected]
+    if not all(formulas):
         return chance.unknown("no chance level: a measure without a formula")
-    return _chance(tuple(chosen))
+    return _chance(tuple(formulas))
 
 
 @lru_cache(maxsize=1024)
 def _chance(formulas: tuple[str, ...]) -> Chance:
     try:
         return chance.known(*map(parse, formulas))
-    except FormulaError as error:  # a record may come from anyone
+    except FormulaError as error:  # records are untrusted input
         return chance.unknown(f"no chance level: {error}")
 
 
 def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
-    """Suite -> the names of its predictions, in order; with a rule, of those that it takes, see `SuiteRecord.predictions_for`."""
+    """Map each suite to the names of its predictions in order, or of those selected by a rule (`SuiteRecord.predictions_for`)."""
     return {suite.name: suite.predictions_for(rule) for suite in run.suites}
 
 

@@ -1,4 +1,4 @@
-"""The table of scores: a row a suite and model, or a column a model."""
+"""Table of scores: one row for each suite and model, or one column for each model."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -13,26 +13,27 @@ from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite,
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
 INTERVAL = (
-    "95% intervals: percentile bootstrap over the items (of fill runs: contexts) of each suite (10,000 draws, seed 1); "
-    "none below two."
+    "95% intervals: percentile bootstrap over the items of each suite, in fill runs over its contexts (10,000 draws, "
+    "seed 1). There is no interval for fewer than two items."
 )
 TIES = (
-    "Ties count as failures; undefined items are left out of n. Chance: independent draws, computed from the formulas."
+    "Ties count as failures; n does not include undefined items. chance: accuracy if all values were independent random "
+    "draws, computed from the formulas."
 )
 MEANING = {
-    "first": "The first prediction of each suite.",
-    "all": "All predictions of a suite hold of the item.",
-    "each": "Each prediction by itself.",
+    "first": "Accuracy is that of the first prediction of each suite.",
+    "all": "An item counts as correct if all predictions of its suite hold.",
+    "each": "Each prediction has a row of its own.",
 }
-Wide = Annotated[bool, "a column a model"]
+Wide = Annotated[bool, "one column for each model"]
 
 
 def make_table(
     runs: Sequence[Run],
-    measure: Annotated[str, "a prediction's name, `first`, `all`, or `each` prediction by itself"] = "first",
+    measure: Annotated[str, "name of a prediction, `first`, `all`, or `each` for all predictions one by one"] = "first",
     wide: Wide = False,
 ) -> Table:
-    """Make a row for each suite and model, and one for the mean over suites; wide: a row a suite, a column a model.
+    """Make one row for each suite and model and one for the mean over suites; if `wide`, one column for each model.
 
     Raises:
         UsageError: no suite has the measure.
@@ -40,7 +41,7 @@ def make_table(
     rows = list(_rows(runs, measure))
     if not rows:
         raise UsageError("measure=", f"no suite with {measure!r}", "the name of a prediction, first, all or each")
-    meaning = MEANING.get(measure, f"Suites with a prediction {measure}.")
+    meaning = MEANING.get(measure, f"Only suites with the prediction {measure} are shown.")
     notes = (INTERVAL, TIES, meaning, *not_asked(runs))
     if wide:
         return Table("Score by suite", *spread(rows, 2, ("suite", "measure")), notes=notes)
@@ -48,44 +49,56 @@ def make_table(
 
 
 def _rows(runs: Sequence[Run], measure: str) -> Iterator[tuple[Cell, ...]]:
-    called = titles(runs)
+    names = titles(runs)
     for model, run in named(runs):
-        for one in accuracies(run, "" if measure == "each" else measure):
-            record = run.suite(one.group.suite)
-            chance = chance_of_suite(record, one.group.measure).value
-            yield (called[record.name, record.hash], _prediction(run, one), model, *cells(one), or_none(chance))
+        for estimate in accuracies(run, "" if measure == "each" else measure):
+            record = run.suite(estimate.group.suite)
+            chance = chance_of_suite(record, estimate.group.measure).value
+            yield (
+                names[record.name, record.hash],
+                _prediction(run, estimate),
+                model,
+                *cells(estimate),
+                or_none(chance),
+            )
         if measure != "each" and len(run.suites) > 1:
             suites = counted(sum(bool(suite.predictions_for(measure)) for suite in run.suites), "suite")
-            for one in scores(run, measure):
-                chance = chance_of(run, one).value
-                yield (f"mean of {suites}", measure, model, *cells(one), or_none(chance))
+            for estimate in scores(run, measure):
+                chance = chance_of(run, estimate).value
+                yield (f"mean of {suites}", measure, model, *cells(estimate), or_none(chance))
 
 
-def _prediction(run: Run, one: Estimate) -> str:
-    """The prediction that `first` is in this suite, else the measure."""
-    measure, suite = one.group.measure, run.suite(one.group.suite)
+def _prediction(run: Run, estimate: Estimate) -> str:
+    """Return the name of the prediction: for `first` that of the suite's first prediction, otherwise the measure."""
+    measure, suite = estimate.group.measure, run.suite(estimate.group.suite)
     return next(iter(suite.predictions), measure) if measure == "first" else measure
 
 
 def spread(
     rows: Sequence[tuple[Cell, ...]], keys: int, names: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
-    """Turn rows of (keys, model, estimate, chance) into rows with a column a model, each cell with interval and n.
+    """Turn rows of (keys, model, estimate, chance) into rows with one column for each model.
+
+    Each cell has the score with its interval and n.
+
+    Arguments:
+        keys: how many cells at the start of a row are keys.
+        names: the names of the columns of keys.
 
     >>> spread([("s", "m", 0.5, 0.25, 0.75, 8, 1, 0, 0.5)], 1, ["suite"])
     (('suite', 'chance', 'm'), (('s', 0.5, '0.500 [0.250, 0.750] n=8, 1 tie'),))
     """
     models = list(dict.fromkeys(str(row[keys]) for row in rows))
-    found: dict[tuple[Cell, ...], dict[str, str]] = {}
+    by_model: dict[tuple[Cell, ...], dict[str, str]] = {}
     chances: dict[tuple[Cell, ...], Cell] = {}
     for row in rows:
-        found.setdefault(row[:keys], {})[str(row[keys])] = _said(*row[keys + 1 : -1])
+        by_model.setdefault(row[:keys], {})[str(row[keys])] = _describe(*row[keys + 1 : -1])
         chances[row[:keys]] = row[-1]
-    made = [(*key, chances[key], *(of.get(model, "not run") for model in models)) for key, of in found.items()]
-    return (*names, "chance", *models), tuple(made)
+    wide = [(*key, chances[key], *(texts.get(model, "not run") for model in models)) for key, texts in by_model.items()]
+    return (*names, "chance", *models), tuple(wide)
 
 
-def _said(score: Cell, low: Cell, high: Cell, n: Cell, ties: Cell, undefined: Cell) -> str:
+def _describe(score: Cell, low: Cell, high: Cell, n: Cell, ties: Cell, undefined: Cell) -> str:
     value = "undefined" if score is None else f"{score:.3f}"
     value += f" [{low:.3f}, {high:.3f}]" if low is not None else ""
     tied = f", {counted(ties, 'tie')}" if isinstance(ties, int) and ties else ""

@@ -1,4 +1,4 @@
-"""The figure of trajectories: curves along checkpoints, a level, and where it is reached."""
+"""Figure of trajectories: curves along checkpoints, a level, and where it is reached."""
 
 from collections.abc import Sequence
 from math import isfinite, isnan
@@ -33,15 +33,15 @@ def draw_figure(
     level: AtLevel = None,
     scale: Scale = "log",
 ) -> Figure:
-    """Draw the curves, a panel a group of suites.
+    """Draw the curves, with one panel for each group of suites.
 
     Raises:
-        UsageError: a place that isn't known, or a place 0 on a logarithmic scale.
+        UsageError: the position of a run is unknown, or is 0 on a logarithmic scale.
     """
-    found, curves = curves_of(runs, x, series, by, measure, scale)
-    levels = {one.group: level_of(level, one) for one in curves}
-    said = "" if level is None else str(level)
-    return draw(curves, levels, found.title, list(about(found, scale)), scale == "linear", said)
+    places, curves = curves_of(runs, x, series, by, measure, scale)
+    levels = {curve.group: level_of(level, curve) for curve in curves}
+    name = "" if level is None else str(level)
+    return draw(curves, levels, places.title, list(about(places, scale)), scale == "linear", name)
 
 
 def draw(
@@ -51,17 +51,21 @@ def draw(
     """Draw the curves.
 
     Arguments:
-        levels: group -> a dashed line, nan: none.
-        axis: what stands on the horizontal axis.
-        level: what the line is called.
+        levels: group -> the height of a dashed line; nan: no line.
+        axis: the title of the horizontal axis.
+        notes: lines at the end of the subtitle.
+        linear: whether the axis is linear, not logarithmic.
+        level: the name of the line.
     """
-    table = pl.DataFrame([row for one in curves for row in _rows(one, levels[one.group])], schema=SCHEMA, orient="row")
+    table = pl.DataFrame(
+        [row for curve in curves for row in _rows(curve, levels[curve.group])], schema=SCHEMA, orient="row"
+    )
     names = distinct(table["series"])
-    groups = list(dict.fromkeys(one.group for one in curves))
-    places = sorted({at for one in curves for at in one.at})
-    parts = [
+    groups = list(dict.fromkeys(curve.group for curve in curves))
+    places = sorted({at for curve in curves for at in curve.at})
+    plots = [
         _panel(
-            [one for one in curves if one.group == group],
+            [curve for curve in curves if curve.group == group],
             levels[group],
             Series("series", list(names.values()), WIDTH * COLUMNS, at == 0 and len(names) > 1),
             names,
@@ -71,18 +75,18 @@ def draw(
         for at, group in enumerate(groups)
     ]
     subtitle = [
-        f"band: 95% interval, items drawn anew ({DRAWS:,} draws), not trainings; dot: mean of the runs at a place"
+        f"band: 95% interval, bootstrap over items ({DRAWS:,} draws), not over training runs; dot: mean over runs"
     ]
-    subtitle += [f"dashed: {level}; ring: where a curve first reaches it from below"] if level else []
-    spec = panels.grid(parts, min(COLUMNS, max(1, len(parts))), 22)
+    subtitle += [f"dashed: {level}; ring: first crossing from below"] if level else []
+    spec = panels.grid(plots, min(COLUMNS, max(1, len(plots))), 22)
     return Figure(finish(spec, "Scores along checkpoints", [*subtitle, *notes], offset=14), table)
 
 
-def _rows(one: Curve, level: float) -> list[tuple[object, ...]]:
+def _rows(curve: Curve, level: float) -> list[tuple[object, ...]]:
     return [
-        (one.group, one.series, at, float(one.values[k]), float(one.low[k]), float(one.high[k]), one.n[k], one.runs[k],
-         one.suites, level, one.chance)
-        for k, at in enumerate(one.at)
+        (curve.group, curve.series, at, float(curve.values[k]), float(curve.low[k]), float(curve.high[k]), curve.n[k],
+         curve.runs[k], curve.suites, level, curve.chance)
+        for k, at in enumerate(curve.at)
     ]  # fmt: skip
 
 
@@ -97,7 +101,7 @@ def _across(places: Sequence[float], title: str, linear: bool) -> Spec:
 
 
 def _ticks(places: Sequence[float]) -> list[float]:
-    """At most five of the places, and none too near another to be read.
+    """Choose ticks among the positions, as many as can be read: about five at most.
 
     >>> _ticks([1, 2, 4, 8, 16, 32, 64])
     [1, 4, 16, 64]
@@ -115,44 +119,44 @@ def _ticks(places: Sequence[float]) -> list[float]:
 def _panel(
     curves: Sequence[Curve], level: float, series: Series, names: dict[str, str], across: Spec, linear: bool
 ) -> Spec:
-    values = [value for one in curves for value in _values(one, names[one.series])]
-    rings = [ring for one in curves if (ring := _ring(one, names[one.series], level, linear))]
+    values = [value for curve in curves for value in _values(curve, names[curve.series])]
+    rings = [ring for curve in curves if (ring := _ring(curve, names[curve.series], level, linear))]
     suites = counted(curves[0].suites, "suite")
     title = panels.heading(curves[0].group.replace("_", " "), suites, anchor="start")
     upright = axes.proportion("score")
     place: Spec = {"x": across, "y": upright, "color": series.colour}
     band = {"x": across, **axes.spread(upright), "color": series.colour}
-    said = {"description": {"field": "said"}}
-    bounded = [one for one in values if one["low"] is not None]
+    description = {"description": {"field": "said"}}
+    bounded = [curve for curve in values if curve["low"] is not None]
     ring = layers.dot(130, filled=False, shape="circle", strokeWidth=2)
-    made = [
+    plot_layers = [
         *([] if isnan(level) else [layers.reference(level, upright, "y", layers.dashed(opacity=0.6))]),
         layer(layers.band(0.16), band, values=bounded),
         layer(layers.line(1.8), place, values=values),
-        layer(layers.dot(40), place | {"shape": series.shape} | said, values=values),
-        *([layer(ring, place | said, values=rings)] if rings else []),
+        layer(layers.dot(40), place | {"shape": series.shape} | description, values=values),
+        *([layer(ring, place | description, values=rings)] if rings else []),
     ]
-    return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": made}
+    return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": plot_layers}
 
 
-def _values(one: Curve, name: str) -> list[dict[str, object]]:
-    made: list[dict[str, object]] = []
-    for k, at in enumerate(one.at):
-        value, low, high = (float(numbers[k]) for numbers in (one.values, one.low, one.high))
+def _values(curve: Curve, name: str) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for k, at in enumerate(curve.at):
+        value, low, high = (float(numbers[k]) for numbers in (curve.values, curve.low, curve.high))
         if not isnan(value):
-            said = f"{name} at {at:,.10g}: {spoken(value, low, high)}, n={one.n[k]}"
+            said = f"{name} at {at:,.10g}: {spoken(value, low, high)}, n={curve.n[k]}"
             ends = {"low": or_none(low), "high": or_none(high)}
-            made.append({"series": name, "at": at, "value": value, **ends, "said": shown(said)})
-    return made
+            rows.append({"series": name, "at": at, "value": value, **ends, "said": shown(said)})
+    return rows
 
 
-def _ring(one: Curve, name: str, level: float, linear: bool) -> dict[str, object] | None:
-    found = trajectory.crossing(one.at, one.values, level, linear)
-    if not isfinite(found.at) or found.before:
+def _ring(curve: Curve, name: str, level: float, linear: bool) -> dict[str, object] | None:
+    crossing = trajectory.crossing(curve.at, curve.values, level, linear)
+    if not isfinite(crossing.at) or crossing.before:
         return None
     return {
         "series": name,
-        "at": found.at,
+        "at": crossing.at,
         "value": level,
-        "said": shown(f"{name} reaches {level:.3g} at {found.at:,.4g}"),
+        "said": shown(f"{name} reaches {level:.3g} at {crossing.at:,.4g}"),
     }

@@ -1,7 +1,7 @@
-"""Runs of checkpoints as series: which run stands at which step, words, tokens or size, and the score of each group of suites.
+"""Curves of series of checkpoints: the score of each group of suites by training steps, words, tokens or model size.
 
-Scores are unweighted means over suites, by suites that all runs have with the same content. Items are redrawn alike at all
-checkpoints and in all series, so that differences between places are paired.
+Scores are unweighted means over the suites that all runs have with the same content. The bootstrap resamples the same
+items at all checkpoints and in all series, so that differences between checkpoints and between series are paired.
 """
 
 import math
@@ -21,23 +21,23 @@ from syntagm.views.options import Reader
 from syntagm.views.scores.numbers import chance_of_suite, predictions
 from syntagm.views.trajectory.places import Places, Point, places
 
-# Curves need fewer draws than a number in a table: the ends move by about a hundredth of the width.
+# Curves need fewer draws than a table: with 2,000, the ends of an interval vary by about 1/100 of its width.
 DRAWS = 2000
 METHOD = f"bootstrap(items within suites, {DRAWS}, seed {SEED}), the same draws at all places"
 _ITEM = ("item", "occurrence")
 
 
 # Options of the views that show curves.
-By = Annotated[str, "a tag of the suites, or `suite`; all suites together unless given"]
-Scale = Annotated[Literal["log", "linear"], "how places are counted"]
+By = Annotated[str, "a tag of the suites, or `suite`; default: all suites together"]
+Scale = Annotated[Literal["log", "linear"], "scale of the horizontal axis"]
 Level = float | Literal["chance"] | None
 
 
 def read_level(text: str) -> Level:
-    """Read the level that an option asks for: a number, `chance`, or none if empty.
+    """Read a level from text: a number, `chance`, or None if empty.
 
     Raises:
-        UsageError: it is neither.
+        UsageError: any other text.
     """
     if text == "chance" or not text:
         return "chance" if text else None
@@ -47,19 +47,21 @@ def read_level(text: str) -> Level:
         raise UsageError("level=", repr(text), "a number, or chance") from None
 
 
-AtLevel = Annotated[Level, Reader("a level to reach: a number, say that of people, or `chance`", read_level)]
+AtLevel = Annotated[Level, Reader("a level to reach: a number, for example human accuracy, or `chance`", read_level)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The score of a group of suites along a series; of several runs at one place their mean.
+    """The score of a group of suites along a series of checkpoints; the mean if several runs have the same position.
 
     Arguments:
-        at, values, low, high: shape (places,), the places ascending.
-        runs, n: how many runs at each place, and the least number of defined items among them.
-        draws: the scores with items redrawn. Shape (draws, places).
-        each: place and score of each run, for slopes. Shapes (runs,).
-        chance: what chance gives in the group; nan if that isn't known.
+        suites: the number of suites.
+        at: the positions (steps, words, tokens or size), ascending. Shape (places,).
+        values, low, high: the scores and their 95% intervals. Shape (places,).
+        runs, n: the number of runs at each position, and the smallest number of defined items among them.
+        draws: the bootstrap distribution of the scores. Shape (draws, places).
+        each: position and score of each run, for slopes. Shapes (runs,).
+        chance: the score by chance; nan if unknown.
     """
 
     series: str
@@ -77,10 +79,11 @@ class Curve:
 
 
 def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
-    """A curve a series and group, groups in the order of their first suite.
+    """Compute a curve for each series and group of suites, groups in the order of their first suite.
 
     Arguments:
-        by: a tag of the suites: a group a value; a suite alone if "suite"; all suites together if empty.
+        by: a tag of the suites, each of whose values is a group; "suite": each suite is a group; empty: one group of
+            all.
         measure: "first", "all" or the name of a prediction.
 
     Raises:
@@ -90,79 +93,79 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
     shared, _ = suites_of(points)
     groups = _groups(points[0].run, shared, by, measure)
     if not groups:
-        raise UsageError("by=", f"no suite that all runs share has {by or measure!r}", "a tag of theirs, or suite")
+        raise UsageError("by=", f"no suite in all runs has {by or measure!r}", "a tag of the suites, or suite")
     matrices = _matrices(points, [suite for suites in groups.values() for suite in suites], measure)
-    found = []
+    computed = []
     for group, suites in groups.items():
         values, draws, counts = _group([matrices[suite] for suite in suites], suites)
         chance = [chance_of_suite(points[0].run.suite(suite), measure).value for suite in suites]
         for series in dict.fromkeys(point.series for point in points):
             places = [k for k, point in enumerate(points) if point.series == series]
             at = [points[k].at for k in places]
-            found.append(
+            computed.append(
                 _curve(series, group, len(suites), at, values[places], draws[:, places], counts[places], chance)
             )
-    return found
+    return computed
 
 
 def curves_of(
     runs: Sequence[Run], x: str, series: Sequence[str], by: str, measure: str, scale: Scale
 ) -> tuple[Places, list[Curve]]:
-    """Put the runs at their places and make the curves; arguments are the options of the view.
+    """Find the position of each run, and compute the curves; arguments are the options of the view.
 
     Raises:
-        UsageError: a place that isn't known, or a place 0 on a logarithmic scale.
+        UsageError: the position of a run is unknown, or is 0 on a logarithmic scale.
     """
-    found = places(runs, x, series)
-    if scale == "log" and (zero := [one.model for one in found.points if not one.at > 0]):
-        raise UsageError("x=", f"0 on a logarithmic scale, {zero[0]}", "places above 0, or scale=linear")
-    return found, curves(found.points, by, measure)
+    placed = places(runs, x, series)
+    if scale == "log" and (zero := [point.model for point in placed.points if not point.at > 0]):
+        raise UsageError("x=", f"0 on a logarithmic scale, {zero[0]}", "numbers above 0, or scale=linear")
+    return placed, curves(placed.points, by, measure)
 
 
 def level_of(level: Level, curve: Curve) -> float:
-    """Find the level of a curve; nan if none is asked for."""
+    """Return the level for a curve as a number; nan if there is none."""
     if level is None:
         return math.nan
     return curve.chance if level == "chance" else level
 
 
-def about(found: Places, scale: Scale) -> Iterator[str]:
-    """Say what is counted, and the suites that are left out."""
-    scaled = ", by logarithm" if scale == "log" else ""
-    yield f"Places: {found.title}, {found.source}{scaled}."
-    _, left_out = suites_of(found.points)
-    if left_out:
-        more = " ..." if len(left_out) > 5 else ""
-        yield f"Left out, not in all runs with the same content: {', '.join(left_out[:5])}{more}."
-    if unfinished := [one.model for one in found.points if not one.run.done]:
-        yield f"Not finished, items without results are left out: {', '.join(unfinished)}."
+def about(placed: Places, scale: Scale) -> Iterator[str]:
+    """Yield notes on the horizontal axis, on skipped suites, and on unfinished runs."""
+    logarithmic = ", logarithmic" if scale == "log" else ""
+    yield f"Horizontal axis: {placed.title}, {placed.source}{logarithmic}."
+    _, skipped = suites_of(placed.points)
+    if skipped:
+        more = " ..." if len(skipped) > 5 else ""
+        yield f"Skipped suites, not in all runs with the same content: {', '.join(skipped[:5])}{more}."
+    if unfinished := [point.model for point in placed.points if not point.run.done]:
+        yield f"Unfinished runs, whose items without results are skipped: {', '.join(unfinished)}."
 
 
 def whole(at: float) -> int | float:
-    """Write a place as people do: whole numbers without a point, and large ones rounded to them."""
+    """Round a position for display: whole numbers lose the decimal point, numbers of 1000 or more are rounded."""
     return round(at) if at == round(at) or at >= 1000 else at
 
 
-def whole_draws(*found: Curve) -> NDArray[np.bool_]:
-    """Which draws have a value at every place at which the curves have values. Shape (draws,).
+def whole_draws(*curves: Curve) -> NDArray[np.bool_]:
+    """Return which draws have a value at every position of the curves that has values. Shape (draws,).
 
-    The others have no defined item at one of the places: numbers of whole curves leave them out.
+    The other draws have no defined item at some position, and are not used for numbers about whole curves.
     """
-    drawn = np.hstack([one.draws for one in found])
+    drawn = np.hstack([curve.draws for curve in curves])
     missing = np.isnan(drawn)
-    whole: NDArray[np.bool_] = missing[:, ~missing.all(axis=0)].sum(axis=1) == 0
-    return whole
+    complete: NDArray[np.bool_] = missing[:, ~missing.all(axis=0)].sum(axis=1) == 0
+    return complete
 
 
 def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
-    """The suites that all runs have with the same content, and the others.
+    """Return the suites that all runs have with the same content, and the other suites.
 
     Raises:
-        RunError: there is none.
+        RunError: there is no such suite.
     """
     hashes = [{suite.name: suite.hash for suite in point.run.suites} for point in points]
-    names = list(dict.fromkeys(name for one in hashes for name in one))
-    shared = [name for name in names if len({one.get(name) for one in hashes}) == 1]
+    names = list(dict.fromkeys(name for suites in hashes for name in suites))
+    shared = [name for name in names if len({suites.get(name) for suites in hashes}) == 1]
     if not shared:
         raise RunError(points[0].run.place, "no suite that all runs have with the same content", "at least one")
     return shared, [name for name in names if name not in shared]
@@ -178,37 +181,38 @@ def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str,
 
 
 def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> dict[str, NDArray[np.float64]]:
-    """For each suite the values of its items under each run. Shapes (items, runs)."""
+    """Return for each suite the values of its items under each run. Shapes (items, runs)."""
     tables = []
     for point in points:
-        named: Mapping[str, Sequence[str]] = {
-            name: one for name, one in predictions(point.run, measure).items() if name in suites
+        chosen: Mapping[str, Sequence[str]] = {
+            name: names for name, names in predictions(point.run, measure).items() if name in suites
         }
-        found = score.verdicts(point.run.results(), named, measure)
-        tables.append(matching.numbered(found.select("suite", "item", "value"), "suite"))
-    made = {}
+        verdicts = score.verdicts(point.run.results(), chosen, measure)
+        tables.append(matching.numbered(verdicts.select("suite", "item", "value"), "suite"))
+    matrices = {}
     for suite in suites:
         sides = [
-            one.filter(pl.col("suite") == suite).drop("suite").rename({"value": f"{k}"}) for k, one in enumerate(tables)
+            table.filter(pl.col("suite") == suite).drop("suite").rename({"value": f"{k}"})
+            for k, table in enumerate(tables)
         ]
         joined = sides[0]
         for side in sides[1:]:
             joined = joined.join(side, on=_ITEM, how="full", coalesce=True, maintain_order="left_right")
         columns = [pl.col(f"{k}").fill_null(np.nan) for k in range(len(points))]
-        made[suite] = joined.select(columns).to_numpy().astype(np.float64)
-    return made
+        matrices[suite] = joined.select(columns).to_numpy().astype(np.float64)
+    return matrices
 
 
 def _group(
     matrices: Sequence[NDArray[np.float64]], suites: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Scores (runs,), scores redrawn (draws, runs) and defined items (runs,) of a group of suites."""
-    means = np.array([_means(one) for one in matrices])
-    defined = np.array([(~np.isnan(one)).sum(axis=0) for one in matrices])
-    # A single item can't be redrawn: it stays as it is, beside suites of more.
+    """Return scores (runs,), their bootstrap draws (draws, runs) and defined items (runs,) of a group of suites."""
+    means = np.array([_means(matrix) for matrix in matrices])
+    defined = np.array([(~np.isnan(matrix)).sum(axis=0) for matrix in matrices])
+    # A single item can't be resampled: it stays constant beside larger suites.
     drawn = [
-        np.where(many == 1, mean, bootstrap.column_means(one, suite, DRAWS))
-        for one, suite, mean, many in zip(matrices, suites, means, defined, strict=True)
+        np.where(count == 1, mean, bootstrap.column_means(matrix, suite, DRAWS))
+        for matrix, suite, mean, count in zip(matrices, suites, means, defined, strict=True)
     ]
     draws: NDArray[np.float64] = np.mean(drawn, axis=0)
     draws[:, (defined < 2).all(axis=0)] = np.nan
@@ -216,11 +220,11 @@ def _group(
 
 
 def _means(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean of each column, nan left out; nan where nothing else is."""
+    """Return the mean of each column without nan; nan if a column has no other value."""
     defined = ~np.isnan(matrix)
     with np.errstate(invalid="ignore"):
-        found: NDArray[np.float64] = np.where(defined, matrix, 0).sum(axis=0) / defined.sum(axis=0)
-    return found
+        means: NDArray[np.float64] = np.where(defined, matrix, 0).sum(axis=0) / defined.sum(axis=0)
+    return means
 
 
 def _curve(
@@ -228,7 +232,7 @@ def _curve(
     counts: NDArray[np.int64], chance: Sequence[float],
 ) -> Curve:  # fmt: skip
     places = sorted(set(at))
-    at_place = [[k for k, one in enumerate(at) if one == place] for place in places]
+    at_place = [[k for k, position in enumerate(at) if position == place] for place in places]
     drawn = np.array([draws[:, ks].mean(axis=1) for ks in at_place]).T
     low, high = bootstrap.column_intervals(drawn)
     return Curve(

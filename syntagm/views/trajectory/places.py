@@ -1,10 +1,12 @@
-"""Where the runs of checkpoints stand in their series: from what a training recorded, from names, or as the user says.
+"""Positions of checkpoints in their series: from the records of a training, from names, or given by the user.
 
-x=step      a name with step3000, step_3000, checkpoint-3000
-x=words     the training text of a controlled experiment (its folder `perplexity` beside `runs`), or a name with 10M, chck_100M
-x=tokens    the same experiment's `training.json`, or a name with 2B, 300B
-x=size      a name with 70m, 1.4b: parameters
-x=1e6,1e7   numbers in the order of the runs; or NAME=NUMBER pairs with commas between, by folder or model
+x=step      training steps, from names with step3000, step_3000 or checkpoint-3000
+x=words     training words, from the records of a controlled experiment (folder `perplexity` beside `runs`), or from
+names
+            with 10M or chck_100M
+x=tokens    training tokens, from `training.json` of such an experiment, or from names with 2B or 300B
+x=size      parameters, from names with 70m or 1.4b
+x=1e6,1e7   numbers in the order of the runs; or NAME=NUMBER pairs by folder or model, separated by commas
 """
 
 import json
@@ -25,8 +27,10 @@ TITLES = {
     "tokens": "tokens of training",
     "size": "parameters",
 }
-X = Annotated[str, "`step`, `words`, `tokens`, `size`, or numbers in the order of the runs; what is known unless given"]
-Names = Annotated[tuple[str, ...], "the names of the curves in the order of the runs, with commas between"]
+X = Annotated[
+    str, "`step`, `words`, `tokens`, `size`, or numbers in the order of the runs; default: the first known for all runs"
+]
+Names = Annotated[tuple[str, ...], "name of the curve of each run, in the order of the runs, separated by commas"]
 _STEP = re.compile(r"(?:step|checkpoint|global_step)[-_=]?(\d+)", re.IGNORECASE)
 _AMOUNT = re.compile(r"(?<![A-Za-z0-9.])(?:chck_)?(\d+(?:\.\d+)?)([kmbt])(?![A-Za-z0-9])", re.IGNORECASE)
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
@@ -35,12 +39,12 @@ _HASH = re.compile(r"@[0-9a-f]{8}\b")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A run at its place.
+    """A run with its position in a series.
 
     Arguments:
-        model: what to call it.
-        series: the curve it belongs to.
-        at: steps, words, tokens or size.
+        model: the name of the model.
+        series: the name of the curve.
+        at: the position: steps, words, tokens or size.
     """
 
     model: str
@@ -51,7 +55,13 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The runs at their places; what is counted, and where the numbers are from, for readers."""
+    """Runs with their positions.
+
+    Arguments:
+        points: one for each run.
+        title: what the positions are, for example "training steps".
+        source: where the positions are from.
+    """
 
     points: list[Point]
     title: str
@@ -59,35 +69,35 @@ class Places:
 
 
 def places(runs: Sequence[Run], x: str = "", series: Sequence[str] = ()) -> Places:
-    """The runs, each with its place and its series.
+    """Find the position and the series of each run.
 
     Arguments:
-        x: see above; the first of step, words, tokens, size that is known of all runs unless given.
-        series: the names of the curves in the order of the runs; unless given, the family in a controlled
-            experiment, else the model's name without the number.
+        x: see the top of the module. By default, the first of step, words, tokens and size that is known for all runs.
+        series: the name of the curve of each run. By default, the model family in a controlled experiment, otherwise
+            the name of the model without the number.
 
     Raises:
-        UsageError: a run whose place is not known, or not a name a run.
+        UsageError: the position of a run is unknown, or there is not one name for each run.
     """
-    found = _given(runs, x) if x and x not in UNITS else _found(runs, x)
-    labels = list(series) if series else [label for _, label in found.places]
+    positions = _from_option(runs, x) if x and x not in UNITS else _from_runs(runs, x)
+    labels = list(series) if series else [label for _, label in positions.places]
     if len(labels) != len(runs):
-        raise UsageError("series=", f"{len(labels)} names", f"{len(runs)}, one a run, with commas between")
+        raise UsageError("series=", f"{len(labels)} names", f"{len(runs)}, one for each run, separated by commas")
     points = [
         Point(model, run, label, at)
-        for (model, run), label, (at, _) in zip(named(runs), labels, found.places, strict=True)
+        for (model, run), label, (at, _) in zip(named(runs), labels, positions.places, strict=True)
     ]
-    return Places(points, found.title, found.source)
+    return Places(points, positions.title, positions.source)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Positions:
     places: list[tuple[float, str]]
     title: str
     source: str
 
 
-def _given(runs: Sequence[Run], x: str) -> _Found:
+def _from_option(runs: Sequence[Run], x: str) -> _Positions:
     unit, colon, rest = x.partition(":")
     title, listed = (TITLES[unit], rest) if colon and unit in UNITS else ("x", x)
     parts = [one.strip() for one in listed.split(",")]
@@ -101,10 +111,10 @@ def _given(runs: Sequence[Run], x: str) -> _Found:
     if len(numbers) != len(runs) or not all(0 <= one < float("inf") for one in numbers):
         expected = f"{len(runs)} numbers, NAME=NUMBER for each run, or one of " + ", ".join(UNITS)
         raise UsageError("x=", repr(x), expected)
-    return _Found([(at, _without_digits(run)) for at, run in zip(numbers, runs, strict=True)], title, "as given")
+    return _Positions([(at, _without_digits(run)) for at, run in zip(numbers, runs, strict=True)], title, "as given")
 
 
-def _found(runs: Sequence[Run], x: str) -> _Found:
+def _from_runs(runs: Sequence[Run], x: str) -> _Positions:
     lacking = ""
     for unit in [x] if x else UNITS:
         places = [_READERS[unit](run) for run in runs]
@@ -112,10 +122,10 @@ def _found(runs: Sequence[Run], x: str) -> _Found:
         if len(known) == len(runs):
             recorded = all(_recorded(run, unit) is not None for run in runs)
             source = "from the records of the experiment" if recorded else "read off the names"
-            return _Found(known, TITLES[unit], source)
+            return _Positions(known, TITLES[unit], source)
         lacking = lacking or next(run.label for run, one in zip(runs, places, strict=True) if one is None)
     asked = f"x={x}" if x else "x="
-    raise UsageError(asked, f"not known of {lacking}", "x=NUMBER,NUMBER,... in the order of the runs")
+    raise UsageError(asked, f"unknown for {lacking}", "x=NUMBER,NUMBER,... in the order of the runs")
 
 
 def _by_step(run: Run) -> tuple[float, str] | None:
@@ -148,7 +158,7 @@ def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]
 
 
 def _recorded(run: Run, unit: str) -> tuple[float, str] | None:
-    """What a controlled experiment wrote beside its runs: the place, and the family."""
+    """Return position and model family from the records of a controlled experiment; None if there are none."""
     if run.folder is None:
         return None
     here = run.folder.resolve()

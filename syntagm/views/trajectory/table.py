@@ -1,4 +1,4 @@
-"""The table of trajectories: the gain for each doubling, where a level is reached, and the mean height."""
+"""Table of trajectories: the gain for each doubling, where a level is reached, and the mean height of the curve."""
 
 import math
 from collections.abc import Sequence
@@ -29,12 +29,15 @@ COLUMNS = (
     *("mean height", "height low", "height high"),
 )
 NOTES = (
-    "slope: gain of the score for each doubling, least squares over runs, with its standard error and 95% interval (Student's "
-    "t, runs - 2 degrees of freedom): about other such runs, taken for independent, which checkpoints of one training are not.",
-    "reached at: the first place where the curve, straight between places, comes to the level from below; `before`: it starts "
-    "at the level or above; `never`: it doesn't get there. times: how often; kept: whether it stays there to the end.",
-    f"low, high: of the score at the end, of reached at and of the mean height (area under the curve by its width): 95%, "
-    f"{METHOD}; about other items, not other trainings. n: defined items at the place that has fewest.",
+    "slope: gain of the score for each doubling, least squares over runs, with its standard error and 95% interval "
+    "(Student's t, runs - 2 degrees of freedom). The interval assumes that runs are independent, which checkpoints of one "
+    "training run are not.",
+    "reached at: the first position where the curve, with linear interpolation, reaches the level from below. `before`: the "
+    "curve starts at the level or above; `never`: it doesn't reach it. times: how often it does; kept: whether it stays at "
+    "the level or above to the end.",
+    f"low, high (of the score at the end, of reached at and of the mean height): 95% interval, {METHOD}. It accounts for the "
+    "choice of items, not of training runs. mean height: area under the curve divided by its width. n: the smallest number "
+    "of defined items at any position.",
 )
 
 
@@ -47,53 +50,61 @@ def make_table(
     level: AtLevel = None,
     scale: Scale = "log",
 ) -> Table:
-    """Make a row for each series and group of suites.
+    """Make one row for each series and group of suites.
 
     Raises:
-        UsageError: a place that isn't known, or a place 0 on a logarithmic scale.
+        UsageError: the position of a run is unknown, or is 0 on a logarithmic scale.
     """
-    found, curves = curves_of(runs, x, series, by, measure, scale)
+    places, curves = curves_of(runs, x, series, by, measure, scale)
     linear = scale == "linear"
-    rows = tuple(_row(one, level_of(level, one), linear) for one in curves)
-    return Table("Trajectories", COLUMNS, rows, notes=(*about(found, scale), *NOTES))
+    rows = tuple(_row(curve, level_of(level, curve), linear) for curve in curves)
+    return Table("Trajectories", COLUMNS, rows, notes=(*about(places, scale), *NOTES))
 
 
-def _row(one: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
-    fitted = line(*one.each) if not linear else None
+def _row(curve: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
+    fitted = line(*curve.each) if not linear else None
     slope = (fitted.slope, fitted.se, fitted.low, fitted.high) if fitted else (math.nan,) * 4
     return (
-        *(one.series, one.group, one.suites, sum(one.runs), min(one.n), whole(one.at[0]), whole(one.at[-1])),
-        *map(or_none, (one.values[0], one.values[-1], one.low[-1], one.high[-1], *slope)),
-        *_reached(one, level, linear),
-        *map(or_none, _height(one, linear)),
+        *(
+            curve.series,
+            curve.group,
+            curve.suites,
+            sum(curve.runs),
+            min(curve.n),
+            whole(curve.at[0]),
+            whole(curve.at[-1]),
+        ),
+        *map(or_none, (curve.values[0], curve.values[-1], curve.low[-1], curve.high[-1], *slope)),
+        *_reached(curve, level, linear),
+        *map(or_none, _height(curve, linear)),
     )
 
 
-def _reached(one: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
+def _reached(curve: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
     if math.isnan(level):
         return (None,) * 6
-    found = trajectory.crossing(one.at, one.values, level, linear)
-    if math.isnan(found.at):
+    crossing = trajectory.crossing(curve.at, curve.values, level, linear)
+    if math.isnan(crossing.at):
         return (level, None, None, None, None, None)
-    draws = one.draws[whole_draws(one)]
-    drawn = [trajectory.crossing(one.at, draw, level, linear) for draw in draws] if _has_draws(one) else []
-    # Before the first place is below any place.
-    ends = trajectory.interval([-math.inf if each.before else each.at for each in drawn])
-    at = -math.inf if found.before else found.at
-    return (level, _said(at), *map(_said, ends), found.times, "yes" if found.kept else "no")
+    draws = curve.draws[whole_draws(curve)]
+    crossings = [trajectory.crossing(curve.at, draw, level, linear) for draw in draws] if _has_draws(curve) else []
+    # A level that is reached before the first position counts as lower than any position.
+    ends = trajectory.interval([-math.inf if drawn.before else drawn.at for drawn in crossings])
+    at = -math.inf if crossing.before else crossing.at
+    return (level, _cell(at), *map(_cell, ends), crossing.times, "yes" if crossing.kept else "no")
 
 
-def _has_draws(one: Curve) -> bool:
-    return not bool((one.draws != one.draws).all())
+def _has_draws(curve: Curve) -> bool:
+    return not bool((curve.draws != curve.draws).all())
 
 
-def _height(one: Curve, linear: bool) -> tuple[float, float, float]:
-    value = trajectory.mean_height(one.at, one.values, linear)
-    draws = one.draws[whole_draws(one)]
-    return (value, *trajectory.interval([trajectory.mean_height(one.at, draw, linear) for draw in draws]))
+def _height(curve: Curve, linear: bool) -> tuple[float, float, float]:
+    value = trajectory.mean_height(curve.at, curve.values, linear)
+    draws = curve.draws[whole_draws(curve)]
+    return (value, *trajectory.interval([trajectory.mean_height(curve.at, draw, linear) for draw in draws]))
 
 
-def _said(at: float) -> Cell:
+def _cell(at: float) -> Cell:
     if math.isnan(at):
         return None
     return whole(at) if math.isfinite(at) else "never" if at > 0 else "before"
