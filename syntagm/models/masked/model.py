@@ -137,8 +137,8 @@ def load(path: str, **options: str) -> Masked:
     """Load a masked language model and its tokenizer.
 
     Raises:
-        UsageError: an option can't be taken.
-        ModelError: it can't be found, or is not what it should be: pickled weights, code of its own, missing weights.
+        UsageError: an option is invalid.
+        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
     """
     model, tokenizer, label, weights = read("masked", path, FAMILY.choose(options), FAMILY.bundled)
     return Masked(model, tokenizer, label, options, weights)
