@@ -1,4 +1,4 @@
-"""Measurements run by hand (`make bench`), never part of the tests; see README.md here."""
+"""Benchmarks that are run by hand (`make bench`) and are no part of the tests; see benchmarks/README.md."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Run the benchmarks: `make bench`, or `python -m benchmarks --help`."""
+"""Command line of the benchmarks: `make bench`, or `python -m benchmarks --help`."""
 
 import argparse
 import platform
@@ -21,62 +21,64 @@ RESULTS = ROOT / "benchmarks" / "results.md"
 
 
 def main() -> None:
-    asked = _arguments()
-    parts = [_machine(asked)]
-    for name in asked.only:
-        print(part := _part(name, asked), flush=True)
+    arguments = _arguments()
+    parts = [_machine(arguments)]
+    for name in arguments.only:
+        print(part := _part(name, arguments), flush=True)
         parts.append(part)
     STORE.mkdir(exist_ok=True)
-    for place in [STORE / "last.md", *([RESULTS] if asked.record else [])]:
-        place.write_text("\n".join(parts), "utf-8")
-        print(f"Written to {place.relative_to(ROOT)}")
+    for path in [STORE / "last.md", *([RESULTS] if arguments.record else [])]:
+        path.write_text("\n".join(parts), "utf-8")
+        print(f"Written to {path.relative_to(ROOT)}")
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
-    parser.add_argument("--rounds", type=int, default=3, help="rounds a sample, interleaved (default 3)")
-    parser.add_argument("--cap", type=int, help="at most so many pairs a paradigm or file: a trial, not a measurement")
+    parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds per sample (default 3)")
+    parser.add_argument(
+        "--cap", type=int, help="largest number of pairs per paradigm or file: a trial, not a measurement"
+    )
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES))
-    parser.add_argument("--lmplz", metavar="PATH", help="KenLM's estimator, to measure beside ours")
-    parser.add_argument("--record", action="store_true", help="also write benchmarks/results.md; refuses with --cap")
-    asked = parser.parse_args()
-    if asked.rounds < 1 or (asked.cap is not None and asked.cap < 1):
-        parser.error("--rounds and --cap are at least 1")
-    if asked.record and asked.cap:
-        parser.error("a capped run is no measurement, so it is not recorded")
-    if "float32" not in asked.dtypes:
-        parser.error("--dtypes needs float32, which the others are compared with")
-    return asked
+    parser.add_argument("--lmplz", metavar="PATH", help="KenLM's estimator, for comparison with ours")
+    parser.add_argument("--record", action="store_true", help="also write benchmarks/results.md; not with --cap")
+    arguments = parser.parse_args()
+    if arguments.rounds < 1 or (arguments.cap is not None and arguments.cap < 1):
+        parser.error("--rounds and --cap must be at least 1")
+    if arguments.record and arguments.cap:
+        parser.error("a run with --cap is no measurement and can't be recorded")
+    if "float32" not in arguments.dtypes:
+        parser.error("--dtypes must include float32, which the others are compared with")
+    return arguments
 
 
-def _part(name: str, asked: argparse.Namespace) -> str:
+def _part(name: str, arguments: argparse.Namespace) -> str:
     if name == "spine":
-        return spine(min(PAIRS, asked.cap or PAIRS))
+        return spine(min(PAIRS, arguments.cap or PAIRS))
     if name == "analyses":
-        return analyses(min(PAIRS, asked.cap or PAIRS))
+        return analyses(min(PAIRS, arguments.cap or PAIRS))
     if name == "ngram":
-        return ngram(asked.rounds, asked.lmplz)
+        return ngram(arguments.rounds, arguments.lmplz)
     if name == "pll":
-        return pll(asked.rounds, asked.cap)
+        return pll(arguments.rounds, arguments.cap)
     if name == "fill":
-        return fill(asked.rounds, asked.cap)
+        return fill(arguments.rounds, arguments.cap)
     if name == "lstm" and CORPUS.exists():
-        return lstm(asked.rounds, asked.cap)
+        return lstm(arguments.rounds, arguments.cap)
     if not (DATA / name).is_dir():
         return (
             f"## {name}\n\nSkipped: the published data is not at {Path('..') / DATA.relative_to(ROOT.parent) / name}.\n"
         )
-    return table(race(SAMPLES[name](asked.cap), asked.rounds, asked.dtypes))
+    return table(race(SAMPLES[name](arguments.cap), arguments.rounds, arguments.dtypes))
 
 
-def _machine(asked: argparse.Namespace) -> str:
+def _machine(arguments: argparse.Namespace) -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         processor = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         processor = platform.processor() or "unknown processor"
-    capped = f" CAPPED at {asked.cap} pairs: a trial, not a measurement." if asked.cap else ""
+    capped = f" CAPPED at {arguments.cap} pairs: a trial, not a measurement." if arguments.cap else ""
     return (
         f"# Benchmark results\n\n{date.today()}, {processor}, one thread, Python {platform.python_version()}.{capped}\n"
     )

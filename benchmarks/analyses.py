@@ -1,6 +1,7 @@
-"""What comes after the models: 67 paradigms of 1,000 pairs under six of them, analysed as Warstadt et al. 2020 do, and reported.
+"""Benchmark of analyses and report: six models on 67 paradigms of 1,000 pairs, analysed as in Warstadt et al. 2020.
 
-The models are `random`, of six seeds: neither program looks at how a number came about. Goal: 30 CPU-seconds for both together.
+The models are `random` with six seeds, because the source of the numbers does not affect the time. Goal: 30 CPU-seconds for
+analyses and report together.
 """
 
 import sys
@@ -15,7 +16,7 @@ _SYNTAGM = [sys.executable, "-m", "syntagm"]
 
 
 def analyses(pairs: int = PAIRS) -> str:
-    """Measure, and say what came of it as Markdown."""
+    """Run the benchmark and return the results as Markdown."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "suites").mkdir()

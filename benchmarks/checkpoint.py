@@ -1,7 +1,7 @@
-"""A random checkpoint of GPT-2 small's shape, with the tokenizer of the bundled demo.
+"""A random checkpoint of GPT-2 small's shape, with the tokenizer of the bundled demo model.
 
-What a forward pass costs doesn't depend on what the weights are, so the real weights are not needed. 50,257 rows of
-vocabulary cost what GPT-2's do, though the tokenizer uses only the first 8,192.
+The cost of a forward pass does not depend on the values of the weights, so the real weights are not needed. The 50,257 rows of
+the vocabulary cost as much as GPT-2's, although the tokenizer uses only the first 8,192.
 """
 
 import os
@@ -19,7 +19,7 @@ ATTENTION_FLOPS = LAYERS * 4 * WIDTH
 
 
 def folder() -> Path:
-    """The checkpoint's folder; written on the first call, always with the same weights."""
+    """Return the checkpoint's folder; write it on the first call, always with the same weights."""
     place = STORE / f"gpt2-small-shape-{SEED}"
     if not (place / "model.safetensors").exists():
         draft = place.with_name(f"{place.name}.{os.getpid()}")
@@ -44,7 +44,7 @@ def _write(place: Path) -> None:
     )
     model = GPT2LMHeadModel(shape)
     with torch.no_grad():
-        # Drawn at 0.02 alone, the weights give all but uniform predictions, which would hide errors.
+        # With the usual standard deviation of 0.02, predictions are almost uniform, which would hide errors.
         for name, weights in model.named_parameters():
             if weights.dim() == 2 and "wpe" not in name:
                 weights.mul_(3.0 if "wte" in name else 2.0)

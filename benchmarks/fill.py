@@ -1,7 +1,7 @@
-"""Blanks: contexts per CPU-second with all verbs, against the procedure of Newman et al. 2021 written out plainly.
+"""Benchmark of gaps: contexts per CPU-second with all verbs, compared with a plain version of Newman et al. 2021's procedure.
 
-Their code can't be had here; `timed_fill_baseline.py` is written from its description. Goal: three times its contexts, with all
-lemmas of our list, those of several tokens included, where the procedure takes single tokens only.
+`timed_fill_baseline.py` is written from the paper's description, not from its code. Goal: three times its contexts, with all
+lemmas of our list including those of several tokens; the procedure uses single tokens only.
 """
 
 import json
@@ -19,7 +19,7 @@ GOAL = 3.0
 NOUNS = ("author", "pilot", "surgeon", "farmers", "managers", "customers", "teacher", "senators")
 PREPOSITIONS = ("next to", "behind", "in front of", "near")
 OTHERS = ("guard", "chefs", "architect", "skaters", "ministers", "dancer")
-# Contexts of each variant: as many as take seconds, not minutes.
+# Contexts per variant, so that a variant takes seconds, not minutes.
 MANY, FEW = 128, 1
 CAUSAL = {
     "single tokens, fill=token": ("causal:{}?fill=token", "single-token", MANY),
@@ -34,24 +34,27 @@ MASKED = {
 
 
 def fill(rounds: int, cap: int | None) -> str:
-    """Measure, and say what came of it as Markdown."""
+    """Run the benchmark and return the results as Markdown."""
     lines = _shape("GPT-2 small", "gpt2", _gpt2(), CAUSAL, rounds, cap)
     return "\n".join([*lines, *_shape("BERT small", "bert", pll.folder(), MASKED, rounds, cap)])
 
 
 def _gpt2() -> Path:
-    """GPT-2's checkpoint with a tokenizer of Brown's words, so that as many verbs are single tokens as in GPT-2's own."""
+    """Return GPT-2's checkpoint with a tokenizer trained on Brown.
+
+    With it, about as many verbs are single tokens as in GPT-2's own tokenizer.
+    """
     weights, place = checkpoint.folder(), STORE / "gpt2-small-shape-brown"
     if not (corpus := DATA / "corpora" / "brown.train.txt").exists():
         return weights
     if not place.exists():
         from tokenizers import ByteLevelBPETokenizer
 
-        made = ByteLevelBPETokenizer()
-        made.train([str(corpus)], checkpoint.VOCABULARY, special_tokens=["<|endoftext|>"], show_progress=False)
+        tokenizer = ByteLevelBPETokenizer()
+        tokenizer.train([str(corpus)], checkpoint.VOCABULARY, special_tokens=["<|endoftext|>"], show_progress=False)
         draft = place.with_name(f"{place.name}.{os.getpid()}")
         draft.mkdir()
-        made.save(str(draft / "tokenizer.json"))
+        tokenizer.save(str(draft / "tokenizer.json"))
         for name in ("config.json", "model.safetensors", "tokenizer_config.json"):
             (draft / name).symlink_to(weights / name)
         draft.rename(place)
@@ -59,7 +62,7 @@ def _gpt2() -> Path:
 
 
 def contexts() -> list[tuple[str, str, str]]:
-    """What stands before and after the verb, and its label: agreement across a prepositional phrase, sentences of our own."""
+    """Return the texts before and after the verb, and its label: new sentences with agreement across a prepositional phrase."""
     return [
         (f"The {noun} {preposition} the {other} ", ".", "plural" if noun.endswith("s") else "singular")
         for noun, preposition, other in product(NOUNS, PREPOSITIONS, OTHERS)
@@ -69,36 +72,39 @@ def contexts() -> list[tuple[str, str, str]]:
 def _shape(
     shape: str, kind: str, place: Path, variants: dict[str, tuple[str, str, int]], rounds: int, cap: int | None
 ) -> list[str]:
-    asked = contexts()[: min(MANY, cap or MANY)]
-    plain = [_timed("timed_fill_baseline.py", kind=kind, model=str(place), contexts=asked) for _ in range(rounds)]
-    speed = median(one["contexts"] / one["cpu"] for one in plain)
+    all_contexts = contexts()[: min(MANY, cap or MANY)]
+    plain = [
+        _timed("timed_fill_baseline.py", kind=kind, model=str(place), contexts=all_contexts) for _ in range(rounds)
+    ]
+    speed = median(timing["contexts"] / timing["cpu"] for timing in plain)
     lines = [
-        f"## Blanks, {shape}'s shape", "",
+        f"## Gaps, {shape}'s shape", "",
         f"Our verbs: {plain[0]['listed']:,} lemmas, of which {plain[0]['lemmas']:,} have two forms that are single tokens "
         f"here; all 19 cut-offs; medians of {rounds} rounds.", "",
-        "| | lemmas | contexts | CPU-seconds a context | contexts / CPU-second | times the plain procedure |",
+        "| | lemmas | contexts | CPU-seconds / context | contexts / CPU-second | times the plain procedure |",
         "|---|---|---|---|---|---|",
-        f"| plain procedure, single tokens | {plain[0]['lemmas']:,} | {len(asked)} | {1 / speed:.4f} | {speed:.2f} | 1 |",
-        f"| of it, up to sorted distributions | | | {median(one['model'] / one['contexts'] for one in plain):.4f} | | |",
+        f"| plain procedure, single tokens | {plain[0]['lemmas']:,} | {len(all_contexts)} | {1 / speed:.4f} | {speed:.2f} | 1 |",
+        f"| its part up to sorted distributions | | | {median(timing['model'] / timing['contexts'] for timing in plain):.4f} "
+        "| | |",
     ]  # fmt: skip
     reached = {}
     for name, (model, eligible, number) in variants.items():
-        some = asked[:number]
+        chosen = all_contexts[:number]
         model = model.format(place)
-        found = [_timed("timed_fill.py", model=model, eligible=eligible, contexts=some) for _ in range(rounds)]
-        ours = median(one["contexts"] / one["cpu"] for one in found)
+        timings = [_timed("timed_fill.py", model=model, eligible=eligible, contexts=chosen) for _ in range(rounds)]
+        ours = median(timing["contexts"] / timing["cpu"] for timing in timings)
         reached[name] = ours / speed
         lines.append(
-            f"| {name} | {found[0]['lemmas']:,} | {len(some)} | {1 / ours:.4f} | {ours:.3g} | {ours / speed:.3g} |"
+            f"| {name} | {timings[0]['lemmas']:,} | {len(chosen)} | {1 / ours:.4f} | {ours:.3g} | {ours / speed:.3g} |"
         )
     verdicts = (f"{name}: {'reached' if ratio >= GOAL else '**missed**'}" for name, ratio in reached.items())
     return [*lines, "", f"Goal {GOAL:g}: " + "; ".join(verdicts), ""]
 
 
-def _timed(name: str, **asked: Any) -> dict[str, Any]:
+def _timed(name: str, **settings: Any) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         task = Path(folder) / "task.json"
-        task.write_text(json.dumps(asked), "utf-8")
-        found = program(name, str(task))
-    print(f"{name} {asked['model']}: {found['contexts'] / found['cpu']:.3g} contexts / CPU-second", flush=True)
-    return found
+        task.write_text(json.dumps(settings), "utf-8")
+        timing = program(name, str(task))
+    print(f"{name} {settings['model']}: {timing['contexts'] / timing['cpu']:.3g} contexts / CPU-second", flush=True)
+    return timing

@@ -1,6 +1,6 @@
-"""The LSTM: training against plain PyTorch, and scoring with and without shared prefixes.
+"""Benchmark of the LSTM: training compared with plain PyTorch, and scoring with and without shared prefixes.
 
-Goal: 1.3 times the tokens a CPU-second of the plain program, with the same loss after the same tokens within 1 %.
+Goal: 1.3 times the tokens per CPU-second of the plain program, with the same loss within 1 % after the same tokens.
 """
 
 import json
@@ -26,36 +26,36 @@ BATCH = {"batch": 20, "window": 35}
 
 
 def lstm(rounds: int, cap: int | None) -> str:
-    """Measure, and say what came of it as Markdown."""
+    """Run the benchmark and return the results as Markdown."""
     return "\n".join([*_training(rounds, min(STEPS, cap or STEPS)), "", *_scoring(rounds, cap), ""])
 
 
 def _training(rounds: int, steps: int) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         task = Path(folder) / "task.json"
-        asked = _task(steps)
-        found: list[dict[str, Any]] = []
+        settings = _task(steps)
+        timings: list[dict[str, Any]] = []
         for number in range(rounds):
-            # Each round begins with another one.
-            turn = number % len(PROGRAMS)
-            timed = {name: _timed(name, asked, task) for name in (*PROGRAMS[turn:], *PROGRAMS[:turn])}
-            found.append(timed)
+            # Each round begins with another program.
+            shift = number % len(PROGRAMS)
+            timed = {name: _timed(name, settings, task) for name in (*PROGRAMS[shift:], *PROGRAMS[:shift])}
+            timings.append(timed)
     lines = [
         "## LSTM, training", "",
-        f"{SIZE['layers']} x {SIZE['hidden']}, {asked['words']:,} words, batch {BATCH['batch']}, window {BATCH['window']}, "
+        f"{SIZE['layers']} x {SIZE['hidden']}, {settings['words']:,} words, batch {BATCH['batch']}, window {BATCH['window']}, "
         f"dropout {SIZE['dropout']}, Brown; steps 3 to {steps}; medians of {rounds} rounds.", "",
         "| | tokens / CPU-second | times the plain program | mean loss of the last ten steps, nats | differs by |",
         "|---|---|---|---|---|",
     ]  # fmt: skip
-    wanted = _loss(found[0][PROGRAMS[0]])
+    plain_loss = _loss(timings[0][PROGRAMS[0]])
     for name in PROGRAMS:
-        speed = median(timed[name]["tokens"] / timed[name]["cpu"] for timed in found)
-        ratios = [timed[PROGRAMS[0]]["cpu"] / timed[name]["cpu"] for timed in found]
-        loss = _loss(found[0][name])
+        speed = median(timed[name]["tokens"] / timed[name]["cpu"] for timed in timings)
+        ratios = [timed[PROGRAMS[0]]["cpu"] / timed[name]["cpu"] for timed in timings]
+        loss = _loss(timings[0][name])
         spread = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-        lines.append(f"| {name} | {speed:,.0f} | {spread} | {loss:.4f} | {abs(loss / wanted - 1):.3%} |")
+        lines.append(f"| {name} | {speed:,.0f} | {spread} | {loss:.4f} | {abs(loss / plain_loss - 1):.3%} |")
         if name == "timed_lstm":
-            reached = median(ratios) >= GOAL and abs(loss / wanted - 1) < 0.01
+            reached = median(ratios) >= GOAL and abs(loss / plain_loss - 1) < 0.01
     return [*lines, "", f"Goal {GOAL} in float32 with the loss within 1 %: {'reached' if reached else '**missed**'}"]
 
 
@@ -66,19 +66,19 @@ def _task(steps: int) -> dict[str, Any]:
 
     corpus = [str(CORPUS)]
     learner = Lstm(corpus, corpus, LstmSettings(Size(1, 1, 1), Words("blanks"), Steps(**BATCH)))
-    shown = {"ids": learner.stream.tolist(), "words": len(learner.vocabulary), "corpus": corpus, "steps": steps}
-    return shown | SIZE | BATCH
+    text = {"ids": learner.stream.tolist(), "words": len(learner.vocabulary), "corpus": corpus, "steps": steps}
+    return text | SIZE | BATCH
 
 
-def _timed(name: str, asked: dict[str, Any], task: Path) -> dict[str, Any]:
+def _timed(name: str, settings: dict[str, Any], task: Path) -> dict[str, Any]:
     program, _, dtype = name.partition(" ")
-    task.write_text(json.dumps(asked | {"dtype": dtype or "f32"}))
+    task.write_text(json.dumps(settings | {"dtype": dtype or "f32"}))
     path = Path(__file__).with_name(f"{program}.py")
     done = subprocess.run(
         [sys.executable, path, task], capture_output=True, text=True, check=True, env={**os.environ, **ONE_THREAD}
     )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    timing: dict[str, Any] = json.loads(done.stdout)
+    return timing
 
 
 def _loss(timed: dict[str, Any]) -> float:
@@ -98,9 +98,9 @@ def _scoring(rounds: int, cap: int | None) -> list[str]:
             lines.append(f"| {name} | skipped: not there | | | |")
             continue
         sentences = sample(cap).sentences[:SENTENCES]
-        found = [{sharing: _seconds(model, sentences) for sharing, model in models.items()} for _ in range(rounds)]
-        speeds = {sharing: len(sentences) / median(one[sharing] for one in found) for sharing in models}
-        times = median(one["no"] / one["yes"] for one in found)
+        timings = [{sharing: _seconds(model, sentences) for sharing, model in models.items()} for _ in range(rounds)]
+        speeds = {sharing: len(sentences) / median(timing[sharing] for timing in timings) for sharing in models}
+        times = median(timing["no"] / timing["yes"] for timing in timings)
         lines.append(f"| {name} | {len(sentences):,} | {speeds['yes']:,.0f} | {speeds['no']:,.0f} | {times:.2f} |")
     return lines
 

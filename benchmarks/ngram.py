@@ -1,8 +1,8 @@
-"""The n-gram model on Brown: estimation beside lmplz, where its path is given, and queries beside the package kenlm.
+"""Benchmark of the n-gram model on Brown: estimation compared with lmplz (if its path is given), queries with kenlm.
 
-Goals: estimation in at most lmplz's CPU-seconds and memory (2.2 s and 232 MiB where it was measured), and at least as many
-queries a second as kenlm. A query is one word's log-probability in its sentence, texts being what is given: both sides divide
-them into words.
+Goals: estimation with at most lmplz's CPU-seconds and memory (measured: 2.2 s and 232 MiB), and at least as many queries per
+second as the package kenlm. A query is the log-probability of one word in its sentence. Both sides get texts, so splitting
+them into words is included.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ ORDER, SECONDS, MEBIBYTES = 5, 2.2, 232
 
 
 def ngram(rounds: int, lmplz: str | None) -> str:
-    """Measure, and say what came of it as Markdown."""
+    """Run the benchmark and return the results as Markdown."""
     text = DATA / "corpora" / "brown.train.txt"
     if not text.exists():
         return "## N-grams\n\nSkipped: Brown is not at ../shared/data/corpora.\n"
@@ -37,12 +37,12 @@ def ngram(rounds: int, lmplz: str | None) -> str:
 
 def _estimation(text: Path, folder: Path, rounds: int, lmplz: str | None) -> list[str]:
     ours, theirs = [], []
-    for turn in range(rounds):
-        place = folder / f"model-{turn}"
+    for number in range(rounds):
+        place = folder / f"model-{number}"
         ours.append(_measured([sys.executable, "-m", "benchmarks.timed_ngram", str(text), str(place)]))
         if lmplz:
-            asked = [lmplz, "-o", str(ORDER), "-S", "1G", "-T", str(folder), "--text", str(text)]
-            theirs.append(_measured([*asked, "--arpa", str(folder / "lmplz.arpa")]))
+            command = [lmplz, "-o", str(ORDER), "-S", "1G", "-T", str(folder), "--text", str(text)]
+            theirs.append(_measured([*command, "--arpa", str(folder / "lmplz.arpa")]))
     shown = [f"* estimated and saved, reading included: {_spelled(ours)}"]
     shown.append(
         f"* lmplz, its ARPA file written: {_spelled(theirs)}" if theirs else "* lmplz: no path given (--lmplz)"
@@ -55,7 +55,7 @@ def _estimation(text: Path, folder: Path, rounds: int, lmplz: str | None) -> lis
 
 
 def _measured(command: Sequence[str]) -> tuple[float, float]:
-    """CPU-seconds and MiB at most of a command."""
+    """Run a command and return its CPU-seconds and peak memory in MiB."""
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **ONE_THREAD}, stdout=log, stderr=log)
         _, status, usage = os.wait4(process.pid, 0)
@@ -77,7 +77,7 @@ def _verdict(reached: bool) -> str:
 
 
 def _queries(folder: Path, rounds: int) -> list[str]:
-    """Queries a second of both, in turns."""
+    """Measure the queries per second of both in interleaved rounds."""
     import syntagm as sg
     from syntagm.models.ngram import arpa
     from syntagm.models.ngram.back_off import BackOff
@@ -106,9 +106,9 @@ def _queries(folder: Path, rounds: int) -> list[str]:
             ask()
             speeds[name].append(queries / (time.process_time() - before))
     # The first round warms up.
-    medians = {name: statistics.median(found[1:]) for name, found in speeds.items()}
-    shown = [f"* queries a CPU-second, {name}: {speed / 1e6:.2f} million" for name, speed in medians.items()]
+    medians = {name: statistics.median(measured[1:]) for name, measured in speeds.items()}
+    lines = [f"* queries / CPU-second, {name}: {speed / 1e6:.2f} million" for name, speed in medians.items()]
     if "kenlm" not in sys.modules:
-        return [*shown, "* kenlm: not installed here (pip install kenlm)"]
+        return [*lines, "* kenlm: not installed here (pip install kenlm)"]
     mine, _, words, _ = medians.values()
-    return [*shown, f"* at least as many as kenlm, word by word: {mine / words:.2f}, {_verdict(mine >= words)}"]
+    return [*lines, f"* at least as many as kenlm, word by word: {mine / words:.2f}, {_verdict(mine >= words)}"]

@@ -11,7 +11,7 @@ REQUIREMENTS = ("minicons==0.3.39", "lm-eval[hf]==0.4.13", "transformers==4.57.6
 
 
 def python() -> Path:
-    """The peers' interpreter."""
+    """Return the Python interpreter of the peers' environment."""
     binary = PLACE / "bin" / "python"
     ready = PLACE / "ready"
     wanted = "\n".join(REQUIREMENTS) + "\n"

@@ -1,6 +1,6 @@
-"""Pseudo-log-likelihoods of a masked model: ours against minicons, on the sample of BLiMP.
+"""Benchmark of pseudo-log-likelihoods of a masked model: ours compared with minicons, on the sample of BLiMP.
 
-Goal: three times the sentences a CPU-second of minicons at the batch size that is its best.
+Goal: three times the sentences per CPU-second of minicons at its best batch size.
 """
 
 import json
@@ -20,7 +20,7 @@ SYMBOLS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def pll(rounds: int, cap: int | None) -> str:
-    """Measure, and say what came of it as Markdown."""
+    """Run the benchmark and return the results as Markdown."""
     if not (DATA / "blimp").is_dir():
         return "## Pseudo-log-likelihoods\n\nSkipped: the published data is not there.\n"
     sentences = SAMPLES["blimp"](cap).sentences[:: 1 if cap else 10][:SENTENCES]
@@ -28,20 +28,20 @@ def pll(rounds: int, cap: int | None) -> str:
         "## Pseudo-log-likelihoods", "",
         f"{len(sentences)} sentences of BLiMP; BERT-small's shape ({LAYERS} x {WIDTH}, {VOCABULARY:,} entries, random), float32; "
         f"medians of {rounds} rounds.", "",
-        "| masking | | sentences / CPU-second | tokens evaluated | furthest from minicons, nats | times minicons |",
+        "| masking | | sentences / CPU-second | tokens evaluated | largest difference from minicons, nats | times minicons |",
         "|---|---|---|---|---|---|",
     ]  # fmt: skip
     reached = True
     for masking in ("token", "word"):
-        found = [_round(sentences, masking, number) for number in range(rounds)]
-        best = min(BATCHES, key=lambda batch: median(one[f"minicons, batch {batch}"].cpu for one in found))
+        timings = [_round(sentences, masking, number) for number in range(rounds)]
+        best = min(BATCHES, key=lambda batch: median(timing[f"minicons, batch {batch}"].cpu for timing in timings))
         peer = f"minicons, batch {best}"
-        for name in found[0]:
-            speed = median(len(sentences) / one[name].cpu for one in found)
-            ratios = sorted(one[peer].cpu / one[name].cpu for one in found)
-            far = max(abs(a - b) for a, b in zip(found[0][name].scores, found[0][peer].scores, strict=True))
+        for name in timings[0]:
+            speed = median(len(sentences) / timing[name].cpu for timing in timings)
+            ratios = sorted(timing[peer].cpu / timing[name].cpu for timing in timings)
+            far = max(abs(a - b) for a, b in zip(timings[0][name].scores, timings[0][peer].scores, strict=True))
             spread = f"{median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
-            lines.append(f"| {masking} | {name} | {speed:.1f} | {found[0][name].tokens:,} | {far:.1e} | {spread} |")
+            lines.append(f"| {masking} | {name} | {speed:.1f} | {timings[0][name].tokens:,} | {far:.1e} | {spread} |")
             if name == "syntagm":
                 reached &= median(ratios) >= GOAL and far < NEAR
     return "\n".join([*lines, "", f"Goal {GOAL:g}, within {NEAR:g} nats: {'reached' if reached else '**missed**'}", ""])
@@ -50,25 +50,25 @@ def pll(rounds: int, cap: int | None) -> str:
 def _round(sentences: list[str], masking: str, number: int) -> dict[str, Timing]:
     entrants = [("syntagm", 0), *(("minicons", batch) for batch in BATCHES)]
     shift = number % len(entrants)
-    found = {}
+    timings = {}
     for tool, batch in entrants[shift:] + entrants[:shift]:
         name = f"{tool}, batch {batch}" if batch else tool
-        found[name] = timed(tool, sentences, masking, batch)
-        print(f"{masking}, round {number + 1}: {name} {found[name].cpu:.1f} CPU-seconds", flush=True)
-    return dict(sorted(found.items(), key=lambda one: one[0] != "syntagm"))
+        timings[name] = timed(tool, sentences, masking, batch)
+        print(f"{masking}, round {number + 1}: {name} {timings[name].cpu:.1f} CPU-seconds", flush=True)
+    return dict(sorted(timings.items(), key=lambda pair: pair[0] != "syntagm"))
 
 
 def timed(tool: str, sentences: list[str], masking: str, batch: int, model: Path | None = None) -> Timing:
-    """One program's pass over some sentences, by a model folder (the random one of this benchmark by default)."""
-    asked = {"model": str(model or folder()), "dtype": "float32", "sentences": sentences}
+    """Time one program on some sentences, with a model folder (by default the random model of this benchmark)."""
+    settings = {"model": str(model or folder()), "dtype": "float32", "sentences": sentences}
     with tempfile.TemporaryDirectory() as place:
         task = Path(place) / "task.json"
-        task.write_text(json.dumps(asked | {"masking": masking, "batch": batch}), "utf-8")
+        task.write_text(json.dumps(settings | {"masking": masking, "batch": batch}), "utf-8")
         return Timing(**program(f"timed_{tool}_pll.py", str(task), peer=tool != "syntagm"))
 
 
 def folder() -> Path:
-    """The checkpoint's folder; written on the first call, always with the same weights."""
+    """Return the checkpoint's folder; write it on the first call, always with the same weights."""
     place = STORE / f"bert-small-shape-{SEED}"
     if not (place / "model.safetensors").exists():
         draft = place.with_name(f"{place.name}.{os.getpid()}")
@@ -84,15 +84,15 @@ def _write(place: Path) -> None:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import BertConfig, BertForMaskedLM
 
-    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
     trainer = trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=SYMBOLS, show_progress=False)
-    made.train([str(DATA / "corpora" / "brown.train.txt")], trainer)
-    made.post_processor = processors.TemplateProcessing(
+    tokenizer.train([str(DATA / "corpora" / "brown.train.txt")], trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    made.save(str(place / "tokenizer.json"))
-    # By hand: the peers' version knows no other class.
+    tokenizer.save(str(place / "tokenizer.json"))
+    # Written by hand, because the peers' version of transformers knows no other class.
     named = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SYMBOLS, strict=True))
     (place / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", **named}))
     torch.manual_seed(SEED)
@@ -102,7 +102,7 @@ def _write(place: Path) -> None:
     )  # fmt: skip
     model = BertForMaskedLM(shape)
     with torch.no_grad():
-        # Drawn at 0.02 alone, the weights give all but uniform predictions, which would hide errors.
+        # With the usual standard deviation of 0.02, predictions are almost uniform, which would hide errors.
         for name, weights in model.named_parameters():
             if weights.dim() == 2 and "position" not in name:
                 weights.mul_(2.0)

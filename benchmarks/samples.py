@@ -1,4 +1,4 @@
-"""The sentences that are scored, fixed once and for all: pairs of BLiMP, and Marvin & Linzen's files as published."""
+"""The fixed samples of sentences: pairs of BLiMP, and Marvin & Linzen's files as published."""
 
 import io
 import json
@@ -23,7 +23,7 @@ CONSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Sentences in the order of their files, and which of them are compared: (good, bad), by index."""
+    """Sentences in the order of their files, and the compared pairs (good, bad) as indices."""
 
     name: str
     sentences: list[str]
@@ -31,7 +31,7 @@ class Sample:
 
 
 def blimp(cap: int | None = None) -> Sample:
-    """The first 200 pairs of each of ten paradigms, or the first `cap`."""
+    """Return the first 200 pairs of each of ten paradigms, or the first `cap`."""
     groups = []
     for name in PARADIGMS:
         lines = (DATA / "blimp" / f"{name}.jsonl").read_text("utf-8").splitlines()[: min(PAIRS, cap or PAIRS)]
@@ -40,11 +40,11 @@ def blimp(cap: int | None = None) -> Sample:
 
 
 def marvin_linzen(cap: int | None = None) -> Sample:
-    """Whole files, or the first `cap` pairs or triples of each."""
+    """Return whole files, or the first `cap` pairs or triples of each."""
     groups = []
     for name in CONSTRUCTIONS:
-        found = _unpickle(DATA / "marvin_linzen" / f"{name}.pickle")
-        groups += [group for case in found.values() for group in case][:cap]
+        cases = _unpickle(DATA / "marvin_linzen" / f"{name}.pickle")
+        groups += [group for case in cases.values() for group in case][:cap]
     return _sample("Marvin & Linzen", groups)
 
 
@@ -52,7 +52,7 @@ SAMPLES: dict[str, Callable[[int | None], Sample]] = {"blimp": blimp, "marvin_li
 
 
 def unique_prefixes(sequences: list[list[int]]) -> tuple[int, int]:
-    """Distinct proper prefixes, each of which must be computed once; and the sum of their lengths.
+    """Return the number of distinct proper prefixes, each of which must be computed once, and the sum of their lengths.
 
     >>> unique_prefixes([[7, 1, 2], [7, 1, 3], [7, 4]])  # 7; 7 1
     (2, 3)
@@ -72,7 +72,7 @@ def _sample(name: str, groups: list[Any]) -> Sample:
 
 
 class _Plain(pickle.Unpickler):
-    """Reads lists, tuples, dictionaries, strings and numbers; refuses whatever would call code."""
+    """An unpickler of lists, tuples, dictionaries, strings and numbers that refuses anything that would run code."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"{module}.{name} in a file that should hold only lists, dictionaries and strings")
@@ -82,5 +82,5 @@ class _Plain(pickle.Unpickler):
 
 
 def _unpickle(path: Path) -> dict[str, list[tuple[str, ...]]]:
-    found: dict[str, list[tuple[str, ...]]] = _Plain(io.BytesIO(path.read_bytes())).load()
-    return found
+    cases: dict[str, list[tuple[str, ...]]] = _Plain(io.BytesIO(path.read_bytes())).load()
+    return cases

@@ -1,4 +1,4 @@
-"""The race: our scorer and its peers on the same sentences, in rounds, each as a program of its own, one after another."""
+"""Benchmark of scoring: our scorer and its peers on the same sentences, each in a process of its own, in interleaved rounds."""
 
 import json
 import os
@@ -20,7 +20,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1", "TOKENIZERS_PARA
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One program's pass over a sample: seconds of scoring, tokens through the model, nats of each sentence."""
+    """The result of one program on a sample: seconds of scoring, tokens through the model, nats of each sentence."""
 
     cpu: float
     wall: float
@@ -33,10 +33,11 @@ class Race:
     """All rounds over one sample.
 
     Attributes:
-        inputs: distinct proper prefixes, the start symbol's included: the least that must be computed.
-        flops: what computing each of them once takes.
-        rates: the machine's matrix-multiply rate before each round, by dtype, in FLOP a CPU-second.
-        rounds: by (tool, dtype).
+        sample: the sentences.
+        inputs: the number of distinct proper prefixes with the start symbol, which is the least that must be computed.
+        flops: the floating-point operations of computing each of them once.
+        rates: the machine's matrix-multiply rate before each round, by dtype, in FLOP per CPU-second.
+        rounds: the timings of each round, by (tool, dtype).
     """
 
     sample: Sample
@@ -47,7 +48,7 @@ class Race:
 
 
 def race(sample: Sample, rounds: int, dtypes: Sequence[str] = DTYPES) -> Race:
-    """Let all tools score a sample `rounds` times, in turn; each round begins with another tool."""
+    """Let all tools score a sample in interleaved rounds; each round begins with another tool."""
     inputs, lengths = unique_prefixes(_encode(sample.sentences))
     flops = inputs * (checkpoint.BODY_FLOPS + checkpoint.HEAD_FLOPS) + lengths * checkpoint.ATTENTION_FLOPS
     result = Race(sample, inputs, flops)
@@ -74,8 +75,8 @@ def _encode(sentences: Sequence[str]) -> list[list[int]]:
 def _score(tool: str, dtype: str, sample: Sample) -> Timing:
     with tempfile.TemporaryDirectory() as folder:
         task = Path(folder) / "task.json"
-        asked = {"model": str(checkpoint.folder()), "dtype": dtype, "sentences": sample.sentences}
-        task.write_text(json.dumps(asked), "utf-8")
+        settings = {"model": str(checkpoint.folder()), "dtype": dtype, "sentences": sample.sentences}
+        task.write_text(json.dumps(settings), "utf-8")
         return Timing(**program(f"timed_{tool}.py", str(task), peer=tool != "syntagm"))
 
 
@@ -85,12 +86,12 @@ def _rate(dtype: str) -> float:
 
 
 def program(name: str, *arguments: str, peer: bool = False) -> dict[str, Any]:
-    """The last line that one of the timed programs prints."""
+    """Run one of the timed programs and return its last line of output, parsed as JSON."""
     python = str(peers.python()) if peer else sys.executable
     environment = {**os.environ, **ONE_THREAD, "HF_HUB_OFFLINE": "1"}
     command = [python, str(ROOT / "benchmarks" / name), *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{name} failed:\n{done.stderr[-4000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result

@@ -1,4 +1,4 @@
-"""Everything but the model: 67 paradigms of BLiMP's size with the `toy` model, from reading to the report.
+"""Benchmark of everything but the model: 67 paradigms of BLiMP's size with the `toy` model, from reading to the report.
 
 Goals: 60 seconds and 1 GB.
 """
@@ -42,7 +42,7 @@ PLACES = [
 
 
 def spine(pairs: int = PAIRS) -> str:
-    """Measure, and say what came of it as Markdown."""
+    """Run the benchmark and return the results as Markdown."""
     with tempfile.TemporaryDirectory() as folder:
         suites = Path(folder) / "suites"
         suites.mkdir()
@@ -59,7 +59,13 @@ def spine(pairs: int = PAIRS) -> str:
 
 
 def write(path: Path, number: int, pairs: int) -> None:
-    """Made-up pairs of agreement as a file of BLiMP, with the fields of the one-prefix method; always the same for a number."""
+    """Write artificial agreement pairs as a file in BLiMP's format, with the fields of the one-prefix method.
+
+    Arguments:
+        path: the file.
+        number: the seed of the pairs.
+        pairs: the number of pairs.
+    """
     draw = random.Random(number)
     with path.open("w", encoding="utf-8") as file:
         for index in range(pairs):
@@ -77,7 +83,7 @@ def write(path: Path, number: int, pairs: int) -> None:
 
 
 def measure(command: list[str]) -> tuple[float, float, float]:
-    """Wall seconds, CPU-seconds and peak resident memory in GB of a command and no other."""
+    """Run a command and return its wall-clock seconds, CPU-seconds and peak resident memory in GB."""
     start = time.perf_counter()
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, env={**os.environ, **ONE_THREAD}, stdout=log, stderr=log)

@@ -1,7 +1,7 @@
-"""What each timed program has in common. Standard library only: it also runs in the peers' environment.
+"""Functions that all timed programs share. Standard library only, because they also run in the peers' environment.
 
-A timed program is started with a file {"model", "dtype", "sentences"}, loads its model, warms up on the first sentences,
-scores all of them, and prints one line of JSON: {"cpu", "wall", "tokens", "scores"}.
+A timed program gets a file {"model", "dtype", "sentences"}, loads its model, warms up on the first sentences, scores all of
+them, and prints one line of JSON: {"cpu", "wall", "tokens", "scores"}.
 """
 
 import json
@@ -14,7 +14,13 @@ WARM_UP = 64
 
 
 def measure(sentences: Sequence[str], score: Callable[[Sequence[str]], list[float]], model: Any) -> None:
-    """Time `score`, which gives a log-probability in nats a sentence, and count what it sends through the model."""
+    """Time a function and count the tokens that it sends through the model; print both with the scores.
+
+    Arguments:
+        sentences: the sentences.
+        score: the function, which returns a log-probability in nats per sentence.
+        model: the transformers model.
+    """
     counter = Counter(model)
     score(sentences[:WARM_UP])
     before = counter.tokens
@@ -25,21 +31,21 @@ def measure(sentences: Sequence[str], score: Callable[[Sequence[str]], list[floa
 
 
 def task() -> tuple[str, str, list[str]]:
-    """Model folder, dtype and sentences, from the file named on the command line."""
+    """Read the model folder, dtype and sentences from the file named on the command line."""
     with open(sys.argv[1], encoding="utf-8") as file:
-        asked = json.load(file)
-    return asked["model"], asked["dtype"], asked["sentences"]
+        settings = json.load(file)
+    return settings["model"], settings["dtype"], settings["sentences"]
 
 
 def options() -> dict[str, Any]:
-    """Whatever else stands in that file."""
+    """Read all settings from that file."""
     with open(sys.argv[1], encoding="utf-8") as file:
-        asked: dict[str, Any] = json.load(file)
-    return asked
+        settings: dict[str, Any] = json.load(file)
+    return settings
 
 
 class Counter:
-    """Counts the tokens, padding included, that go through a transformers model."""
+    """A counter of the tokens, padding included, that go through a transformers model."""
 
     def __init__(self, model: Any) -> None:
         self.tokens = 0

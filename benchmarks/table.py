@@ -1,4 +1,4 @@
-"""What came of the races, as Markdown: each ratio is taken within a round, and the median of the rounds is shown."""
+"""The results of the scoring benchmark as Markdown: ratios are computed within rounds, and their medians are shown."""
 
 from collections.abc import Iterator
 from statistics import median
@@ -7,13 +7,13 @@ from benchmarks.scoring import TOOLS, Race
 
 SHARE_OF_COUNT, SHARE_OF_RATE = 0.95, 0.80
 BF16_OVER_BF16, BF16_OVER_F32 = 1.7, 3.0
-# In nats: margins within it are ties, as in the package (1e-4 bits).
+# Smaller margins, in nats, are ties, as in the package (1e-4 bits).
 TIE = 1e-4 * 0.6931
 PEERS = TOOLS[1:]
 
 
 def table(race: Race) -> str:
-    """All lines about one sample."""
+    """Return all lines about one sample."""
     dtypes = {dtype for _, dtype in race.rounds[0]}
     lines = [*_head(race), *_tools(race), "", *_goals(race, "float32")]
     if "bfloat16" in dtypes:
@@ -35,7 +35,7 @@ def _head(race: Race) -> list[str]:
 
 def _tools(race: Race) -> Iterator[str]:
     for tool, dtype in sorted(race.rounds[0], key=lambda key: (key[1] != "float32", TOOLS.index(key[0]))):
-        timings = [found[tool, dtype] for found in race.rounds]
+        timings = [timings_of_round[tool, dtype] for timings_of_round in race.rounds]
         cpu, tokens = median(timing.cpu for timing in timings), timings[0].tokens
         yield (
             f"| {tool} {dtype} | {cpu:.1f} | {median(timing.wall for timing in timings):.1f} "
@@ -73,20 +73,20 @@ def _low_precision(race: Race) -> Iterator[str]:
 
 
 def _agreement(race: Race) -> Iterator[str]:
-    """Largest differences in nats, and verdicts changed where our float32 margin is no tie."""
-    found = race.rounds[0]
-    ours = found["syntagm", "float32"].scores
-    yield "Against our float32, on equal conventions (start symbol scored before, no leading blank, sums):"
+    """Yield the largest differences in nats, and the numbers of changed verdicts where our float32 margin is no tie."""
+    first_round = race.rounds[0]
+    ours = first_round["syntagm", "float32"].scores
+    yield "Differences from our float32, with the same conventions (after the start symbol, no leading space, sums):"
     yield ""
     yield "| | largest difference, nats | mean | verdicts changed | exact ties |"
     yield "|---|---|---|---|---|"
-    for tool, dtype in found:
+    for tool, dtype in first_round:
         if (tool, dtype) != ("syntagm", "float32"):
-            scores = found[tool, dtype].scores
-            apart = [abs(one - other) for one, other in zip(ours, scores, strict=True)]
+            scores = first_round[tool, dtype].scores
+            differences = [abs(one - other) for one, other in zip(ours, scores, strict=True)]
             changed, ties = _changed(race, ours, scores)
-            mean, pairs = sum(apart) / len(apart), len(race.sample.pairs)
-            yield f"| {tool} {dtype} | {max(apart):.1e} | {mean:.1e} | {changed} of {pairs} | {ties} |"
+            mean, pairs = sum(differences) / len(differences), len(race.sample.pairs)
+            yield f"| {tool} {dtype} | {max(differences):.1e} | {mean:.1e} | {changed} of {pairs} | {ties} |"
 
 
 def _changed(race: Race, ours: list[float], theirs: list[float]) -> tuple[int, int]:
@@ -99,12 +99,12 @@ def _changed(race: Race, ours: list[float], theirs: list[float]) -> tuple[int, i
 
 
 def _faster_peer(race: Race, dtype: str) -> str:
-    return min(PEERS, key=lambda name: median(found[name, dtype].cpu for found in race.rounds))
+    return min(PEERS, key=lambda name: median(timings[name, dtype].cpu for timings in race.rounds))
 
 
 def _ratio(race: Race, slower: tuple[str, str], faster: tuple[str, str]) -> tuple[float, float, float]:
-    """How many times the CPU-seconds: median, smallest and largest over the rounds."""
-    values = [found[slower].cpu / found[faster].cpu for found in race.rounds]
+    """Return the ratio of CPU-seconds: median, smallest and largest over the rounds."""
+    values = [timings[slower].cpu / timings[faster].cpu for timings in race.rounds]
     return median(values), min(values), max(values)
 
 
@@ -114,7 +114,7 @@ def _rate(race: Race, dtype: str) -> float:
 
 def _share(race: Race, tool: str, dtype: str) -> float:
     pairs = zip(race.rounds, race.rates, strict=True)
-    return median(race.flops / found[tool, dtype].cpu / rates[dtype] for found, rates in pairs)
+    return median(race.flops / timings[tool, dtype].cpu / rates[dtype] for timings, rates in pairs)
 
 
 def _met(reached: bool) -> str:

@@ -1,6 +1,6 @@
-"""Our side of the race in blanks; started as a program with {"model", "eligible", "contexts"}.
+"""Program that times our gaps; it gets a file {"model", "eligible", "contexts"}.
 
-Timed is everything from the contexts to equal weight, model weight and covered mass at all published cut-offs.
+The time covers everything from the contexts to equal weight, model weight and probability mass at all published cut-offs.
 """
 
 import json
@@ -22,31 +22,31 @@ from syntagm.tasks.gaps.shares import shares
 def main() -> None:
     torch.set_num_threads(1)
     with open(sys.argv[1], encoding="utf-8") as file:
-        asked = json.load(file)
-    model, verbs = load(asked["model"]), word_list.read("verbs")
+        settings = json.load(file)
+    model, verbs = load(settings["model"]), word_list.read("verbs")
     chosen = candidates(verbs)
-    if asked["eligible"] == "single-token":
+    if settings["eligible"] == "single-token":
         chosen = _single(model, verbs)
-    warm = Gap("The dog ", ".", chosen.words if asked["eligible"] == "single-token" else chosen.words[:16])
+    warm = Gap("The dog ", ".", chosen.words if settings["eligible"] == "single-token" else chosen.words[:16])
     list(model.fill([warm] * 2))
     ends = cuts(PUBLISHED_TOP, PUBLISHED_BOTTOM)
     start = time.process_time()
-    blanks = [Gap(left, right, chosen.words) for left, right, _ in asked["contexts"]]
+    gaps = [Gap(left, right, chosen.words) for left, right, _ in settings["contexts"]]
     lemmas = 0
-    for (_, _, label), answer in zip(asked["contexts"], model.fill(blanks), strict=True):
-        lemmas = int(shares(answer, chosen, label, ends, asked["eligible"]).eligible.sum())
-    print(json.dumps({"cpu": time.process_time() - start, "contexts": len(blanks), "lemmas": lemmas}))
+    for (_, _, label), answer in zip(settings["contexts"], model.fill(gaps), strict=True):
+        lemmas = int(shares(answer, chosen, label, ends, settings["eligible"]).eligible.sum())
+    print(json.dumps({"cpu": time.process_time() - start, "contexts": len(gaps), "lemmas": lemmas}))
 
 
 def _single(model: LanguageModel, verbs: word_list.WordList) -> Candidates:
-    """The rows whose forms are all single tokens: what is not asked for costs nothing."""
-    every = candidates(verbs)
+    """Return the rows whose forms are all single tokens; other rows must not cost time."""
+    everything = candidates(verbs)
     if model.sees == "left":
-        alone = model.single(every.words)
+        is_single = model.single(everything.words)
     else:
-        [answer] = model.fill([Gap("The dog ", ".", every.words)])
-        alone = ~(answer.above != answer.above)
-    rows = tuple(row for row, forms in zip(verbs.rows, every.forms, strict=True) if alone[forms].all())
+        [answer] = model.fill([Gap("The dog ", ".", everything.words)])
+        is_single = ~(answer.above != answer.above)
+    rows = tuple(row for row, forms in zip(verbs.rows, everything.forms, strict=True) if is_single[forms].all())
     return candidates(replace(verbs, rows=rows))
 
 

@@ -1,9 +1,9 @@
-"""The procedure of Newman et al. 2021 as it is described, written out plainly; started with {"kind", "model", "contexts"}.
+"""Program that times a plain version of Newman et al. 2021's procedure; it gets a file {"kind", "model", "contexts"}.
 
 Batches of 64 contexts, padded; logits of every position; a softmax over the whole vocabulary; a full sort of it from the top
 and one from the bottom; a Python loop over lemmas for each of 12 top and 7 bottom cut-offs, before and after the token that
-straddles the border. Lemmas with two forms of one token each. Kinder than a literal copy: each distinct context is asked once,
-probabilities and ranks are plain Python numbers before the loop, and p = 1 is not searched.
+crosses the cut-off. Only lemmas with two forms of one token each. It is faster than a literal version: each distinct context
+is computed once, probabilities and ranks are Python numbers before the loop, and p = 1 is not searched for.
 """
 
 import csv
@@ -26,41 +26,45 @@ BATCH = 64
 def main() -> None:
     torch.set_num_threads(1)
     with open(sys.argv[1], encoding="utf-8") as file:
-        asked = json.load(file)
+        settings = json.load(file)
     kinds: dict[str, Any] = {"gpt2": transformers.AutoModelForCausalLM, "bert": transformers.AutoModelForMaskedLM}
-    tokenizer = transformers.AutoTokenizer.from_pretrained(asked["model"])
+    tokenizer = transformers.AutoTokenizer.from_pretrained(settings["model"])
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    model = kinds[asked["kind"]].from_pretrained(asked["model"]).eval()
-    pairs, listed = lemmas(tokenizer, asked["kind"])
-    contexts = asked["contexts"]
-    distributions(model, tokenizer, asked["kind"], contexts[:4])
+    model = kinds[settings["kind"]].from_pretrained(settings["model"]).eval()
+    pairs, listed = lemmas(tokenizer, settings["kind"])
+    contexts = settings["contexts"]
+    distributions(model, tokenizer, settings["kind"], contexts[:4])
     seconds = {"model": 0.0, "cpu": 0.0}
     start = time.process_time()
     for first in range(0, len(contexts), BATCH):
         batch = contexts[first : first + BATCH]
         begin = time.process_time()
-        found = [both_ends(row) for row in distributions(model, tokenizer, asked["kind"], batch)]
+        both = [both_ends(row) for row in distributions(model, tokenizer, settings["kind"], batch)]
         seconds["model"] += time.process_time() - begin
-        for (_, _, label), ends in zip(batch, found, strict=True):
+        for (_, _, label), ends in zip(batch, both, strict=True):
             scores(ends, pairs if label == "singular" else [(bad, good) for good, bad in pairs])
     seconds["cpu"] = time.process_time() - start
     print(json.dumps(seconds | {"contexts": len(contexts), "lemmas": len(pairs), "listed": listed}))
 
 
 def lemmas(tokenizer: Any, kind: str) -> tuple[list[tuple[int, int]], int]:
-    """The tokens of both forms of each eligible lemma, and how many lemmas there are."""
+    """Return the tokens of both forms of each eligible lemma, and the number of all lemmas."""
     with open(VERBS, encoding="utf-8", newline="") as file:
         rows = [(row["form:singular"], row["form:plural"]) for row in csv.DictReader(file)]
-    blank = " " if kind == "gpt2" else ""
-    encoded = [[tokenizer.encode(blank + form, add_special_tokens=False) for form in row] for row in rows]
+    space = " " if kind == "gpt2" else ""
+    encoded = [[tokenizer.encode(space + form, add_special_tokens=False) for form in row] for row in rows]
     unknown = tokenizer.unk_token_id if kind == "bert" else None
-    single = [(one[0], two[0]) for one, two in encoded if len(one) == len(two) == 1 and unknown not in (one[0], two[0])]
+    single = [
+        (singular[0], plural[0])
+        for singular, plural in encoded
+        if len(singular) == len(plural) == 1 and unknown not in (singular[0], plural[0])
+    ]
     return single, len(rows)
 
 
 @torch.no_grad()
 def distributions(model: Any, tokenizer: Any, kind: str, batch: Sequence[tuple[str, str, str]]) -> torch.Tensor:
-    """Shape (contexts, vocabulary)."""
+    """Return the distributions in the gaps, shape (contexts, vocabulary)."""
     if kind == "gpt2":
         inputs = tokenizer([left.rstrip() for left, _, _ in batch], return_tensors="pt", padding=True)
         places = inputs["attention_mask"].sum(1) - 1
@@ -69,30 +73,30 @@ def distributions(model: Any, tokenizer: Any, kind: str, batch: Sequence[tuple[s
         inputs = tokenizer(texts, return_tensors="pt", padding=True)
         places = (inputs["input_ids"] == tokenizer.mask_token_id).int().argmax(1)
     logits = model(**inputs).logits
-    found: torch.Tensor = logits[torch.arange(len(batch)), places].softmax(-1)
-    return found
+    probabilities: torch.Tensor = logits[torch.arange(len(batch)), places].softmax(-1)
+    return probabilities
 
 
-def both_ends(shares: torch.Tensor) -> dict[str, tuple[list[float], torch.Tensor, list[int]]]:
-    """For top and bottom: the probabilities, their sums in order, and the rank of each entry."""
-    found = {}
+def both_ends(probabilities: torch.Tensor) -> dict[str, tuple[list[float], torch.Tensor, list[int]]]:
+    """Return the probabilities, their cumulative sums and the rank of each entry, for top and bottom."""
+    ends = {}
     for end in ("top", "bottom"):
-        ranked, order = shares.sort(descending=end == "top")
+        ranked, order = probabilities.sort(descending=end == "top")
         ranks = torch.empty_like(order)
         ranks[order] = torch.arange(len(order))
-        found[end] = (shares.tolist(), ranked.cumsum(0).clamp(max=1.0), ranks.tolist())
-    return found
+        ends[end] = (probabilities.tolist(), ranked.cumsum(0).clamp(max=1.0), ranks.tolist())
+    return ends
 
 
 def scores(ends: dict[str, tuple[list[float], torch.Tensor, list[int]]], pairs: Sequence[tuple[int, int]]) -> list[Any]:
-    """Equal weight, model weight and covered mass at each cut-off, before and after the entry at the border."""
-    found = []
+    """Return equal weight, model weight and probability mass at each cut-off, before and after the entry that crosses it."""
+    results = []
     for end, cutoffs in (("top", TOP), ("bottom", BOTTOM)):
         shares, sums, ranks = ends[end]
         for cutoff in cutoffs:
             border = len(shares) - 1 if cutoff == 1 else int((sums >= cutoff).nonzero()[0])
-            found += [_at(shares, ranks, pairs, limit, end == "top") for limit in (border, border + 1)]
-    return found
+            results += [_at(shares, ranks, pairs, limit, end == "top") for limit in (border, border + 1)]
+    return results
 
 
 def _at(

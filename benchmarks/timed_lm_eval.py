@@ -1,4 +1,4 @@
-"""lm-eval's Hugging Face model, asked for log-likelihoods only: no tasks, no request building; batches of 16."""
+"""Program that times lm-eval's Hugging Face model: log-likelihoods only, without tasks and requests; batches of 16."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
-"""Our side of the race in training; started as a program, like `timed_lstm_baseline.py`, with "corpus" and "dtype" besides.
+"""Program that times our LSTM training; it gets the file of `timed_lstm_baseline.py` with "corpus" and "dtype" added.
 
-What is timed is the loop as `syntagm train lstm` runs it, from one step to another, checkpoints and evaluation left out.
+The time covers the loop of `syntagm train lstm` from one step to another, without checkpoints and evaluation.
 """
 
 import json
@@ -21,7 +21,7 @@ from syntagm.training.words import Words
 
 
 class Timed(Progress):
-    """Takes the time from one step to another, and then stops the training."""
+    """Progress callbacks that measure the time from one step to another, and then stop the training."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
@@ -40,16 +40,16 @@ class Timed(Progress):
 def main() -> None:
     torch.set_num_threads(1)
     with open(sys.argv[1], encoding="utf-8") as file:
-        asked = json.load(file)
-    loop = Settings(epochs=1, optimiser="sgd", lr=RATE, clip=CLIP, seed=SEED, dtype=asked["dtype"])
-    size = Size(*(asked[name] for name in ("embedding", "hidden", "layers", "dropout")))
-    settings = LstmSettings(size, Words("blanks"), Steps(asked["batch"], asked["window"]), loop)
-    timed = Timed(asked["steps"])
+        task = json.load(file)
+    loop = Settings(epochs=1, optimiser="sgd", lr=RATE, clip=CLIP, seed=SEED, dtype=task["dtype"])
+    size = Size(*(task[name] for name in ("embedding", "hidden", "layers", "dropout")))
+    settings = LstmSettings(size, Words("blanks"), Steps(task["batch"], task["window"]), loop)
+    timed = Timed(task["steps"])
     with tempfile.TemporaryDirectory() as folder:
         try:
-            train(asked["corpus"], asked["corpus"], Path(folder), settings, timed)
+            train(task["corpus"], task["corpus"], Path(folder), settings, timed)
         except Interrupted:
-            tokens = (asked["steps"] - WARM_UP) * asked["batch"] * asked["window"]
+            tokens = (task["steps"] - WARM_UP) * task["batch"] * task["window"]
             print(json.dumps({"cpu": timed.cpu, "wall": timed.wall, "tokens": tokens, "losses": timed.losses}))
 
 

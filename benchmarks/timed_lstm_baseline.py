@@ -1,7 +1,7 @@
-"""A plain LSTM in training: `nn.LSTM`, a linear layer and `cross_entropy`, as PyTorch's word language model has it.
+"""Program that times the training of a plain LSTM: `nn.LSTM`, a linear layer and `cross_entropy`, as in PyTorch's example.
 
-Started as a program with a file {"ids", "words", "embedding", "hidden", "layers", "dropout", "batch", "window", "steps"}.
-Prints one line of JSON: {"cpu", "wall", "tokens", "losses"}. Needs nothing but torch.
+It gets a file {"ids", "words", "embedding", "hidden", "layers", "dropout", "batch", "window", "steps"}, prints one line of
+JSON, {"cpu", "wall", "tokens", "losses"}, and needs only torch.
 """
 
 import json
@@ -33,17 +33,17 @@ class Plain(nn.Module):
 def main() -> None:
     torch.set_num_threads(1)
     with open(sys.argv[1], encoding="utf-8") as file:
-        asked = json.load(file)
+        task = json.load(file)
     torch.manual_seed(SEED)
-    model = Plain(*(asked[name] for name in ("words", "embedding", "hidden", "layers", "dropout")))
-    # As the loop does before an epoch: the same units are then left out.
+    model = Plain(*(task[name] for name in ("words", "embedding", "hidden", "layers", "dropout")))
+    # The training loop seeds like this before an epoch; so dropout is the same.
     torch.manual_seed(SEED * 1_000_003)
     optimiser = torch.optim.SGD(model.parameters(), lr=RATE)
-    ids, batch, window = torch.tensor(asked["ids"]), asked["batch"], asked["window"]
+    ids, batch, window = torch.tensor(task["ids"]), task["batch"], task["window"]
     columns = ids[: len(ids) // batch * batch].view(batch, -1).T.contiguous()
-    hidden = cell = torch.zeros(asked["layers"], batch, asked["hidden"])
+    hidden = cell = torch.zeros(task["layers"], batch, task["hidden"])
     losses = []
-    for step in range(asked["steps"]):
+    for step in range(task["steps"]):
         if step == WARM_UP:
             wall, cpu = time.perf_counter(), time.process_time()
         rows = columns[step * window : (step + 1) * window + 1]
@@ -55,7 +55,7 @@ def main() -> None:
         optimiser.step()
         losses.append(loss.item())
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    tokens = (asked["steps"] - WARM_UP) * batch * window
+    tokens = (task["steps"] - WARM_UP) * batch * window
     print(json.dumps({"cpu": cpu, "wall": wall, "tokens": tokens, "losses": losses}))
 
 

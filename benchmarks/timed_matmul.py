@@ -1,4 +1,4 @@
-"""The machine's matrix-multiply rate with the model's shapes, in FLOP a CPU-second: one pass of all, the best of several."""
+"""Program that measures the matrix-multiply rate with the model's shapes, in FLOP per CPU-second; the best of several passes."""
 
 import json
 import sys
@@ -24,14 +24,14 @@ def main() -> None:
 
 
 def _product(inputs: int, outputs: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    given = torch.randn(ROWS, inputs, dtype=dtype)
-    return given, torch.randn(inputs, outputs, dtype=dtype), torch.empty(ROWS, outputs, dtype=dtype)
+    left = torch.randn(ROWS, inputs, dtype=dtype)
+    return left, torch.randn(inputs, outputs, dtype=dtype), torch.empty(ROWS, outputs, dtype=dtype)
 
 
 def _seconds(product: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> float:
-    given, weights, result = product
+    left, weights, result = product
     start = time.process_time()
-    torch.mm(given, weights, out=result)
+    torch.mm(left, weights, out=result)
     return time.process_time() - start
 
 

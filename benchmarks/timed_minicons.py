@@ -1,4 +1,4 @@
-"""minicons as its documentation shows it: `sequence_score` over batches of 32 in the order of the list, with a start symbol."""
+"""Program that times minicons as in its documentation: `sequence_score` over batches of 32 in order, with a start symbol."""
 
 from collections.abc import Sequence
 

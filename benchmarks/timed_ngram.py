@@ -1,4 +1,4 @@
-"""Train a 5-gram model of a text, every word kept, and write its folder: `TEXT FOLDER`."""
+"""Program that trains a 5-gram model on a text, keeping every word, and writes its folder: `TEXT FOLDER`."""
 
 import sys
 from pathlib import Path

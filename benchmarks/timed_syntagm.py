@@ -1,4 +1,4 @@
-"""Our side of the race; started as a program."""
+"""Program that times our scores of a causal model."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Our pseudo-log-likelihoods; started as a program."""
+"""Program that times our pseudo-log-likelihoods."""
 
 import math
 from collections.abc import Sequence

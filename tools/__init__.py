@@ -1,1 +1,1 @@
-"""Programs that keep the repository: none of them is part of the package."""
+"""Programs that maintain the repository; they are not part of the package."""

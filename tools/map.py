@@ -1,4 +1,4 @@
-"""Write docs/map.md, the map of the package: each file with the first sentence of its docstring.
+"""Generator of docs/map.md, the map of the package: each file with the first sentence of its docstring.
 
 python -m tools.map
 """
@@ -24,7 +24,7 @@ def summary(path: Path) -> str:
 
 
 def entries(folder: Path, depth: int = 0) -> list[str]:
-    """List a folder and what lies in it, as nested items of a Markdown list."""
+    """List a folder and its contents as nested items of a Markdown list."""
     indent = "  " * depth
     lines = item(f"{indent}- **{folder.name}/** {summary(folder / '__init__.py')}")
     for path in sorted(path for path in folder.glob("*.py") if path.name != "__init__.py"):

@@ -1,4 +1,4 @@
-"""Write the generated parts of the reference: options of models, columns of files, columns and options of views.
+"""Generator of parts of the reference: options of models, columns of files, columns and options of views.
 
 python -m tools.options
 
@@ -125,10 +125,10 @@ PAGES = [REFERENCE / "models.md", REFERENCE / "columns.md"]
 
 
 def renewed(page: Path, text: str) -> str:
-    """Return the text of a page with its generated parts as the declarations are now.
+    """Return the text of a page with its generated parts renewed from the declarations.
 
     Raises:
-        ValueError: a part has no place in the page, or several.
+        ValueError: the page does not have exactly one place for a part.
     """
     for name, content in parts(page.name).items():
         begin, end = BEGIN.format(name), END.format(name)

@@ -1,4 +1,4 @@
-"""What kind of word a word is, as far as lists, spelling and counts can tell; for `recipes.demo.clauses`."""
+"""Word classes by lists, spelling and counts, for `recipes.demo.clauses`."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ PLURAL = frozenset({"these", "those", "many", "several", "few", "both", "two", "
 DEFINITE = frozenset({"the", "my", "his", "her", "its", "our", "your", "their"})
 OTHERS = frozenset({"some", "any", "no", "such", "all", "most", "other"})
 DETERMINERS = SINGULAR | PLURAL | DEFINITE | OTHERS
-# Of these one can be the subject by itself: `One of the men`, `Those who came`.
+# Words that can be the subject without a noun: `One of the men`, `Those who came`.
 ALONE = frozenset({
     "one", "each", "either", "neither", "something", "anything", "nothing", "everyone", "everybody", "nobody", "those", "these",
 })  # fmt: skip
@@ -28,11 +28,11 @@ PREPOSITIONS = frozenset({
     "within", "without", "along", "toward", "towards", "outside", "inside", "beneath", "round", "opposite",
 })  # fmt: skip
 COORDINATORS = frozenset({"and", "or", "nor", "but"})
-# Before a form without an ending these show that it is no finite verb.
+# After these a form without an ending is no finite verb.
 BEFORE_INFINITIVES = frozenset({
     "to", "not", "can", "could", "will", "would", "shall", "should", "may", "might", "must", "did", "do", "does",
 })  # fmt: skip
-# What stands behind a finite verb rather than behind a noun of the same spelling.
+# Words that follow a finite verb rather than a noun with the same spelling.
 _OBJECTS = frozenset(
     {"him", "me", "us", "them", "himself", "itself", "that", "what", "how", "not", "to", "in", "at", "with", "upon"}
 )
@@ -55,21 +55,21 @@ CONJUNCTIONS = frozenset(
 
 
 def is_plural(noun: str) -> bool:
-    """Is a noun plural, by its spelling?"""
+    """Check by its spelling whether a noun is plural."""
     return noun in PLURAL_NOUNS or (
         len(noun) > 3 and noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s"))
     )
 
 
 class Lexicon:
-    """What words are, as far as a word list of verbs and the counts of a text tell.
+    """Word classes from a word list of verbs and the word counts of a text.
 
     Arguments:
-        texts: sentences; a noun form counts as one that exists if it is found three times.
+        texts: the sentences. A noun form is taken to exist if it occurs at least three times.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        # Capitalised words are left out: many are names.
+        # Capitalized words are skipped, because many are names.
         self.counts = Counter(word for text in texts for word in re.findall(r"\b[a-z]+\b", text))
         rows = [row for row in word_list.read("verbs").rows if row.forms[0] not in AUXILIARIES]
         known = [row for row in rows if int(row.tags["frequency"] or 0) >= 5]
@@ -83,14 +83,14 @@ class Lexicon:
         self.past = frozenset(row.forms[1] for row in known if row.tags["past"])
 
     def other_noun(self, noun: str) -> str | None:
-        """The form in the other number, None if the text has none."""
-        made = _singular(noun) if is_plural(noun) else _plural(noun)
-        found = [form for form in made if self.counts[form] >= 3 and 200 * self.counts[form] > self.counts[noun]]
-        return max(found, key=self.counts.__getitem__, default=None)
+        """Return the form of a noun in the other number, or None if the text does not have it."""
+        forms = _singular(noun) if is_plural(noun) else _plural(noun)
+        attested = [form for form in forms if self.counts[form] >= 3 and 200 * self.counts[form] > self.counts[noun]]
+        return max(attested, key=self.counts.__getitem__, default=None)
 
 
 def _singular(noun: str) -> list[str]:
-    irregular = [one for one, many in IRREGULAR.items() if many == noun]
+    irregular = [singular for singular, plural in IRREGULAR.items() if plural == noun]
     endings = (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", ""))
     return irregular or [noun.removesuffix(end) + new for end, new in endings if noun.endswith(end)]
 

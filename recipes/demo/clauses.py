@@ -1,16 +1,16 @@
-"""What the bundled model reads in its second training: clauses as far as their verb, which shows the number of its subject.
+"""Cloze lines for the second training of the bundled model: clauses up to their verb, which shows the number of its subject.
 
     python -m recipes.demo.clauses CORPUS... > clauses.txt
 
-The text is searched for clauses that begin with their subject, at the beginning of a sentence or behind a comma or conjunction:
-`The walls of the castle were very thick`. What is a noun, a verb and their number is told by spelling, a word list and the
-company that words keep; a clause in which subject and verb don't agree by these lights is dropped, since it was misread. Each
-is cut off behind the verb, and the verb alone is learnt (`syntagm train gpt2 --cloze`).
+The text is searched for clauses that begin with their subject, at the beginning of a sentence or after a comma or conjunction:
+`The walls of the castle were very thick`. Nouns, verbs and their number are recognized by spelling, a word list and
+neighbouring words. A clause whose subject and verb seem not to agree is dropped, because it was probably misread. Each clause
+is cut off after the verb, and only the verb is a training target (`syntagm train gpt2 --cloze`).
 
-Most subjects of a text have a singular noun or none beside the verb, so that a small model learns to look at the nearest noun.
-Each clause therefore comes in up to four forms, head and nearest noun in either number, where the text has a noun of that form
-(`The wall of the castles was very thick`); Zmigrod et al. 2019 do as much for gender. Then rare kinds of clauses are drawn more
-often than they are found: each kind in proportion to the fourth root of how many there are.
+In most clauses of a text, the noun nearest to the verb is the subject or is singular, so a small model learns to look at the
+nearest noun. Therefore each clause is used in up to four forms, with head and nearest noun in either number, if the text has
+such a form (`The wall of the castles was very thick`); Zmigrod et al. 2019 do the same for gender. Then rare kinds of clauses
+are oversampled: each kind is drawn in proportion to the fourth root of its frequency.
 """
 
 import re
@@ -49,15 +49,16 @@ _TOKEN = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*|[^\sA-Za-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause as far as its verb.
+    """A clause up to its verb.
 
     Arguments:
-        words: in lower case.
-        head, verb: where they stand.
-        nouns: where nouns between them stand that have a form of the other number.
-        kind: what stands between: nothing, a phrase, a relative clause, or only its first word, if the verb is its own.
-        plural: is the head?
-        near: where the last noun between them stands, if there is one.
+        words: its words, in lower case.
+        head, verb: the indices of the subject's head and of the verb.
+        nouns: the indices of nouns between them that can take the other number.
+        kind: the material between head and verb: `nothing`, `phrase`, `clause` (a relative clause), or `its own` (only the
+            relative pronoun, if the verb is that of the relative clause).
+        plural: True if the head is plural.
+        near: the index of the last noun between head and verb, if there is one.
     """
 
     words: tuple[str, ...]
@@ -70,7 +71,7 @@ class Clause:
 
     @property
     def cell(self) -> tuple[str, bool, bool, bool]:
-        """Clauses of one cell are drawn alike."""
+        """The properties by which clauses are grouped for sampling: kind, number, attraction, auxiliary."""
         verb = self.words[self.verb]
         attracted = self.near is not None and is_plural(self.words[self.near]) != self.plural
         return self.kind, self.plural, attracted, verb in FORMS_OF_AUXILIARIES
@@ -81,7 +82,7 @@ class Clause:
 
 
 def clauses(text: str, lexicon: Lexicon) -> Iterator[Clause]:
-    """The clauses of a sentence that begin with a determiner and show the number of their subject."""
+    """Yield the clauses of a sentence that begin with a determiner and show the number of their subject."""
     tokens = [token.replace("’", "'") for token in _TOKEN.findall(text)]
     read = 0
     for first, token in enumerate(tokens):
@@ -91,13 +92,13 @@ def clauses(text: str, lexicon: Lexicon) -> Iterator[Clause]:
                 if not word[0].isalpha():
                     break
                 words.append(word if word[0].isupper() and words else word.lower())
-            if found := _read(words, lexicon):
-                read = first + found.verb
-                yield found
+            if clause := _read(words, lexicon):
+                read = first + clause.verb
+                yield clause
 
 
 def _begins(tokens: Sequence[str], first: int) -> bool:
-    """Does a clause begin here, by what stands before it?"""
+    """Check by the preceding words whether a clause begins at a token."""
     before = [token.lower() for token in tokens[max(0, first - 2) : first]]
     if not before or not before[-1][0].isalpha() or before[-1] in CONJUNCTIONS:
         return True
@@ -120,14 +121,14 @@ def _read(words: Sequence[str], lexicon: Lexicon) -> Clause | None:
         relative = relative or word in RELATIVES or word in PRONOUNS
         if word in lexicon.verbs and lexicon.verbs[word] == plural and _finite(words, head, place, lexicon):
             return _clause(words, head, place, plural, lexicon)
-        # The verb of a relative clause may agree with a subject of its own; any other has been misread.
+        # An auxiliary that does not agree is the verb of a relative clause, or else the clause was misread.
         if word in lexicon.verbs and word in FORMS_OF_AUXILIARIES and not relative:
             return None
     return None
 
 
 def _head(words: Sequence[str], lexicon: Lexicon) -> int | None:
-    """Where the head of the subject stands: before the first word that can't belong to what precedes it."""
+    """Return the index of the subject's head, which precedes the first word that can't belong to the noun phrase."""
     if words[0] in ALONE and len(words) > 1 and words[1] in PREPOSITIONS | RELATIVES:
         return 0
     for place in range(1, len(words)):
@@ -146,7 +147,7 @@ def _head(words: Sequence[str], lexicon: Lexicon) -> int | None:
 
 
 def _finite(words: Sequence[str], head: int, place: int, lexicon: Lexicon) -> bool:
-    """Is a form of the right number a finite verb here, rather than a noun, an infinitive or a participle?"""
+    """Check whether a form that agrees is a finite verb here, and no noun, infinitive or participle."""
     word, before = words[place], words[place - 1]
     if word in FORMS_OF_AUXILIARIES:
         return True
@@ -171,7 +172,7 @@ def _clause(words: Sequence[str], head: int, verb: int, plural: bool, lexicon: L
 
 
 def _changeable(words: Sequence[str], place: int, verb: int, lexicon: Lexicon) -> bool:
-    """Can a noun take its other number where it stands?"""
+    """Check whether a noun can take the other number in its context."""
     word, before, behind = words[place], words[place - 1], words[place + 1]
     if place + 1 < verb and behind in lexicon.verbs:
         return False
@@ -186,7 +187,7 @@ def _changeable(words: Sequence[str], place: int, verb: int, lexicon: Lexicon) -
 
 
 def _noun(words: Sequence[str], place: int, lexicon: Lexicon) -> bool:
-    """Is this a noun that has a form of the other number?"""
+    """Check whether a word is a noun that has a form in the other number."""
     word = words[place]
     if not word.islower() or word in DETERMINERS | PREPOSITIONS | RELATIVES | PRONOUNS:
         return False
@@ -194,17 +195,18 @@ def _noun(words: Sequence[str], place: int, lexicon: Lexicon) -> bool:
 
 
 def forms(clause: Clause, lexicon: Lexicon) -> list[Clause]:
-    """The clause itself, and with its nouns, or its head and verb, or both in the other number, where that can be."""
-    made = [clause]
+    """Return a clause and its variants with nouns, or head and verb, or all of these in the other number, where possible."""
+    variants = [clause]
     if clause.nouns:
-        made.append(_changed(clause, clause.nouns, lexicon))
+        variants.append(_changed(clause, clause.nouns, lexicon))
     before, noun = clause.words[: clause.head], clause.words[clause.head]
     definite = before and before[0] in DEFINITE and not frozenset(before) & PLURAL
     if definite and lexicon.other_noun(noun):
-        made += [
-            replace(_changed(one, (clause.head, clause.verb), lexicon), plural=not one.plural) for one in tuple(made)
+        variants += [
+            replace(_changed(variant, (clause.head, clause.verb), lexicon), plural=not variant.plural)
+            for variant in tuple(variants)
         ]
-    return made
+    return variants
 
 
 def _changed(clause: Clause, places: Iterable[int], lexicon: Lexicon) -> Clause:
@@ -215,34 +217,35 @@ def _changed(clause: Clause, places: Iterable[int], lexicon: Lexicon) -> Clause:
     return replace(clause, words=tuple(words))
 
 
-def draw(found: Mapping[tuple[str, bool, bool, bool], Sequence[Clause]], number: int, seed: int) -> list[Clause]:
-    """Some clauses, those of each cell in proportion to the fourth root of its size, each of a cell as often as the others.
+def draw(by_cell: Mapping[tuple[str, bool, bool, bool], Sequence[Clause]], number: int, seed: int) -> list[Clause]:
+    """Sample clauses from each cell in proportion to the fourth root of its size, each clause of a cell equally often.
 
     Arguments:
-        found: clauses by cell.
-        number: how many are drawn at most; none is drawn more than `REPEATS` times.
+        by_cell: clauses by cell.
+        number: the largest number of clauses. No clause is drawn more than `REPEATS` times.
+        seed: the seed of the sample.
     """
     generator = np.random.default_rng(seed)
-    total = sum(len(some) ** 0.25 for some in found.values())
+    total = sum(len(members) ** 0.25 for members in by_cell.values())
     drawn: list[Clause] = []
-    for _, some in sorted(found.items()):
-        wanted = min(REPEATS * len(some), round(number * len(some) ** 0.25 / total))
-        drawn += list(some) * (wanted // len(some))
-        drawn += [some[index] for index in generator.permutation(len(some))[: wanted % len(some)]]
+    for _, members in sorted(by_cell.items()):
+        wanted = min(REPEATS * len(members), round(number * len(members) ** 0.25 / total))
+        drawn += list(members) * (wanted // len(members))
+        drawn += [members[index] for index in generator.permutation(len(members))[: wanted % len(members)]]
     return drawn
 
 
 def main(paths: Sequence[str]) -> None:
-    """Write the clauses of corpora, a line each."""
+    """Print the clauses of corpora, one per line."""
     lexicon = Lexicon(corpus.texts(paths))
-    found: dict[tuple[str, bool, bool, bool], list[Clause]] = {}
+    by_cell: dict[tuple[str, bool, bool, bool], list[Clause]] = {}
     for text in corpus.texts(paths):
         for clause in clauses(text, lexicon):
             for form in forms(clause, lexicon):
-                found.setdefault(form.cell, []).append(form)
-    for cell, some in sorted(found.items()):
-        print(f"{len(some):7,} {cell}", file=sys.stderr)
-    for clause in draw(found, NUMBER, SEED):
+                by_cell.setdefault(form.cell, []).append(form)
+    for cell, members in sorted(by_cell.items()):
+        print(f"{len(members):7,} {cell}", file=sys.stderr)
+    for clause in draw(by_cell, NUMBER, SEED):
         print(clause)
 
 

@@ -1,8 +1,8 @@
-"""Make `syntagm/materials/lexicon/verbs.csv`: python recipes/verbs/build.py CORPORA VERBS.csv
+"""Builder of `syntagm/materials/lexicon/verbs.csv`: python recipes/verbs/build.py CORPORA VERBS.csv
 
-CORPORA holds classics.{1,2,3}, brown.* and the tree banks *.trees. The package lemminflect 0.2.3 must be installed: its
-dictionary says which words are verbs and which of them are nouns, too, and checks the spelling.
-docs/guide/verbs.md tells the rest.
+CORPORA is a folder with classics.{1,2,3}, brown.* and the treebanks *.trees. The package lemminflect 0.2.3 must be installed.
+Its dictionary tells which words are verbs and which of them are also nouns, and it checks the spelling. See
+docs/guide/verbs.md.
 """
 
 import csv
@@ -18,23 +18,23 @@ import spelling
 from lemminflect.core.Inflections import Inflections
 
 TRANSITIVITY_AT_LEAST = 3
-# Past tenses like their base, where the dictionary has only the regular ones.
+# Verbs with a past tense like their base, for which the dictionary has only the regular past tense.
 ALSO_PAST = frozenset(["bid", "broadcast", "forecast", "sublet", "sweat"])
 HEADER = ["lemma", "form:singular", "form:plural", "frequency", "band", "transitivity", "noun", "past"]
 
 
 def dictionary() -> dict[str, dict[str, tuple[str, ...]]]:
-    """All verbs of lemminflect that are one word in small letters, and those taken in, with their forms by tag."""
+    """Return all verbs of lemminflect that are one lower-case word, and the added ones, with their forms by tag."""
     entries = Inflections()._getInflDict()  # it offers no public list
     lemmas = sorted(lemma for lemma, tags in entries.items() if "VBZ" in tags and re.fullmatch("[a-z]+", lemma))
-    found = {lemma: lemminflect.getAllInflections(lemma, upos="VERB") for lemma in lemmas}
-    missing = [lemma for lemma in [*spelling.listed("taken_in.txt"), *spelling.variants(())] if lemma not in found]
-    found |= {lemma: lemminflect.getAllInflectionsOOV(lemma, upos="VERB") for lemma in missing}
-    return {lemma: {"VBN": forms.get("VBD", ())} | forms for lemma, forms in found.items()}
+    verbs = {lemma: lemminflect.getAllInflections(lemma, upos="VERB") for lemma in lemmas}
+    missing = [lemma for lemma in [*spelling.listed("taken_in.txt"), *spelling.variants(())] if lemma not in verbs]
+    verbs |= {lemma: lemminflect.getAllInflectionsOOV(lemma, upos="VERB") for lemma in missing}
+    return {lemma: {"VBN": forms.get("VBD", ())} | forms for lemma, forms in verbs.items()}
 
 
 class Evidence:
-    """All counts, made once."""
+    """Counts of words in the corpora."""
 
     def __init__(self, corpora: Path) -> None:
         books = [next(corpora.glob(f"classics.{number}.txt*")) for number in (1, 2, 3)]
@@ -43,49 +43,56 @@ class Evidence:
         self.tags, self.objects = evidence.tagged(sorted(corpora.glob("*.trees")))
 
     def shown(self, forms: dict[str, tuple[str, ...]]) -> bool:
-        """Tagged as a verb in a tree bank, or two of base, third person and -ed or -ing occur."""
+        """Check that a form is tagged as a verb in a treebank, or that two of base, third person and -ed/-ing form occur."""
         kinds = [forms.get("VB", ()), forms.get("VBZ", ()), (*forms.get("VBD", ()), *forms.get("VBG", ()))]
         occurring = sum(any(self.books[form] + self.brown[form] for form in kind) for kind in kinds)
         return occurring > 1 or any(self.tags[form, tag] for tag, kind in forms.items() for form in kind)
 
     def noun(self, word: str) -> bool:
-        """A noun in the dictionary, and tagged so in a tree bank, or five times after an article or a possessive in the books."""
+        """Check whether a word is also a noun.
+
+        It must be a noun in the dictionary, and tagged as a noun in a treebank or five times after an article or possessive
+        in the books.
+        """
         after = sum(self.pairs[before, word] for before in evidence.SETS["noun"])
         return "NOUN" in lemminflect.getAllLemmas(word) and (self.tags[word, "NN"] > 0 or after >= 5)
 
 
 def candidates(verbs: dict[str, dict[str, tuple[str, ...]]], seen: Evidence) -> list[str]:
-    """The lemmas of the list: shown or taken in, not left out, one spelling of each."""
+    """Return the lemmas of the list: attested or added, not excluded, with one spelling each."""
     other = spelling.variants(verbs)
-    found = {other.get(lemma, lemma) for lemma, forms in verbs.items() if seen.shown(forms)}
-    found |= {other.get(lemma, lemma) for lemma in spelling.listed("taken_in.txt")}
-    return sorted(found - set(spelling.listed("left_out.txt")))
+    lemmas = {other.get(lemma, lemma) for lemma, forms in verbs.items() if seen.shown(forms)}
+    lemmas |= {other.get(lemma, lemma) for lemma in spelling.listed("taken_in.txt")}
+    return sorted(lemmas - set(spelling.listed("left_out.txt")))
 
 
 def roles(lemmas: list[str], verbs: dict[str, dict[str, tuple[str, ...]]]) -> dict[str, dict[str, set[str]]]:
-    """Form -> lemma -> the tags with which the form belongs to it."""
-    found: dict[str, dict[str, set[str]]] = {}
+    """Return the tags of each form by lemma: form -> lemma -> tags."""
+    owners: dict[str, dict[str, set[str]]] = {}
     for lemma, kept in spelling.variants(verbs).items():
         if kept in lemmas and lemma in verbs:
-            _enter(found, kept, verbs[lemma])
+            _enter(owners, kept, verbs[lemma])
     for lemma in lemmas:
-        _enter(found, lemma, verbs.get(lemma, {}) | {"VB": (lemma,), "VBZ": (third_person(lemma),)})
-    return found
+        _enter(owners, lemma, verbs.get(lemma, {}) | {"VB": (lemma,), "VBZ": (third_person(lemma),)})
+    return owners
 
 
-def _enter(found: dict[str, dict[str, set[str]]], lemma: str, forms: dict[str, tuple[str, ...]]) -> None:
+def _enter(owners: dict[str, dict[str, set[str]]], lemma: str, forms: dict[str, tuple[str, ...]]) -> None:
     for tag, kind in forms.items():
         for form in kind:
-            found.setdefault(form, {}).setdefault(lemma, set()).add("VB" if tag == "VBP" else tag)
+            owners.setdefault(form, {}).setdefault(lemma, set()).add("VB" if tag == "VBP" else tag)
 
 
 def third_person(lemma: str) -> str:
-    """By exception or by rule."""
+    """Return the third person singular of a verb, by exception or by rule."""
     return spelling.exceptions().get(lemma) or spelling.rule(lemma)
 
 
 def frequencies(forms: dict[str, dict[str, set[str]]], seen: Evidence) -> Counter[str]:
-    """Occurrences of all forms of each lemma: all of a form that is nothing else, else those that a word before announces."""
+    """Count the occurrences of all forms of each lemma in the books.
+
+    A form that belongs to one verb only counts always; any other counts only after a word that shows which it is.
+    """
     total: Counter[str] = Counter()
     for form, owners in forms.items():
         parts = set(lemminflect.getAllLemmas(form))
@@ -105,7 +112,11 @@ def _announcing(tags: set[str]) -> set[str]:
 
 
 def transitivity(lemma: str, forms: dict[str, dict[str, set[str]]], seen: Evidence) -> str:
-    """`transitive` with an object nine times of ten, `intransitive` one of ten at most, `both` between; empty below three."""
+    """Classify a verb by how often it has an object.
+
+    `transitive`: at least nine times of ten; `intransitive`: at most once in ten; otherwise `both`. The class is empty with
+    fewer than three occurrences.
+    """
     own = [form for form, owners in forms.items() if set(owners) == {lemma}]
     having, lacking = (sum(seen.objects[form, flag] for form in own) for flag in (True, False))
     if lemma == "be" or having + lacking < TRANSITIVITY_AT_LEAST:
@@ -115,7 +126,7 @@ def transitivity(lemma: str, forms: dict[str, dict[str, set[str]]], seen: Eviden
 
 
 def rows(corpora: Path) -> Iterator[list[str]]:
-    """The rows of the list, by lemma."""
+    """Yield the rows of the list, ordered by lemma."""
     verbs, seen = dictionary(), Evidence(corpora)
     lemmas = candidates(verbs, seen)
     forms = roles(lemmas, verbs)
@@ -137,7 +148,7 @@ def rows(corpora: Path) -> Iterator[list[str]]:
 
 
 def compare(lemma: str, verbs: dict[str, dict[str, tuple[str, ...]]]) -> None:
-    """Say where the dictionary has another third person, or also another."""
+    """Print a line if the dictionary has another third person singular, or several."""
     theirs = verbs.get(lemma, {}).get("VBZ", ())
     if theirs != (third_person(lemma),):
         print(f"{lemma}: {third_person(lemma)}, lemminflect {' '.join(theirs) or 'nothing'}", file=sys.stderr)

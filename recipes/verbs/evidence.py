@@ -1,4 +1,4 @@
-"""What books and tree banks show of words: how often, after which word, with which tags, with or without an object."""
+"""Counts of words in books and treebanks: frequency, preceding word, tags, and objects of verbs."""
 
 import gzip
 import re
@@ -13,25 +13,25 @@ WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?", re.IGNORECASE)
 
 
 def word_sets() -> dict[str, frozenset[str]]:
-    """The words of word_sets.txt, by what they say."""
-    found: dict[str, frozenset[str]] = {}
+    """Read the sets of words in word_sets.txt, by name."""
+    sets: dict[str, frozenset[str]] = {}
     for line in Path(__file__).with_name("word_sets.txt").read_text(encoding="utf-8").splitlines():
         name, _, words = line.partition(": ")
-        found |= {} if line[:1] in ("#", "") else {name: found.get(name, frozenset()) | set(words.split())}
-    return found
+        sets |= {} if line[:1] in ("#", "") else {name: sets.get(name, frozenset()) | set(words.split())}
+    return sets
 
 
 SETS = word_sets()
 
 
 def lines(path: Path) -> Iterator[str]:
-    """The lines of a text, gzipped or not."""
+    """Yield the lines of a text, gzipped or not."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
         yield from file
 
 
 def words(paths: Iterable[Path]) -> tuple[Counter[str], Counter[tuple[str, str]]]:
-    """How often each word occurs, and each after the word before it. Words with capitals count only at the start of a line."""
+    """Count words, and pairs of a word and the word before it. Capitalized words count only at the start of a line."""
     single: Counter[str] = Counter()
     double: Counter[tuple[str, str]] = Counter()
     for path in paths:
@@ -46,10 +46,10 @@ def words(paths: Iterable[Path]) -> tuple[Counter[str], Counter[tuple[str, str]]
 
 
 def tagged(paths: Iterable[Path]) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, bool]]]:
-    """How often each (word, tag) occurs in the trees; and each verb form (with an object?).
+    """Count (word, tag) pairs in the trees, and (verb form, has an object) pairs.
 
-    An object is a noun phrase beside the verb in its verb phrase. A participle in the phrase of a form of `be` has one: it
-    is a passive.
+    An object is a noun phrase after the verb in its verb phrase. A past participle in the phrase of a form of `be` is a
+    passive and counts as having an object.
     """
     tags: Counter[tuple[str, str]] = Counter()
     objects: Counter[tuple[str, bool]] = Counter()
@@ -84,5 +84,5 @@ def _is_object(node: Tree) -> bool:
     label, *functions = node.label.split("-")
     if label != "NP" or {"TMP", "ADV", "EXT", "PRD", "LOC", "DIR", "MNR", "VOC"} & set(functions):
         return False
-    said = trees.words(node)
-    return not said or said[-1].lower() not in SETS["adverbial"]
+    words_of_phrase = trees.words(node)
+    return not words_of_phrase or words_of_phrase[-1].lower() not in SETS["adverbial"]

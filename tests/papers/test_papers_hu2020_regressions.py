@@ -59,8 +59,8 @@ def test_a_test_that_cannot_be_made_is_a_note() -> None:
         ("all classes", "architecture"),
         ("without n-gram", "architecture"),
     ]
-    [failed] = [note for note in made.notes if "no test" in note]
-    assert failed.startswith("without n-gram: no test of size: ")
+    [failed] = [note for note in made.notes if "not tested" in note]
+    assert failed.startswith("without n-gram: size is not tested: ")
     assert "the larger model has the lower likelihood, by 1;" in failed
     # Which models: those of all classes are fitted.
     assert "without GPT-2: full is not fitted: the reason." in made.notes

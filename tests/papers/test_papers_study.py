@@ -57,9 +57,9 @@ def test_runs_of_one_model_are_numbered(run: Run) -> None:
 
 def test_nothing_that_counts(tmp_path: Path) -> None:
     other = toy_run(tmp_path / "run", pairs("nn-nv-rpl", "dog"))
-    with pytest.raises(RunError, match="no results that count"):
+    with pytest.raises(RunError, match="no results on suites that count"):
         _study.of_runs([other], hu2020.ASIDE)
-    with pytest.raises(RunError, match="no results that count"):
+    with pytest.raises(RunError, match="no results on suites that count"):
         _study.of_runs([])
 
 
@@ -69,8 +69,8 @@ def test_means_over_other_suites_and_items_are_said_to_be(run: Run, tmp_path: Pa
     less = toy_run(tmp_path / "less", pairs("number_src", "cat"))
     study = _study.of_runs([run, less], hu2020.ASIDE)
     assert study.remarks == (
-        f"not all have the 2 suites: 2: {less.model}: 1",
-        "not the same items in all runs: number_src",
+        f"number of suites below 2: 2: {less.model}: 1",
+        "items differ between runs: number_src",
     )
     assert set(study.remarks) <= set(tables.classes(study).notes)
     record = json.loads((less.folder / "run.json").read_text()) | {"status": "interrupted"}

@@ -329,17 +329,17 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:
         ("{}", "KeyError"),
         ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.12345}', "a share of 1000 pairs"),
         ("[", "line 1, column 2: not JSON here"),
-        ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.1}\n' * 2, "once more"),
+        ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.1}\n' * 2, "a twice"),
         ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":NaN}', "column 52: NaN"),
         ('{"UID":"wh_island","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.1}', "and 65 more paradigms; expected all 67"),
     ):
         (tmp_path / "models_summary.jsonl").write_text(line + "\n")
         with pytest.raises(InputError, match=said):
             warstadt2020.from_raw(tmp_path)
-    with pytest.raises(InputError, match=r"judgements of people: nothing of .* and 66 more paradigms"):
+    with pytest.raises(InputError, match=r"human judgements: no data for .* and 66 more paradigms"):
         people({})
     (tmp_path / "human_responses.csv").write_text(
         ",".join(["AssignmentId", *header]) + "\n" + 2 * ("A" + 21 * "," + "\n")
     )
-    with pytest.raises(InputError, match="assignment A once more"):
+    with pytest.raises(InputError, match="assignment A twice"):
         warstadt2020.from_raw(tmp_path)

@@ -1,8 +1,9 @@
-"""The mixed-effects regressions of Hu et al. 2020: does model class explain scores, or the size of the corpus?
+"""The mixed-effects regressions of Hu et al. 2020: do model class and corpus size explain scores?
 
-An observation is the score of a trained model on a suite. By suite, intercept, slope of log corpus size and differences of model
-classes vary together; each model has an intercept of its own. Maximum likelihood. An ablation takes a predictor out of the
-fixed effects and keeps it in the random ones. (lme4, `notebooks/lme-analysis.Rmd` of the paper's repository.)
+An observation is the score of a trained model on a suite. Random effects by suite are the intercept, the slope of log corpus
+size and the differences between model classes, all correlated; each model has a random intercept. Fits maximize the
+likelihood. An ablation removes a predictor from the fixed effects and keeps it in the random ones. (lme4,
+`notebooks/lme-analysis.Rmd` of the paper's repository.)
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,14 +28,14 @@ FIXED = {
     "circuit_no_size": "log(numwords) + architecture * circuit",
     "circuit_no_architecture": "log(numwords) * circuit + architecture",
 }
-# What is tested -> the models without and with it.
+# Tested predictor -> the models without and with it.
 TESTS = {
     "size": ("no_size", "full"),
     "architecture": ("no_architecture", "full"),
     "size by circuit": ("circuit_no_size", "circuit_full"),
     "architecture by circuit": ("circuit_no_architecture", "circuit_full"),
 }
-# Footnote 7 of the paper: the same without some model classes.
+# Footnote 7 of the paper: the same models without some model classes.
 WITHOUT = {"without n-gram": (ALL_NGRAMS,), "without GPT-2": (ALL_GPT2,), "without both": (ALL_NGRAMS, ALL_GPT2)}
 _ABLATIONS = ("full", "no_size", "no_architecture")
 LOGISTIC = "correct ~ log(numwords) + architecture + (1 | suite) + (1 | suite:item) + (1 | instance)"
@@ -42,11 +43,11 @@ LOGISTIC = "correct ~ log(numwords) + architecture + (1 | suite) + (1 | suite:it
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """What could be fitted, and why the rest could not.
+    """The fits of some models, and the reasons why others could not be fitted.
 
     Arguments:
-        fits: name of the model, as in `FIXED` -> its fit.
-        failures: name -> the reason.
+        fits: name of the model, as in `FIXED` -> fit.
+        failures: name of the model -> reason.
     """
 
     fits: Mapping[str, Fit]
@@ -54,13 +55,16 @@ class Fits:
 
 
 def observations(study: Study) -> pl.DataFrame:
-    """A row a trained model and suite: performance, numwords (millions), architecture, suite, circuit, instance."""
+    """Return the observations, a row per trained model and suite.
+
+    The columns are performance, numwords (millions), architecture, suite, circuit and instance.
+    """
     scores = study.scores().filter(pl.col("corpus") != "")
     return scores.select(pl.col("score").alias("performance"), *_predictors(study), "suite", _circuit(study))
 
 
 def fitted(table: pl.DataFrame, names: tuple[str, ...] = tuple(FIXED)) -> Fits:
-    """The fits of some models to observations; those that the data don't allow have a reason instead."""
+    """Fit models to observations; models that the data don't allow get a reason instead of a fit."""
     fits: dict[str, Fit] = {}
     failures: dict[str, str] = {}
     for name in names:
@@ -72,43 +76,43 @@ def fitted(table: pl.DataFrame, names: tuple[str, ...] = tuple(FIXED)) -> Fits:
 
 
 def tables(study: Study) -> Iterator[tuple[str, Table]]:
-    """All tables of regressions, by the names of their files."""
+    """Yield all tables of regressions, with the names of their files."""
     table = observations(study)
-    found = fitted(table)
-    yield "regressions", regressions(found)
-    yield "regression_fits", fits(found)
-    yield "regression_tests", tests({"all classes": found, **without_classes(table)})
-    if found.fits:
-        yield "regression_coefficients", coefficients(found)
-        yield "regression_random_effects", random_effects(found)
+    all_fits = fitted(table)
+    yield "regressions", regressions(all_fits)
+    yield "regression_fits", fits(all_fits)
+    yield "regression_tests", tests({"all classes": all_fits, **without_classes(table)})
+    if all_fits.fits:
+        yield "regression_coefficients", coefficients(all_fits)
+        yield "regression_random_effects", random_effects(all_fits)
     yield "regression_items", items(study)
 
 
 def without_classes(table: pl.DataFrame) -> dict[str, Fits]:
-    """The models without circuits, fitted without some model classes, as far as those are there to be left out."""
-    there = set(table["architecture"])
+    """Fit the models without circuits to subsets of the data that exclude some model classes, if the data have these."""
+    present = set(table["architecture"])
     return {
         name: fitted(table.filter(~pl.col("architecture").is_in([*chain(*classes)])), _ABLATIONS)
         for name, classes in WITHOUT.items()
-        if all(there.intersection(names) for names in classes)
+        if all(present.intersection(names) for names in classes)
     }
 
 
-def regressions(found: Fits) -> Table:
-    """Log-likelihood, AIC and BIC of each model."""
+def regressions(fitted_models: Fits) -> Table:
+    """Make the table of log-likelihood, AIC and BIC of each model."""
     rows = tuple(
-        (name, fit.loglik, fit.aic, fit.bic) if (fit := found.fits.get(name)) else (name, None, None, None)
+        (name, fit.loglik, fit.aic, fit.bic) if (fit := fitted_models.fits.get(name)) else (name, None, None, None)
         for name in FIXED
     )
-    return Table("Mixed-effects regressions", ("model", "loglik", "aic", "bic"), rows, (), _notes(found))
+    return Table("Mixed-effects regressions", ("model", "loglik", "aic", "bic"), rows, (), _notes(fitted_models))
 
 
-def fits(found: Fits) -> Table:
-    """How each fit went: parameters, observations, starts, how far they agree, and whether it is singular."""
+def fits(fitted_models: Fits) -> Table:
+    """Make the table of fit diagnostics: parameters, observations, starts and their agreement, convergence, singularity."""
     rows = tuple(
-        (name, one.k, one.n, one.sigma, len(one.reached), max(one.reached) - min(one.reached), _yes(one.converged),
-         _yes(one.singular), "; ".join(one.messages))
-        for name, one in found.fits.items()
+        (name, fit.k, fit.n, fit.sigma, len(fit.reached), max(fit.reached) - min(fit.reached), _yes(fit.converged),
+         _yes(fit.singular), "; ".join(fit.messages))
+        for name, fit in fitted_models.fits.items()
     )  # fmt: skip
     columns = (
         "model",
@@ -121,53 +125,63 @@ def fits(found: Fits) -> Table:
         "singular",
         "remarks",
     )
-    notes = ("spread: between the deviances that the starts end at.", *_notes(found))
-    return Table("Mixed-effects regressions: how the fits went", columns, rows, (), notes)
+    notes = ("spread: the range of the final deviances of all starts.", *_notes(fitted_models))
+    return Table("Mixed-effects regressions: fit diagnostics", columns, rows, (), notes)
 
 
-def tests(found: Mapping[str, Fits]) -> Table:
-    """Likelihood-ratio tests, and AIC with and without what is tested; a test that can't be made is a note."""
+def tests(by_classes: Mapping[str, Fits]) -> Table:
+    """Make the table of likelihood-ratio tests, with the AIC with and without the tested predictor.
+
+    A note gives the reason for each test that can't be made.
+    """
     rows: list[tuple[Cell, ...]] = []
-    notes = ["Classes: all, and without those of footnote 7 of the paper."]
-    for classes, several in found.items():
-        notes += [f"{classes}: {note}" for note in _notes(several)[1:]]
+    notes = ["classes: all, and without those of footnote 7 of the paper."]
+    for classes, fitted_models in by_classes.items():
+        notes += [f"{classes}: {note}" for note in _notes(fitted_models)[1:]]
         for tested, (smaller, larger) in TESTS.items():
-            if smaller in several.fits and larger in several.fits:
+            if smaller in fitted_models.fits and larger in fitted_models.fits:
                 try:
-                    rows.append((classes, tested, *_tested(several.fits[smaller], several.fits[larger])))
+                    rows.append((classes, tested, *_tested(fitted_models.fits[smaller], fitted_models.fits[larger])))
                 except SyntagmError as error:
-                    notes.append(f"{classes}: no test of {tested}: {error}")
+                    notes.append(f"{classes}: {tested} is not tested: {error}")
     columns = ("classes", "tested", "chi2", "df", "p", "aic with", "aic without", "observations")
     return Table("Likelihood-ratio tests", columns, tuple(rows), (), tuple(notes))
 
 
-def coefficients(found: Fits) -> Table:
-    """The fixed effects of all models."""
+def coefficients(fitted_models: Fits) -> Table:
+    """Make the table of the fixed effects of all models."""
     rows = tuple(
-        (name, one.name, one.estimate, one.se, one.t) for name, fit in found.fits.items() for one in fit.coefficients
+        (name, coefficient.name, coefficient.estimate, coefficient.se, coefficient.t)
+        for name, fit in fitted_models.fits.items()
+        for coefficient in fit.coefficients
     )
-    return Table("Fixed effects", ("model", "term", "estimate", "se", "t"), rows, (), _notes(found)[:1])
+    return Table("Fixed effects", ("model", "term", "estimate", "se", "t"), rows, (), _notes(fitted_models)[:1])
 
 
-def random_effects(found: Fits) -> Table:
-    """Standard deviations of the random effects, and their correlations with those before them."""
+def random_effects(fitted_models: Fits) -> Table:
+    """Make the table of the standard deviations of random effects and of their correlations with the effects above."""
     rows = tuple(
         (
             name,
             group.name,
             effect,
-            group.sd[at],
-            ", ".join(f"{group.correlations[at][other]:.3f}" for other in range(at)),
+            group.sd[index],
+            ", ".join(f"{group.correlations[index][other]:.3f}" for other in range(index)),
         )
-        for name, fit in found.fits.items()
+        for name, fit in fitted_models.fits.items()
         for group in fit.groups
-        for at, effect in enumerate(group.effects)
+        for index, effect in enumerate(group.effects)
     )
-    return Table("Random effects", ("model", "group", "effect", "sd", "correlations"), rows, (), _notes(found)[:1])
+    return Table(
+        "Random effects", ("model", "group", "effect", "sd", "correlations"), rows, (), _notes(fitted_models)[:1]
+    )
 
 
 def items(study: Study) -> Table:
-    """Beyond the paper: a logistic regression of single items, because means of suites hide how many items they rest on."""
+    """Make the table of a logistic regression of single items, which is not in the paper.
+
+    Suite means ignore how many items they are based on.
+    """
     table = study.items.filter((pl.col("corpus") != "") & pl.col("value").is_in([0.0, 1.0]))
     rows = table.select(pl.col("value").cast(pl.Int64).alias("correct"), *_predictors(study), "suite", "item")
     columns = ("term", "estimate", "se", "z")
@@ -177,11 +191,19 @@ def items(study: Study) -> Table:
     except SyntagmError as error:
         return Table(title, columns, (), (), (f"Not fitted: {error}",))
     notes = (
-        f"{LOGISTIC}; Laplace's approximation; log odds; {fit.n:,} items; log-likelihood {fit.loglik:.2f}.",
+        f"{LOGISTIC}; Laplace approximation; log odds; {fit.n:,} items; log-likelihood {fit.loglik:.2f}.",
         "Standard deviations: " + ", ".join(f"{group.name} {group.sd[0]:.3f}" for group in fit.groups) + ".",
         *fit.messages,
     )
-    return Table(title, columns, tuple((one.name, one.estimate, one.se, one.t) for one in fit.coefficients), (), notes)
+    return Table(
+        title,
+        columns,
+        tuple(
+            (coefficient.name, coefficient.estimate, coefficient.se, coefficient.t) for coefficient in fit.coefficients
+        ),
+        (),
+        notes,
+    )
 
 
 def _predictors(study: Study) -> tuple[pl.Expr, ...]:
@@ -191,7 +213,7 @@ def _predictors(study: Study) -> tuple[pl.Expr, ...]:
 
 
 def _circuit(study: Study) -> pl.Expr:
-    # The one suite without a circuit is a level of its own.
+    # The only suite without a circuit is a level of its own.
     return pl.col("suite").replace_strict(dict(study.circuits), default="none", return_dtype=pl.String).alias("circuit")
 
 
@@ -204,8 +226,8 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _notes(found: Fits) -> tuple[str, ...]:
+def _notes(fitted_models: Fits) -> tuple[str, ...]:
     text = (
         f"performance ~ fixed + {RANDOM}; numwords in millions; maximum likelihood. Ablations keep the random effects."
     )
-    return text, *(f"{name} is not fitted: {reason}" for name, reason in found.failures.items())
+    return text, *(f"{name} is not fitted: {reason}" for name, reason in fitted_models.failures.items())

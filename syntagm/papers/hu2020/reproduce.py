@@ -1,15 +1,15 @@
 """Hu et al. 2020, "A systematic assessment of syntactic generalization in neural language models": the controlled experiment.
 
-Model classes are trained on nested corpora, several seeds of each where the seed matters, and scored on the test suites; each
-model's perplexity on one test text shared by all stands beside its scores. The question is whether the two go together, and what
-matters more, the class or the amount of text.
+Model classes are trained on nested corpora, with several seeds where the seed matters, and scored on the test suites. Their
+perplexity is measured on one test text for all. The questions are whether perplexity and score are related, and whether the
+model class or the amount of text matters more.
 
-An item is right if the suite's first prediction holds of it. A suite's score is its share of right items, the SG score the
-mean over suites: over the 31 that the paper's figures rest on, and over all 34. Perplexity is per word between blanks, for all
-model classes alike, each sentence on its own and its end a word.
+An item is correct if the suite's first prediction holds for it. A suite's score is its share of correct items. The SG score is
+the mean over suites: over the 31 suites of the paper's figures, and over all 34. Perplexity is per whitespace-separated word
+for all model classes; each sentence is scored by itself, and its end counts as a word.
 
-The paper's figures are drawn of its own raw data (`from_raw`, with the regressions, and a list of where the printed paper
-differs), of an experiment (`of_experiment`), and, as far as they go, of models off the shelf (`of_runs`).
+The paper's figures can be drawn from its own raw data (`from_raw`, with the regressions and a list of the differences from the
+printed paper), from an experiment (`of_experiment`), and in part from models off the shelf (`of_runs`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,12 +33,12 @@ from syntagm.stats import score
 from syntagm.views.scores import numbers as estimates
 
 SUITES = ("hu2020",)
-# Of the 34 suites the paper's own analysis leaves these out of every mean.
+# The paper's analysis excludes these of the 34 suites from every mean.
 ASIDE = LEFT_OUT["31"]
 SIZES = {"xs": 100_000, "sm": 1_000_000}
 SEEDS = (1, 2)
 
-# What a perplexity says, and what the table calls it.
+# Key of a perplexity record -> column of the table.
 SUMS = {
     "perplexity": "perplexity", "perplexity_known": "perplexity_known", "bits_per_word": "bits_per_word",
     "bits_per_character": "bits_per_character", "words": "test_words", "unknown": "unknown_words",
@@ -48,17 +48,17 @@ SCORE = ("score", "low", "high", "n", "ties", "undefined_items", "score_34")
 
 
 def experiment(design: Design, progress: Progress | None = None) -> Table:
-    """Carry the experiment out, or go on with it where it stands; errors as `carry_out`.
+    """Carry out the experiment, or resume it; errors as in `carry_out`.
 
     Returns:
-        The results of all finished models of the folder, which also stand in `results.csv` and `results.md`.
+        The results of all finished models of the folder, which are also in `results.csv` and `results.md`.
     """
     carry_out(design, write, progress or Progress())
     return results(design.folder)
 
 
 def from_raw(folder: Path, *, suites: str = "31", ngram: str = "vote") -> Iterator[tuple[str, Table | Figure]]:
-    """Figures 1 to 6, Table 4, the regressions and what lies behind them, of the paper's own raw data.
+    """Make Figures 1 to 6, Table 4, the regressions and further tables from the paper's own raw data.
 
     Arguments:
         folder: `data/raw` of cpllab/syntactic-generalization.
@@ -66,17 +66,17 @@ def from_raw(folder: Path, *, suites: str = "31", ngram: str = "vote") -> Iterat
         ngram: the seeds of the n-gram become one model by "vote" (as in the paper) or by "mean".
 
     Raises:
-        InputError: the files are not what they should be.
-        UsageError: another choice.
+        InputError: a file is not as published.
+        UsageError: an option has another value.
     """
     return published.made(folder, suites, ngram)
 
 
 def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:
-    """Figures 1, 5 and 6 and their tables, of models off the shelf, over the suites that count.
+    """Make Figures 1, 5 and 6 and their tables from models off the shelf, over the suites that count.
 
     Raises:
-        RunError: there is nothing that counts.
+        RunError: there are no results on suites that count.
     """
     study = _study.of_runs(runs, ASIDE)
     yield from figures.figures(study)
@@ -84,23 +84,25 @@ def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:
 
 
 def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
-    """Figures 1 to 6 and their tables, of all finished models of an experiment; the regressions, if classes and sizes differ.
+    """Make Figures 1 to 6 and their tables from all finished models of an experiment.
+
+    The regressions are added if there are several classes and several sizes.
 
     Raises:
-        RunError: there is no experiment, or nothing that counts.
+        RunError: there is no experiment, or there are no results on suites that count.
     """
-    found = list(measured.finished(folder))
+    finished = list(measured.finished(folder))
     millions = {size: words / 1e6 for size, words in measured.sizes(folder).items()}
-    study = _study.of_experiment(found, millions, ASIDE)
+    study = _study.of_experiment(finished, millions, ASIDE)
     yield from figures.figures(study)
     yield from tables.tables(study)
-    cells = {(one["family"], one["size"]) for one, _ in found}
-    if min(len({cell[at] for cell in cells}) for at in (0, 1)) > 1:
+    families, sizes = ({model[key] for model, _ in finished} for key in ("family", "size"))
+    if len(families) > 1 and len(sizes) > 1:
         yield from regressions.tables(study)
 
 
 def write(folder: Path) -> None:
-    """Write the results of all finished models of a folder: `results.csv` with each suite, `results.md` without."""
+    """Write the results of all finished models of a folder: `results.csv` with suites, `results.md` without."""
     table = results(folder)
     atomic.write(folder / "results.csv", table.csv().encode())
     width = table.columns.index(SCORE[-1]) + 1 + len(_circuits(list(measured.finished(folder))))
@@ -109,35 +111,36 @@ def write(folder: Path) -> None:
 
 
 def results(folder: Path) -> Table:
-    """A row for each finished model of a folder: its text, perplexity, SG score, and the scores of circuits and suites.
+    """Make the table of results: the text, perplexity, SG score, circuit scores and suite scores of each finished model.
 
     Raises:
         RunError: there is no experiment, or a file is damaged.
     """
-    found = list(measured.finished(folder))
-    circuits = _circuits(found)
-    suites = list(dict.fromkeys(suite.name for _, run in found for suite in run.suites if suite.predictions))
-    shown = ("family", "size", "seed", "training_words", *SUMS)
-    rows = [(*(one[name] for name in shown), *_scores(run, circuits, suites)) for one, run in found]
+    finished = list(measured.finished(folder))
+    circuits = _circuits(finished)
+    suites = list(dict.fromkeys(suite.name for _, run in finished for suite in run.suites if suite.predictions))
+    keys = ("family", "size", "seed", "training_words", *SUMS)
+    rows = [(*(model[key] for key in keys), *_scores(run, circuits, suites)) for model, run in finished]
     columns = ("family", "size", "seed", "words", *SUMS.values(), *SCORE, *circuits, *suites)
-    return Table("Controlled experiment", columns, tuple(rows), (), _notes([run for _, run in found]))
+    return Table("Controlled experiment", columns, tuple(rows), (), _notes([run for _, run in finished]))
 
 
-def _circuits(found: Sequence[tuple[Mapping[str, object], Run]]) -> list[str]:
-    counted = (suite for _, run in found for suite in run.suites if suite.name not in ASIDE)
+def _circuits(finished: Sequence[tuple[Mapping[str, object], Run]]) -> list[str]:
+    counted = (suite for _, run in finished for suite in run.suites if suite.name not in ASIDE)
     return sorted({suite.tags["circuit"] for suite in counted if "circuit" in suite.tags})
 
 
 def _scores(run: Run, circuits: Sequence[str], suites: Sequence[str]) -> tuple[Cell, ...]:
-    """The SG score with its interval, and the scores of circuits and suites; None for what was not run."""
+    """Return the SG score with its interval, and the scores of circuits and suites; None for suites that were not run."""
     table, predictions = run.results(), estimates.predictions(run, "first")
-    counted = {name: several for name, several in predictions.items() if name not in ASIDE}
+    counted = {name: indices for name, indices in predictions.items() if name not in ASIDE}
     labels = {suite.name: suite.tags["circuit"] for suite in run.suites if "circuit" in suite.tags}
     overall = score.score(table, counted, run.tolerance)
     everything = score.score(table, predictions, run.tolerance)
     by_circuit = score.score(table, counted, run.tolerance, tag="circuit", labels=labels)
     by_suite = estimates.accuracies(run, "first")
-    values = {one.group["circuit"]: one.value for one in by_circuit} | {one.group.suite: one.value for one in by_suite}
+    values = {estimate.group["circuit"]: estimate.value for estimate in by_circuit}
+    values |= {estimate.group.suite: estimate.value for estimate in by_suite}
     return (
         *(_numbers(overall[0]) if overall else [None] * (len(SCORE) - 1)),
         everything[0].value if everything else None,
@@ -145,25 +148,26 @@ def _scores(run: Run, circuits: Sequence[str], suites: Sequence[str]) -> tuple[C
     )
 
 
-def _numbers(one: Estimate) -> tuple[Cell, ...]:
-    return one.value, one.low, one.high, one.n, one.ties, one.undefined
+def _numbers(estimate: Estimate) -> tuple[Cell, ...]:
+    return estimate.value, estimate.low, estimate.high, estimate.n, estimate.ties, estimate.undefined
 
 
 def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
-    """What the numbers rest on."""
-    of_models = [
-        f"Signature of {run.model}: {run.signature(one.name, next(iter(one.predictions)))}"
+    """Describe how the numbers were computed."""
+    signatures = [
+        f"Signature of {run.model}: {run.signature(suite.name, next(iter(suite.predictions)))}"
         for run in runs[:1]
-        for one in run.suites[:1]
-        if one.predictions
+        for suite in run.suites[:1]
+        if suite.predictions
     ]
     return (
-        "words: of the training text. Perplexity: on the test text, per word between blanks, ends of sentences included; "
-        "perplexity_known: without unknown words.",
-        f"score: the mean over suites without {', '.join(ASIDE)}, as in the paper's figures, and so the circuits; "
-        "score_34: over all.",
-        "Intervals: 95 %, items drawn anew within each suite; they are not about other seeds. Ties count as wrong.",
-        *of_models,
+        "words: words of the training text. Perplexity: on the test text, per whitespace-separated word, sentence ends "
+        "included; perplexity_known: without unknown words.",
+        f"score: the mean over suites without {', '.join(ASIDE)}, as in the paper's figures, and likewise for circuits; "
+        "score_34: over all suites.",
+        "Intervals: 95 %, bootstrap over items within each suite; they don't cover the variation between seeds. "
+        "Ties count as wrong.",
+        *signatures,
     )
 
 

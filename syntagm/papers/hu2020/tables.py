@@ -1,6 +1,6 @@
-"""The tables behind Hu et al. 2020, of any study: perplexities, cells, classes, suites, modifiers, correlations.
+"""The tables of Hu et al. 2020 for any study: classes, cells, deltas, suites, modifiers, correlations.
 
-Every mean has its n and an interval: percentile bootstraps, 95%, 10,000 draws, seed 1, of what each table's notes say.
+Every mean has its n and an interval: a percentile bootstrap, 95%, 10,000 draws, seed 1, over the units in each table's notes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,11 +18,11 @@ from syntagm.views.modifiers import MODIFIED, PAIRS, PLAIN
 
 Row = tuple[Cell, ...]
 _INTERVAL = ("low", "high", "n")
-_NONE = "nan: the models are too few for what is held constant, or a number doesn't vary."
+_NONE = "nan: there are too few models for the controlled variables, or a number doesn't vary."
 
 
 def tables(study: Study) -> Iterator[tuple[str, Table]]:
-    """All tables that the study has the numbers for, by the names of their files."""
+    """Yield all tables that the study has data for, with the names of their files."""
     yield "classes", classes(study)
     if _trained(study):
         yield "cells", cells(study)
@@ -36,7 +36,7 @@ def tables(study: Study) -> Iterator[tuple[str, Table]]:
 
 
 def classes(study: Study) -> Table:
-    """The scores of model classes, in three ways of averaging; of models off the shelf alone, in two."""
+    """Make the table of scores of model classes, averaged in three ways, or in two if all models are off the shelf."""
     rows = labelled(study, study.scores())
     items = dict(
         labelled(study, study.items)
@@ -44,33 +44,37 @@ def classes(study: Study) -> Table:
         .agg(pl.col("value").drop_nans().mean())
         .iter_rows()
     )
-    found = []
+    lines = []
     for row in clustered.means(rows, ["model", "kind"], "score").sort("value", descending=True).iter_rows(named=True):
-        part = rows.filter(pl.col("model") == row["model"])
+        of_model = rows.filter(pl.col("model") == row["model"])
         numbers = (row["value"], row["low"], row["high"], row["n"])
-        instances = part.select("corpus", "seed").unique().height
-        trained = (row["kind"], instances, _mean_of_means(part, "corpus", "score")) if _trained(study) else ()
-        found.append((row["model"], *numbers, items[row["model"]], *trained))
-    more = ("kind", "models", "mean of corpus means") if _trained(study) else ()
-    columns = ("model", "score", *_INTERVAL, "mean of items", *more)
+        instances = of_model.select("corpus", "seed").unique().height
+        trained = (row["kind"], instances, _mean_of_means(of_model, "corpus", "score")) if _trained(study) else ()
+        lines.append((row["model"], *numbers, items[row["model"]], *trained))
+    extra = ("kind", "models", "mean of corpus means") if _trained(study) else ()
+    columns = ("model", "score", *_INTERVAL, "mean of items", *extra)
     undefined = int(rows["undefined"].sum())
     notes = (
-        f"score: mean over {len(study.suites)} suites{', corpora and seeds pooled' if more else ''}.",
-        "n: suite scores, which are redrawn.",
-        *(["mean of corpus means: corpora weigh alike, however many seeds they have."] if more else []),
+        f"score: mean over {len(study.suites)} suites{', corpora and seeds pooled' if extra else ''}.",
+        "n: suite scores; intervals: bootstrap over them.",
+        *(
+            ["mean of corpus means: each corpus has the same weight, independently of its number of seeds."]
+            if extra
+            else []
+        ),
         *(
             [f"Chance: {study.chance:.4f}, if compared values are independent draws."]
             if study.chance == study.chance
             else []
         ),
-        *([f"Left out: {undefined} undefined values."] if undefined else []),
+        *([f"Excluded: {undefined} undefined values."] if undefined else []),
         *study.remarks,
     )
-    return Table("SG score by model class" if more else "SG score", columns, tuple(found), (), notes)
+    return Table("SG score by model class" if extra else "SG score", columns, tuple(lines), (), notes)
 
 
 def cells(study: Study) -> Table:
-    """Score, delta and perplexity of each model class on each corpus."""
+    """Make the table of score, delta and perplexity of each model class on each corpus."""
     instances = labelled(study, study.instances().filter(pl.col("corpus") != ""))
     keys = ["model", "corpus"]
     scores = clustered.means(labelled(study, study.scores().filter(pl.col("corpus") != "")), keys, "score")
@@ -80,43 +84,46 @@ def cells(study: Study) -> Table:
         pl.len().alias("seeds"), ppl.mean(), ppl.min().alias("least"), ppl.max().alias("most")
     )
     joined = in_order(study, scores.join(means, on=keys, how="left").join(perplexity, on=keys, how="left"))
-    rank = {name: at for at, name in enumerate(dict.fromkeys(scores["model"]))}
+    rank = {name: index for index, name in enumerate(dict.fromkeys(scores["model"]))}
     ordered = joined.sort(pl.col("model").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
     columns = ("model", "corpus", "seeds", "value", *_INTERVAL, "delta", "perplexity", "least", "most")
-    shown = tuple("score" if name == "value" else name for name in columns)
-    notes = ("n: suite scores, which are redrawn. perplexity: mean over seeds; least and most: of a seed.",)
+    header = tuple("score" if name == "value" else name for name in columns)
+    notes = (
+        "n: suite scores; intervals: bootstrap over them. perplexity: mean over seeds; least, most: lowest and highest seed.",
+    )
     return Table(
-        "Score and perplexity by model class and corpus", shown, tuple(ordered.select(columns).iter_rows()), (), notes
+        "Score and perplexity by model class and corpus", header, tuple(ordered.select(columns).iter_rows()), (), notes
     )
 
 
 def deltas(study: Study) -> Table:
-    """Deltas by class and by corpus, rows pooled and as means of means."""
+    """Make the table of deltas by class and by corpus, with rows pooled and as means of means."""
     table = labelled(study, study.deltas())
     rows: list[Row] = []
     for by, other, part in (("model", "corpus", table), ("corpus", "model", in_order(study, table))):
         without = [study.label(name) for name in study.absent] if by == "corpus" else []
-        drawn = clustered.means(part.filter(~pl.col("model").is_in(without)), [by], "delta", other)
+        means = clustered.means(part.filter(~pl.col("model").is_in(without)), [by], "delta", other)
         pooled = {row[by]: row["value"] for row in clustered.means(part, [by], "delta").iter_rows(named=True)}
-        for row in drawn.iter_rows(named=True):
+        for row in means.iter_rows(named=True):
             mean = _mean_of_means(part.filter(pl.col(by) == row[by]), other, "delta")
             rows.append((by, row[by], row["value"], row["low"], row["high"], row["n"], other, pooled[row[by]], mean))
     columns = ("by", "name", "delta", *_INTERVAL, "redrawn", "of all", "mean of means of all")
     absent = ", ".join(study.label(name) for name in study.absent)
     notes = (
         "delta: score on a suite minus the suite's mean over classes and corpora. n: suite scores.",
-        *([f"By corpus delta is without {absent}, as the paper draws it; `of all` is with it."] if absent else []),
-        "mean of means: units (corpora, or model classes) weigh alike.",
+        *([f"By corpus, delta is without {absent}, as in the paper's figure; `of all` is with it."] if absent else []),
+        "mean of means: corpora, or model classes, have equal weights.",
+        "redrawn: the clusters that the bootstrap resamples.",
     )
     return Table("Score deltas", columns, tuple(rows), (), notes)
 
 
 def suites(study: Study) -> Table:
-    """The score of each class on each suite, seeds and corpora pooled, and the mean that deltas are taken from."""
+    """Make the table of scores by suite and class, seeds and corpora pooled, with the suite means used for deltas."""
     scores = labelled(study, study.scores())
     mean = dict(suite_means(study.scores().filter(pl.col("corpus") != "")).iter_rows())
     models = list(dict.fromkeys(scores["model"]))
-    found = {
+    means = {
         (suite, model): value
         for suite, model, value in scores.group_by("suite", "model", maintain_order=True)
         .agg(pl.col("score").mean())
@@ -129,39 +136,45 @@ def suites(study: Study) -> Table:
     rows = [
         (
             suite, study.circuits.get(suite, ""), items[suite], *([mean.get(suite)] if trained else []),
-            *(found.get((suite, model)) for model in models),
+            *(means.get((suite, model)) for model in models),
         )
         for suite in sorted(study.suites)
     ]  # fmt: skip
     counts = ", ".join(f"{name} {count}" for name, count in _counts(scores).items())
-    more = [f"mean: over classes and corpora, trained models only. Models of a class: {counts}."] if trained else []
-    notes = ("items: of the suite.", *more, "Intervals of these numbers stand in suite_intervals.")
+    explained = [f"mean: over classes and corpora, trained models only. Models per class: {counts}."] if trained else []
+    notes = ("items: items of the suite.", *explained, "The intervals of these numbers are in suite_intervals.")
     columns = ("suite", "circuit", "items", *(["mean"] if trained else []), *models)
     return Table("Score by suite", columns, tuple(rows), (), notes)
 
 
 def suite_intervals(study: Study) -> Table:
-    """The scores of `suites`, a row each, with intervals: items redrawn in a suite, for all models of the class together."""
+    """Make the table of scores by suite with intervals, a row per suite and class.
+
+    The bootstrap resamples the items of a suite, for all models of the class together.
+    """
     items = labelled(study, study.items)
     means = items.group_by("model", "suite", "item", maintain_order=True).agg(pl.col("value").drop_nans().mean())
-    found = clustered.means(means.filter(pl.col("value").is_not_null()), ["suite", "model"], "value").sort(
+    estimates = clustered.means(means.filter(pl.col("value").is_not_null()), ["suite", "model"], "value").sort(
         "suite", maintain_order=True
     )
     counts = _counts(items)
-    rows = tuple((*row, counts[row[1]]) for row in found.select("suite", "model", "value", *_INTERVAL).iter_rows())
-    notes = ("n: items, which are redrawn. models: of the class; an item's value is its mean over them.",)
+    rows = tuple((*row, counts[row[1]]) for row in estimates.select("suite", "model", "value", *_INTERVAL).iter_rows())
+    notes = (
+        "n: items; intervals: bootstrap over them. models: number of models of the class; an item's value is its mean over "
+        "them.",
+    )
     return Table("Score by suite, with intervals", ("suite", "model", "score", *_INTERVAL, "models"), rows, (), notes)
 
 
 def modifiers(study: Study) -> Table:
-    """Scores without and with modifiers, by pair of suites and over all pairs; the difference is paired."""
+    """Make the table of scores without and with modifiers, by pair of suites and over all pairs; differences are paired."""
     table = modified(study)
     wide = table.pivot(
         "modifier", index=["model", "kind", "corpus", "seed", "pair"], values="score", maintain_order=True
     )
     wide = wide.with_columns(difference=pl.col(MODIFIED) - pl.col(PLAIN))
     parts = [wide.with_columns(pair=pl.lit("all pairs")), wide]
-    order = {name: at for at, name in enumerate(PAIRS)}
+    order = {name: index for index, name in enumerate(PAIRS)}
     rows: list[Row] = []
     for part in parts:
         keys = ["model", "pair"]
@@ -171,44 +184,47 @@ def modifiers(study: Study) -> Table:
         rows += both.select(*keys, "plain", "modified", "value", *_INTERVAL).iter_rows()
     columns = ("model", "suites", PLAIN, MODIFIED, "difference", *_INTERVAL)
     notes = (
-        "n: models times pairs of suites, whose differences are redrawn; low and high are about the difference.",
-        "nan: no interval, because there is one difference only.",
+        "n: models times pairs of suites; low and high: interval of the difference, by bootstrap over these.",
+        "nan: no interval, because there is only one difference.",
     )
     return Table("Scores without and with modifiers", columns, tuple(rows), (), notes)
 
 
 def correlations(study: Study) -> Table:
-    """Correlations of score and perplexity over trained models, plain and with what else differs held constant."""
+    """Make the table of correlations of score and perplexity over trained models, plain and partial."""
     known = study.instances().filter(pl.col("perplexity").is_not_null() & (pl.col("corpus") != ""))
     rows: list[Row] = []
     for name, part in subsets(study, known):
         score, perplexity = part["score"].to_numpy(), part["perplexity"].to_numpy()
         words = np.log(part["words"].to_numpy())
         kinds = [(part["model"] == model).cast(pl.Float64).to_numpy() for model in sorted(set(part["model"]))[1:]]
-        varied = {"": [], "log corpus size": [words], "log corpus size, model class": [words, *kinds]}
-        for held, given in varied.items():
+        variants = {"": [], "log corpus size": [words], "log corpus size, model class": [words, *kinds]}
+        for controlled, controls in variants.items():
             for method in METHODS:
-                found = association(perplexity, score, method, given, f"{name}/{held}")
-                rows.append((name, method, held, found.value, found.low, found.high, found.p, found.n))
+                estimate = association(perplexity, score, method, controls, f"{name}/{controlled}")
+                rows.append(
+                    (name, method, controlled, estimate.value, estimate.low, estimate.high, estimate.p, estimate.n)
+                )
     columns = ("models", "correlation", "held constant", "value", "low", "high", "p", "n")
     notes = (
-        "Of SG score and perplexity, a pair a trained model; intervals: models redrawn; p: of no correlation, two-sided.",
-        "Held constant: both are taken less their least-squares fit on it (of ranks for Spearman).",
-        "p takes models for independent, though those of one corpus or class, seeds above all, are alike: it is too small.",
+        "SG score and perplexity, one pair per trained model; intervals: bootstrap over models; p: test of no correlation, "
+        "two-sided.",
+        "held constant: both variables are replaced by their residuals from a least-squares fit on it (of ranks for Spearman).",
+        "p assumes independent models. It is too small, because models of one corpus or class, above all seeds, are similar.",
         *([_NONE] if any(row[3] != row[3] for row in rows) else []),
     )
     return Table("SG score and perplexity", columns, tuple(rows), (), notes)
 
 
 def subsets(study: Study, known: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """All trained models, and those whose perplexities can be compared best: neural and word by word."""
+    """Return two sets of models: all trained models, and the neural word-level ones, whose perplexities compare best."""
     words = known.filter(pl.col("model").is_in(study.words_alike))
-    some = [(", ".join(study.label(one) for one in dict.fromkeys(words["model"])), words)] if len(words) else []
-    return [("all that were trained", known), *(one for one in some if len(one[1]) < len(known))]
+    labels = ", ".join(study.label(model) for model in dict.fromkeys(words["model"]))
+    return [("all that were trained", known), *([(labels, words)] if 0 < len(words) < len(known) else [])]
 
 
 def _trained(study: Study) -> bool:
-    """Were any models trained for the study?"""
+    """Check whether any models were trained for the study."""
     return any(study.items["corpus"])
 
 
@@ -218,6 +234,6 @@ def _mean_of_means(table: pl.DataFrame, by: str, column: str) -> float:
 
 
 def _counts(table: pl.DataFrame) -> Mapping[str, int]:
-    """Model class -> how many models."""
+    """Count the models of each class: model class -> number."""
     distinct = table.select("model", "corpus", "seed").unique(maintain_order=True)
     return dict(distinct.group_by("model", maintain_order=True).len().iter_rows())

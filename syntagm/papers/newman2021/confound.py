@@ -1,9 +1,9 @@
-"""What EW and MW of verbs measure beside agreement: words that are also nouns or past tenses, and odd right contexts.
+"""Confounds of EW and MW of verbs: base forms that are also nouns or past tenses, and unusual right contexts.
 
-`The officer experience ...` is no agreement error: it can go on as a noun phrase. A model that sees the left side only is
-right to give the base form of a verb some probability there if that form is also a noun. Likewise `The officer cut ...`,
-where the base form is also a past tense. So lemmas of both kinds are compared with all others, after singular and after plural
-subjects apart: if the paper's worry bites, they are lower after singular subjects.
+`The officer experience ...` need not be an agreement error: it can continue as a noun phrase. A model that sees only the left
+context is right to give the base form of a verb some probability there if the form is also a noun. Likewise `The officer cut
+...`, where the base form is also a past tense. So lemmas of both kinds are compared with all others, separately after singular
+and plural subjects. If the confound matters, they score lower after singular subjects.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from syntagm.views.gaps import kept, lemma_groups
 from syntagm.views.gaps.estimates import contexts
 
 Runs = Sequence[tuple[str, Run]]
-# Tag of the word list -> what its value `yes` says of a lemma.
+# Tag of the word list -> meaning of its value `yes`.
 GROUPS = {"past": "base is also a past tense", "noun": "base is also a noun, no past tense"}
 OTHERS = "neither"
 EACH = "all, equally"
@@ -29,31 +29,34 @@ BAND = "band"
 
 
 def tags(run: Run) -> tuple[Mapping[str, Mapping[str, str]], str]:
-    """What is known of each lemma of a run, and a note where that was taken from the bundled list of verbs.
+    """Return the tags of each lemma of a run, and a note if they come from the bundled list of verbs.
 
-    The published list knows nothing of its lemmas.
+    The published list has no tags.
     """
     own = {row.lemma: row.tags for row in kept.words(run).rows}
     if any(row.tags for row in kept.words(run).rows) or kept.words(run).labels != ("singular", "plural"):
         return own, ""
     known = {row.lemma: row.tags for row in word_list.read("verbs").rows}
-    found = sum(lemma in known for lemma in own)
+    matches = sum(lemma in known for lemma in own)
     name = kept.words(run).name
-    note = f"The list {name} says nothing of its lemmas; {found:,} of {len(own):,} are looked up in the list verbs."
+    note = f"The list {name} has no tags; those of {matches:,} of {len(own):,} lemmas come from the list verbs."
     return {lemma: known.get(lemma, {}) for lemma in own}, note
 
 
 def lemmas(run: Run, label: str = "") -> tuple[pl.DataFrame, str]:
-    """A row a lemma that was asked: its sums over the contexts of a label, or balanced over all, and its tags; and a note."""
-    found = kept.lemmas(run)
-    of_label = lemma_groups.by_lemma(found.filter(pl.col("label") == label))
-    chosen = of_label if label else lemma_groups.balanced(found, kept.words(run).labels)
+    """Return the scored lemmas of a run, a row each, and a note about their tags.
+
+    A row has the lemma's sums over the contexts of a label, or balanced over all labels, and its tags.
+    """
+    scored = kept.lemmas(run)
+    of_label = lemma_groups.by_lemma(scored.filter(pl.col("label") == label))
+    chosen = of_label if label else lemma_groups.balanced(scored, kept.words(run).labels)
     known, note = tags(run)
     return lemma_groups.tagged(chosen, known, [*GROUPS, BAND]), note
 
 
 def confound(runs: Runs) -> Table | None:
-    """Lemmas that are also nouns or past tenses against the others, by label; None if no list knows of any."""
+    """Compare lemmas that are also nouns or past tenses with the others, by label; None if no lemma is tagged so."""
     lines: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for name, run in runs:
@@ -71,44 +74,48 @@ def confound(runs: Runs) -> Table | None:
         "model", "sees", "label", "measure", "lemmas that are", "score", "low", "high", "n", "difference", "difference low",
         "difference high", "within bands", "within low", "within high",
     )  # fmt: skip
-    said = (
-        "equal_weight: mean over lemmas of the share of contexts in which the right form wins; model_weight: share of the "
-        "group's mass on right forms, all contexts together. n: lemmas; intervals: 95 %, "
+    explanations = (
+        "equal_weight: mean over lemmas of the share of contexts in which the correct form is more probable; model_weight: "
+        "share of the group's probability mass that is on correct forms, over all contexts. n: lemmas; intervals: 95 %, "
         "bootstrap over lemmas (10,000 draws, seed 1).",
-        f"Label {EACH}: each label counts the same, so that what a model gives base forms after any subject cancels out. "
-        "Difference: from the lemmas that are neither; within bands: the same among lemmas of the same frequency band, weighed "
-        "as the group is spread over the bands.",
+        f"Label {EACH}: all labels have equal weight, so a model's general preference for base forms cancels out. "
+        "difference: from the lemmas that are neither; within: the same among lemmas of one frequency band, with the bands "
+        "weighted as in the group.",
         *notes,
         *signatures(runs),
     )  # fmt: skip
-    return Table("The confound: base forms that are grammatical for another reason", columns, tuple(lines), (), said)
+    return Table(
+        "The confound: base forms that are grammatical for another reason", columns, tuple(lines), (), explanations
+    )
 
 
 def _groups(table: pl.DataFrame, measure: str, key: str) -> Iterator[tuple[Cell, ...]]:
     plain = table.filter(pl.all_horizontal(pl.col(tag) != "yes" for tag in GROUPS))
     past = pl.col("past") == "yes"
-    parts = {GROUPS["past"]: table.filter(past), GROUPS["noun"]: table.filter(~past & (pl.col("noun") == "yes"))}
-    if not any(part.height for part in parts.values()):
+    groups = {GROUPS["past"]: table.filter(past), GROUPS["noun"]: table.filter(~past & (pl.col("noun") == "yes"))}
+    if not any(group.height for group in groups.values()):
         return
-    for said, part in ((OTHERS, plain), *parts.items()):
-        about = f"{key}/{measure}/{said}"
-        found = [lemma_groups.share(part, measure, about)]
-        if part is not plain:
-            compared = [lemma_groups.difference(part, plain, measure, about, within) for within in ("", BAND)]
-            found += [one.difference for one in compared]
-        cells = [_shown(one) for one in found] + [(None, None, None)] * (3 - len(found))
-        yield said, *cells[0], part.height, *cells[1], *cells[2]
+    for name, group in ((OTHERS, plain), *groups.items()):
+        about = f"{key}/{measure}/{name}"
+        estimates = [lemma_groups.share(group, measure, about)]
+        if group is not plain:
+            compared = [lemma_groups.difference(group, plain, measure, about, within) for within in ("", BAND)]
+            estimates += [comparison.difference for comparison in compared]
+        cells = [_shown(comparison) for comparison in estimates] + [(None, None, None)] * (3 - len(estimates))
+        yield name, *cells[0], group.height, *cells[1], *cells[2]
 
 
-def _shown(one: Estimate) -> tuple[Cell, Cell, Cell]:
-    low, value, high = (None if np.isnan(number) else number for number in (one.low, one.value, one.high))
+def _shown(estimate: Estimate) -> tuple[Cell, Cell, Cell]:
+    low, value, high = (
+        None if np.isnan(number) else number for number in (estimate.low, estimate.value, estimate.high)
+    )
     return value, low, high
 
 
 def right_contexts(runs: Runs) -> Table | None:
-    """EW and MW by what stands right of the blank, of models that see it; None if there is none.
+    """Make the table of EW and MW by the text right of the gap, for models that see it; None if there are none.
 
-    `The cat [..] tall.` is a context in which hardly any verb fits, and EW counts it like any other.
+    `The cat [..] tall.` is a context in which hardly any verb fits, but EW counts it like any other.
     """
     lines: list[tuple[Cell, ...]] = []
     seeing = [(name, run) for name, run in runs if run.record["model"]["sees"] == "both"]
@@ -143,4 +150,4 @@ def right_contexts(runs: Runs) -> Table | None:
 def _means(part: pl.DataFrame, key: str) -> Iterator[Cell]:
     values = part.select("equal_weight", "model_weight").to_numpy()
     for mean, low, high, _ in bootstrap.column_estimates(values, key):
-        yield from (None if np.isnan(one) else one for one in (mean, low, high))
+        yield from (None if np.isnan(number) else number for number in (mean, low, high))

@@ -1,12 +1,12 @@
-"""Newman et al. 2021, "Refining targeted syntactic evaluation of language models": is a model systematic, and is it likely right?
+"""Newman et al. 2021, "Refining targeted syntactic evaluation of language models": systematicity and likely behaviour.
 
-A context is a sentence with a blank for its verb. TSE asks whether the verb of the good sentence has more probability there than
-that of the bad one. Two questions go beyond it, over a list of verbs: of how many is the right form the likelier one (equal
-weight, EW: is the model systematic?), and how much of the probability of all forms is on right ones (model weight, MW: is what
-the model would say right?). Both are means over distinct contexts, and both can look at part of a model's distribution only:
-at the likeliest entries of its vocabulary, or at the least likely.
+A context is a sentence with a gap for its verb. TSE checks whether the verb of the good sentence is more probable there than
+the verb of the bad one. Two further measures use a list of verbs. Equal weight (EW) is the share of lemmas whose correct form
+is more probable: is the model systematic? Model weight (MW) is the share of the probability mass of all forms that is on
+correct forms: is what the model would say correct? Both are means over distinct contexts. Both can be restricted to a part of
+the model's distribution: the most probable entries of its vocabulary (nucleus, top-p), or the least probable ones.
 
-The paper's templates, the suites of marvin2018 and any other suites with such a blank go through this; so do other word lists.
+This works for the paper's templates, the suites of marvin2018 and any other suites with such gaps, and for other word lists.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,38 +39,41 @@ FIGURES = {
 
 
 def of_runs(runs: Sequence[Run]) -> dict[str, Table | Figure]:
-    """The tables and figures that some fill runs can give, by the names of their files.
+    """Make the tables and figures that the fill runs allow, by the names of their files.
 
     Raises:
-        RunError: one is no fill run, or has no context.
+        RunError: a run is no fill run, or has no context.
 
     >>> of_runs([])
     {}
     """
-    found = fill_runs(runs)
-    if not found:
+    named_runs = fill_runs(runs)
+    if not named_runs:
         return {}
-    numbers = of_rows(found)
-    made: dict[str, Table | Figure] = {"table2": tables.table2(found, numbers), "eligible": tables.eligible(found)}
-    made |= {name: figure for name, measure in FIGURES.items() for figure in _at_cut_offs(numbers, measure)}
-    optional = {
-        "figure_frequency": _by_frequency(found),
-        "confound": confound.confound(found),
-        "right_contexts": confound.right_contexts(found),
+    estimates = of_rows(named_runs)
+    outputs: dict[str, Table | Figure] = {
+        "table2": tables.table2(named_runs, estimates),
+        "eligible": tables.eligible(named_runs),
     }
-    return made | {name: one for name, one in optional.items() if one is not None}
+    outputs |= {name: figure for name, measure in FIGURES.items() for figure in _at_cut_offs(estimates, measure)}
+    optional = {
+        "figure_frequency": _by_frequency(named_runs),
+        "confound": confound.confound(named_runs),
+        "right_contexts": confound.right_contexts(named_runs),
+    }
+    return outputs | {name: output for name, output in optional.items() if output is not None}
 
 
 def _at_cut_offs(numbers: Sequence[Estimate], measure: str) -> Iterator[Figure]:
-    """One figure, if there are cut-offs."""
-    rows = [nucleus.row_of(one, one.group["row"], one.group.model, measure) for one in numbers]
+    """Yield the figure of a measure, if there are cut-offs."""
+    rows = [nucleus.row_of(each, each.group["row"], each.group.model, measure) for each in numbers]
     table = pl.DataFrame([row for row in rows if row], schema=nucleus.SCHEMA, orient="row")
     if not table["whole"].all():
         yield nucleus.draw(table, measure, nucleus.title(measure), nucleus.subtitle(measure))
 
 
 def _by_frequency(runs: confound.Runs) -> Figure | None:
-    """The figure, if the frequency band of any lemma is known."""
+    """Draw the figure by frequency band; None if no lemma has a known band."""
     rows: list[tuple[object, ...]] = []
     notes = []
     for name, run in runs:
@@ -78,8 +81,8 @@ def _by_frequency(runs: confound.Runs) -> Figure | None:
         rows += frequency_bands.rows_of(name, kept.lemmas(run), known, kept.words(run).labels)
         notes += [f"{name}: {note}"] if note else []
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
-    said = [*frequency_bands.SUBTITLE, *frequency_bands.differences(runs), *notes]
-    return frequency_bands.draw(table, said) if rows else None
+    subtitle = [*frequency_bands.SUBTITLE, *frequency_bands.differences(runs), *notes]
+    return frequency_bands.draw(table, subtitle) if rows else None
 
 
 PAPER = Paper(SUITES, of_runs, gaps=Gaps("verbs", PUBLISHED_TOP, PUBLISHED_BOTTOM))

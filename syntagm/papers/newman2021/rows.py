@@ -1,4 +1,4 @@
-"""Which suites of a fill run make up a row of Table 2 of Newman et al. 2021, and the numbers of each row."""
+"""The rows of Table 2 of Newman et al. 2021: their suites in a fill run, and their estimates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,35 +19,43 @@ PAIRED = "model_weight - equal_weight"
 
 
 def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """The runs, each with the name of its model.
+    """Return the runs with the names of their models.
 
     Raises:
-        RunError: one is no fill run, or none of its suites makes a context.
+        RunError: a run is no fill run, or has no context.
     """
-    found = []
+    checked = []
     for name, run in named(runs):
         cure = "Make one with `syntagm fill MODEL --suite ... --words verbs -o DIR`."
         if not kept.over_gaps(run):
             raise RunError(run.place, "a run of `syntagm run`", "a fill run", cure)
         if not rows(run):
             raise RunError(run.place, "no contexts", "at least one", cure)
-        found.append((name, run))
-    return found
+        checked.append((name, run))
+    return checked
 
 
 def rows(run: Run) -> Rows:
-    """Row -> suites, in the paper's order: by the tag `construction`; other suites are rows of their own, after those."""
+    """Return the suites of each row, in the paper's order: row -> names of suites.
+
+    The tag `construction` assigns suites to rows. Each other suite is a row of its own, after those of the paper.
+    """
     known = {tag: line["row"] for line in cited("newman2021")["table2"] for tag in line["constructions"]}
-    found: Rows = {row: [] for row in known.values()}
+    by_row: Rows = {row: [] for row in known.values()}
     for suite in run.suites:
         if run.record["contexts"][suite.name]["contexts"]:
-            found.setdefault(known.get(suite.tags.get("construction", ""), suite.name), []).append(suite.name)
-    return {row: suites for row, suites in found.items() if suites}
+            by_row.setdefault(known.get(suite.tags.get("construction", ""), suite.name), []).append(suite.name)
+    return {row: suites for row, suites in by_row.items() if suites}
 
 
 def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
-    """All estimates of all rows, at all cut-offs; groups have model, measure and the label `row`."""
-    return [one for name, run in runs for row, suites in rows(run).items() for one in _of_row(name, run, row, suites)]
+    """Compute the estimates of all rows at all cut-offs; groups have model, measure and the label `row`."""
+    return [
+        estimate
+        for name, run in runs
+        for row, suites in rows(run).items()
+        for estimate in _of_row(name, run, row, suites)
+    ]
 
 
 def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
@@ -57,33 +65,33 @@ def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Es
 
 
 def _paired(group: Group, run: Run, row: str, suites: Sequence[str]) -> Estimate:
-    """MW less EW, context by context."""
+    """Estimate the mean of MW minus EW, paired by context."""
     table = contexts(run, suites)
-    found = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
-    low, high = bootstrap.interval(bootstrap.column_means(found[:, None], row)[:, 0])
-    method = bootstrap.remark(bootstrap.METHOD.replace("items", "contexts"), {row: len(found)})
-    value = float(found.mean()) if len(found) else float("nan")
-    return Estimate(group, value, low, high, len(found), method, 0, len(table) - len(found))
+    differences = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
+    low, high = bootstrap.interval(bootstrap.column_means(differences[:, None], row)[:, 0])
+    method = bootstrap.remark(bootstrap.METHOD.replace("items", "contexts"), {row: len(differences)})
+    value = float(differences.mean()) if len(differences) else float("nan")
+    return Estimate(group, value, low, high, len(differences), method, 0, len(table) - len(differences))
 
 
 def signatures(runs: Sequence[tuple[str, Run]], measure: str = "equal_weight") -> list[str]:
-    """A note a run: what its numbers rest on."""
-    found = []
+    """Return notes with the signature of each run, and with the runs that are not finished."""
+    notes = []
     for name, run in runs:
         suite = run.suites[0]
         text = run.signature(suite.name, measure)
-        found.append(f"Signature of {name}: {text.over(len(run.suites)) if len(run.suites) > 1 else text}")
+        notes.append(f"Signature of {name}: {text.over(len(run.suites)) if len(run.suites) > 1 else text}")
         if not run.done:
-            found.append(f"The run of {name} is not finished: contexts without an answer are left out.")
-    return found
+            notes.append(f"The run of {name} is not finished: contexts without an answer are excluded.")
+    return notes
 
 
 def cut_offs(run: Run) -> tuple[Cut, ...]:
-    """The cut-offs of a run, without the whole."""
+    """Return the nucleus cut-offs of a run, without the whole distribution."""
     return tuple(cut for cut in kept.cuts(run) if not cut.whole)
 
 
 def published(row: str) -> dict[str, Any]:
-    """Model -> MW, EW, TSE in a row of the paper's table; empty for a row that it lacks."""
+    """Return the published MW, EW and TSE in a row, by model; empty for a row that the paper lacks."""
     lines = [line for line in cited("newman2021")["table2"] if line["row"] == row]
     return {name: lines[0][name] for name in cited("newman2021")["columns"]} if lines else {}

@@ -1,4 +1,4 @@
-"""The 67 paradigms of BLiMP: category, field and human judgement of each, and which of them the paper sets against which."""
+"""The 67 paradigms of BLiMP: category, field and human agreement of each, and the contrasts between them in the paper."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ _VERBS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A difference between paradigms, as the mean over pairs of them.
+    """A contrast between paradigms: the mean difference over pairs of them.
 
     Arguments:
-        said: what it is, for readers: the easier kind less the harder.
-        pairs: of the easier and the harder paradigm.
+        said: its description for readers: the easier kind minus the harder one.
+        pairs: pairs of an easier and a harder paradigm.
         printed: its name in `cited/warstadt2020.toml`; "" if the paper gives no number.
     """
 
@@ -56,7 +56,7 @@ CONTRASTS = (
 
 @dataclass(frozen=True, slots=True)
 class Paradigm:
-    """What is known of a suite of minimal pairs: its category, its field, and the share of people who agree (nan: unknown)."""
+    """The category and field of a suite of minimal pairs, and the share of people who agree (nan if unknown)."""
 
     phenomenon: str
     field: str
@@ -65,7 +65,7 @@ class Paradigm:
 
 @cache
 def published() -> Mapping[str, Paradigm]:
-    """The paradigms by name.
+    """Return the paradigms of the paper by name.
 
     >>> published()["wh_island"]
     Paradigm(phenomenon='island_effects', field='syntax', human=0.73)
@@ -79,18 +79,18 @@ def published() -> Mapping[str, Paradigm]:
 
 
 def paradigms(suites: Sequence[SuiteRecord]) -> dict[str, Paradigm]:
-    """What is known of each suite: the paper's word on its paradigms, the tags of other suites."""
+    """Return category, field and human agreement of each suite, from the paper or, for other suites, from their tags."""
     known = published()
     return {suite.name: known.get(suite.name) or _of_tags(suite.tags) for suite in suites}
 
 
 def complete(phenomenon: str) -> int:
-    """How many paradigms a category of the paper has; 0 if it is none of them, and 67 for "all"."""
-    return sum(phenomenon in ("all", one.phenomenon, one.field) for one in published().values())
+    """Return how many paradigms a category or field of the paper has: 0 if there is no such category, 67 for "all"."""
+    return sum(phenomenon in ("all", paradigm.phenomenon, paradigm.field) for paradigm in published().values())
 
 
 def _of_tags(tags: Mapping[str, str]) -> Paradigm:
     phenomenon = tags.get("linguistics_term", tags.get("phenomenon", "others"))
-    # The published files call two paradigms of argument structure so, and spell one field in two ways.
+    # The published files use this name for two paradigms of argument structure, and two spellings of one field.
     phenomenon = "argument_structure" if phenomenon == "s-selection" else phenomenon
     return Paradigm(phenomenon, tags.get("field", "others").replace("/", "_"), nan)

@@ -1,4 +1,4 @@
-"""What Warstadt et al. 2020 printed, beside what their data give: every number that can be compared, and where it differs."""
+"""The printed numbers of Warstadt et al. 2020, compared with those computed from their data."""
 
 from collections.abc import Iterator, Sequence
 from math import nan
@@ -10,36 +10,37 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, published
 from syntagm.papers.warstadt2020.raw import PEOPLE, Judgements, won
-from syntagm.papers.warstadt2020.tables import Drawn
+from syntagm.papers.warstadt2020.tables import Samples
 from syntagm.papers.warstadt2020.tables import numbers as numbers_of
 from syntagm.result import Estimate, Group
 from syntagm.stats.suite_means import mean
 
-FIRST = "it includes two paradigms that were dropped from the data"
-FIRST_GPT2 = f"{FIRST}; and it is of another GPT-2"
-OLD_GPT2 = "it is of the first run of GPT-2, and was never corrected"
-JUDGED = "it is a round number"
+FIRST = "the printed number includes two paradigms that were dropped from the data"
+FIRST_GPT2 = f"{FIRST}, and is that of another GPT-2"
+OLD_GPT2 = "the printed number is that of the first run of GPT-2 and was not corrected"
+JUDGED = "the printed number is rounded"
 COUNTED = "the authors' summary counts a judgement less, or more, in four paradigms"
 Row = tuple[Cell, ...]
 
 
 def printed(
-    means: Sequence[Estimate], correlations: pl.DataFrame, contrasts: Sequence[Estimate], found: Judgements
+    means: Sequence[Estimate], correlations: pl.DataFrame, contrasts: Sequence[Estimate], judgements: Judgements
 ) -> Table:
-    """A row a printed number: what it is about, what the data give, what was printed, and whether the digits are the same.
+    """Make the table of printed numbers: each with the computed number, and whether they are the same when rounded.
 
     Arguments:
-        means, contrasts: as `_warstadt2020_tables` makes them.
+        means: the result of `tables.means`.
         correlations: columns as in `stats.correlation.SCHEMA`.
-        found: the single judgements; may be empty.
+        contrasts: the result of `tables.contrasts`.
+        judgements: the single judgements; may be empty.
     """
-    rows = [*_means(means), *_correlations(correlations), *_contrasts(contrasts), *_people(found)]
+    rows = [*_means(means), *_correlations(correlations), *_contrasts(contrasts), *_people(judgements)]
     differing = sum(row[-2] == "no" for row in rows)
     notes = (
-        f"{differing} of {len(rows)} printed numbers differ from what the published data give.",
-        "n and intervals: in table3, table_correlations, table_contrasts and table_people.",
+        f"{differing} of {len(rows)} printed numbers differ from those computed from the published data.",
+        "n and intervals: see table3, table_correlations, table_contrasts and table_people.",
         "Printed: transcribed from " + cited("warstadt2020")["source"],
-        "first version: arXiv, December 2019; corrected: the paper in the data repository. Its readers found the differences "
+        "first version: arXiv, December 2019; corrected: the paper in the data repository. Readers reported the differences "
         "(alexwarstadt/blimp, issues 2, 4 and 5).",
     )
     columns = ("what", "system", "computed", "printed", "where", "same", "why not")
@@ -48,13 +49,13 @@ def printed(
 
 def _row(what: str, system: str, computed: float, text: str, where: str, cause: str = "") -> Row:
     digits = len(text.partition(".")[2])
-    # As people round: half a unit of the last digit either way is the same.
+    # A number is the same if it is within half a unit of the last printed digit, however halves are rounded.
     same = abs(computed - float(text)) <= 0.5 * 10.0**-digits + 1e-9
     return what, system, computed, text, where, "yes" if same else "no", "" if same else cause
 
 
-def _means(found: Sequence[Estimate]) -> Iterator[Row]:
-    values = {(one.group["phenomenon"], one.group.model): 100 * one.value for one in found}
+def _means(means: Sequence[Estimate]) -> Iterator[Row]:
+    values = {(mean.group["phenomenon"], mean.group.model): 100 * mean.value for mean in means}
     quoted = cited("warstadt2020")
     systems = [(name, PEOPLE if name == "Human" else name) for name in quoted["columns"]]
     for name, ours in systems:
@@ -84,15 +85,15 @@ def _correlations(table: pl.DataFrame) -> Iterator[Row]:
             yield _row("Pearson's r", " and ".join(pair), values[frozenset(pair)], f"{line['r']:.2f}", where, cause)
 
 
-def _contrasts(found: Sequence[Estimate]) -> Iterator[Row]:
-    names = {one.said: one.printed for one in CONTRASTS}
-    values = {(names[one.group["contrast"]], one.group.model): 100 * one.value for one in found}
-    said = {one.printed: one.said for one in CONTRASTS}
+def _contrasts(estimates: Sequence[Estimate]) -> Iterator[Row]:
+    names = {contrast.said: contrast.printed for contrast in CONTRASTS}
+    values = {(names[each.group["contrast"]], each.group.model): 100 * each.value for each in estimates}
+    descriptions = {contrast.printed: contrast.said for contrast in CONTRASTS}
     for line in cited("warstadt2020")["contrasts"]:
         if (key := (line["contrast"], line["system"])) in values:
             same = line["least"] - 1e-9 <= values[key] <= line["most"] + 1e-9
             cause = OLD_GPT2 if line["system"] == "GPT-2" else "not known"
-            what = f"{said[line['contrast']]}, points of %"
+            what = f"{descriptions[line['contrast']]}, percentage points"
             yield (
                 what,
                 line["system"],
@@ -104,13 +105,15 @@ def _contrasts(found: Sequence[Estimate]) -> Iterator[Row]:
             )
 
 
-def _people(found: Judgements) -> Iterator[Row]:
-    if not (counts := [one for suite, one in won(found).items() if suite in published()]):
+def _people(judgements: Judgements) -> Iterator[Row]:
+    if not (counts := [count for suite, count in won(judgements).items() if suite in published()]):
         return
     right, tied, pairs, judged = (sum(column) for column in zip(*counts, strict=True))
-    yield _row("pairs that a majority got right, %", PEOPLE, 100 * right / pairs, "96.4", "both versions", "not known")
+    yield _row(
+        "pairs that a majority judged correctly, %", PEOPLE, 100 * right / pairs, "96.4", "both versions", "not known"
+    )
     yield (
-        f"the same with the {tied} ties as won, %",
+        f"the same if the {tied} ties count as won, %",
         PEOPLE,
         100 * (right + tied) / pairs,
         "",
@@ -121,30 +124,33 @@ def _people(found: Judgements) -> Iterator[Row]:
     yield _row("judgements", PEOPLE, float(judged), "6700", "both versions", JUDGED)
 
 
-def people_table(drawn: Drawn, found: Judgements) -> Table:
-    """What people said of each paradigm, those that were dropped for it included."""
-    counts = won(found)
+def people_table(samples: Samples, judgements: Judgements) -> Table:
+    """Make the table of human judgements by paradigm, including the paradigms that were dropped because of them."""
+    counts = won(judgements)
     rows: list[tuple[Cell, ...]] = []
-    kept = [one for suite, one in counts.items() if suite in published()]
+    kept = [count for suite, count in counts.items() if suite in published()]
     for suite, (right, tied, pairs, judged) in sorted(counts.items()):
-        one = drawn.get((PEOPLE, suite))
-        numbers = numbers_of(mean([one], Group()))[:3] if one else (None,) * 3
+        sample = samples.get((PEOPLE, suite))
+        numbers = numbers_of(mean([sample], Group()))[:3] if sample else (None,) * 3
         rows.append((suite, "kept" if suite in published() else "dropped", *numbers, pairs, right, tied, judged))
     columns = ("paradigm", "data", "agreement", "low", "high", "n", "won", "tied", "judgements")
     notes = (
-        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: pairs drawn anew.",
+        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: bootstrap over "
+        "pairs.",
         "won: by a majority; a tie is lost. A paradigm was kept if four of its five pairs were won.",
-        f"{sum(one[0] for one in kept)} of {sum(one[2] for one in kept)} pairs of the paradigms that were kept are won.",
+        f"{sum(count[0] for count in kept)} of {sum(count[2] for count in kept)} pairs of the kept paradigms are won.",
     )  # fmt: skip
-    return Table("What people say", columns, tuple(rows), (), notes)
+    return Table("Human judgements", columns, tuple(rows), (), notes)
 
 
-def differing(found: Judgements, counted: dict[str, tuple[int, float, int]]) -> list[str]:
-    """The paradigms whose summary by the authors is not what the single judgements give."""
-    made, counts = [], won(found)
+def differing(judgements: Judgements, counted: dict[str, tuple[int, float, int]]) -> list[str]:
+    """List the paradigms where the authors' summary differs from the single judgements."""
+    paradigms, counts = [], won(judgements)
     for suite, (right, agreement, judged) in counted.items():
         ours = counts.get(suite, (0, 0, 0, 0))
-        rate = float(np.mean([np.mean(one) for one in found[suite].values()])) if suite in found else nan
+        rate = nan
+        if suite in judgements:
+            rate = float(np.mean([np.mean(choices) for choices in judgements[suite].values()]))
         if (ours[0], ours[3]) != (right, judged) or abs(rate - agreement) > 1e-9:
-            made.append(suite)
-    return made
+            paradigms.append(suite)
+    return paradigms

@@ -1,4 +1,4 @@
-"""What the authors of BLiMP published beside it: accuracies of four models by paradigm, and single judgements of people."""
+"""Reader of the results published with BLiMP: accuracies of four models by paradigm, and single human judgements."""
 
 from pathlib import Path
 
@@ -8,25 +8,27 @@ from syntagm.errors import InputError
 from syntagm.io import csv, json, utf8
 from syntagm.papers.warstadt2020.paradigms import published
 from syntagm.stats import suite_means
-from syntagm.stats.suite_means import Key, Redrawn
+from syntagm.stats.suite_means import Key, Resampled
 
 MODELS = {"ngram": "5-gram", "lstm": "LSTM", "txl": "TXL", "gpt2": "GPT-2"}
 PEOPLE = "people"
-# Pairs of each paradigm, and so what an accuracy with three digits counts.
+# Pairs of each paradigm; an accuracy with three digits is a count of these.
 PAIRS = 1000
 SLOTS = 5
-# Checks of attention, and a paradigm that stands in one list and nowhere else.
+# Attention checks, and a paradigm that is in only one of the lists.
 _NO_PARADIGM = ("attnchk", "subject_island")
 Judgements = dict[str, dict[str, list[bool]]]
 
 
-def models(path: Path) -> dict[Key, Redrawn]:
-    """(model, paradigm) -> how many of its 1,000 pairs a model got right; the means over categories are left out.
+def models(path: Path) -> dict[Key, Resampled]:
+    """Read how many of the 1,000 pairs of a paradigm a model got right: (model, paradigm) -> sample.
+
+    Means over categories are skipped.
 
     Raises:
-        InputError: the file is not what was published.
+        InputError: the file is not as published.
     """
-    found: dict[Key, Redrawn] = {}
+    samples: dict[Key, Resampled] = {}
     for number, row in json.objects(_text(path), path):
         try:
             counts = {name: row[key] * PAIRS for key, name in MODELS.items()}
@@ -38,30 +40,30 @@ def models(path: Path) -> dict[Key, Redrawn]:
                 continue
             if not 0 <= right <= PAIRS or abs(right - round(right)) > 1e-6:
                 raise InputError(f"{path}, line {number}", f"{right / PAIRS} for {name}", f"a share of {PAIRS} pairs")
-            if (name, suite) in found:
-                raise InputError(f"{path}, line {number}", f"{suite} once more", "each paradigm once")
-            found[name, suite] = suite_means.of_counts(suite, round(right), PAIRS)
-    _refuse_lacking(str(path), {suite for _, suite in found})
-    return found
+            if (name, suite) in samples:
+                raise InputError(f"{path}, line {number}", f"{suite} twice", "each paradigm once")
+            samples[name, suite] = suite_means.of_counts(suite, round(right), PAIRS)
+    _refuse_lacking(str(path), {suite for _, suite in samples})
+    return samples
 
 
 _EXPECTED = "JSON with UID and accuracies " + ", ".join(MODELS)
 
 
 def judgements(path: Path) -> Judgements:
-    """paradigm -> good sentence -> for each judgement, whether it was chosen; paradigms that were dropped included.
+    """Read single human judgements: paradigm -> good sentence -> whether each judgement chose it.
 
-    An assignment counts unless it was rejected; a slot counts if it was answered and is no check of attention. A choice is the
-    first character of the answer, the rest of which is cut off in the file.
+    Dropped paradigms are included. An assignment counts unless it was rejected. A slot counts if it was answered and is no
+    attention check. The choice is the first character of the answer; the rest of the answer is truncated in the file.
 
     Raises:
-        InputError: the file is not what was published.
+        InputError: the file is not as published.
     """
-    found: Judgements = {}
+    choices: Judgements = {}
     assignments: set[str] = set()
     for _, row in csv.records(_text(path), path):
         if (assignment := row.get("AssignmentId", "")) in assignments:
-            raise InputError(str(path), f"assignment {assignment} once more", "each once", "Get the file anew.")
+            raise InputError(str(path), f"assignment {assignment} twice", "each once", "Get the file again.")
         assignments |= {assignment} - {""}
         for slot in range(1, SLOTS + 1):
             try:
@@ -76,47 +78,47 @@ def judgements(path: Path) -> Judgements:
                 ) from None
             name, _, good = condition.rpartition("ans")
             if not rejected and choice in ("1", "2") and good in ("1", "2") and name not in _NO_PARADIGM:
-                found.setdefault(name, {}).setdefault(fields[int(good) - 1], []).append(choice == good)
-    return found
+                choices.setdefault(name, {}).setdefault(fields[int(good) - 1], []).append(choice == good)
+    return choices
 
 
-def people(found: Judgements) -> dict[Key, Redrawn]:
-    """(people, paradigm) -> the share of people who chose the good sentence, a number a pair, of the paper's paradigms.
+def people(judgements: Judgements) -> dict[Key, Resampled]:
+    """Compute the share of people who chose the good sentence of each pair: (people, paradigm) -> sample.
 
     Raises:
-        InputError: a paradigm has no judgement.
+        InputError: a paradigm of the paper has no judgement.
     """
-    _refuse_lacking("judgements of people", set(found))
-    made = {}
+    _refuse_lacking("human judgements", set(judgements))
+    samples = {}
     for suite in published():
-        if suite in found:
-            rates = [float(np.mean(chosen)) for chosen in found[suite].values()]
-            made[PEOPLE, suite] = suite_means.of_values(suite, rates)
-    return made
+        if suite in judgements:
+            rates = [float(np.mean(chosen)) for chosen in judgements[suite].values()]
+            samples[PEOPLE, suite] = suite_means.of_values(suite, rates)
+    return samples
 
 
-def _refuse_lacking(place: str, there: set[str]) -> None:
-    """Means over fewer paradigms would be other numbers than those that are printed."""
-    if lacking := [suite for suite in published() if suite not in there]:
-        said = f"nothing of {lacking[0]}" + (f" and {len(lacking) - 1} more paradigms" if len(lacking) > 1 else "")
-        raise InputError(place, said, f"all {len(published())}", "Get the file anew.")
+def _refuse_lacking(place: str, present: set[str]) -> None:
+    """Refuse incomplete data: means over fewer paradigms are not comparable with the printed ones."""
+    if lacking := [suite for suite in published() if suite not in present]:
+        found = f"no data for {lacking[0]}" + (f" and {len(lacking) - 1} more paradigms" if len(lacking) > 1 else "")
+        raise InputError(place, found, f"all {len(published())}", "Get the file again.")
 
 
-def won(found: Judgements) -> dict[str, tuple[int, int, int, int]]:
-    """paradigm -> pairs that a majority got right, pairs with as many for either side, pairs, judgements."""
-    made = {}
-    for suite, pairs in found.items():
+def won(judgements: Judgements) -> dict[str, tuple[int, int, int, int]]:
+    """Count the pairs of each paradigm: paradigm -> pairs won by a majority, tied pairs, all pairs, judgements."""
+    counts = {}
+    for suite, pairs in judgements.items():
         rates = [float(np.mean(chosen)) for chosen in pairs.values()]
         judged = sum(map(len, pairs.values()))
-        made[suite] = sum(one > 0.5 for one in rates), sum(one == 0.5 for one in rates), len(rates), judged
-    return made
+        counts[suite] = sum(rate > 0.5 for rate in rates), sum(rate == 0.5 for rate in rates), len(rates), judged
+    return counts
 
 
 def summary(path: Path) -> dict[str, tuple[int, float, int]]:
-    """paradigm -> pairs won, mean of the five shares, judgements, as the authors counted them.
+    """Read the authors' summary: paradigm -> pairs won, mean of the five shares, judgements.
 
     Raises:
-        InputError: the file is not what was published.
+        InputError: the file is not as published.
     """
     try:
         rows = csv.records(_text(path), path)

@@ -1,12 +1,12 @@
-"""Warstadt et al. 2020, "BLiMP: The Benchmark of Linguistic Minimal Pairs for English": which paradigms a model masters.
+"""Warstadt et al. 2020, "BLiMP: The Benchmark of Linguistic Minimal Pairs for English": accuracy by paradigm and category.
 
-A model is given minimal pairs and is right if the good sentence has more probability; a tie is not. The accuracy of a
-paradigm is the share of its pairs, that of a category the unweighted mean of its paradigms, and the overall accuracy that of all
-paradigms. From there the paper asks: whom do models resemble, models or people; what is shallow about pairs that are easy;
-what do distance, attractors and irregular nouns cost; what does more text bring; and does it matter how a pair is asked.
+A model is correct on a minimal pair if the good sentence is more probable; a tie counts as wrong. The accuracy on a paradigm is
+the share of correct pairs; on a category, the unweighted mean of its paradigms; overall, the mean of all paradigms. Further
+analyses follow the paper: correlations between models and people; surface predictors of correct answers; the effects of
+distance, attractors and irregular nouns; the effect of more training text; and a comparison of scoring methods.
 
-Any suites of minimal pairs go through this, those of BLiMP's format and our own; what only makes sense for the paper's
-paradigms is made of those that are there, and says of which.
+This works for any suites of minimal pairs, in BLiMP's format or our own. Analyses of the paper's own paradigms use those that
+the runs have, and list them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,128 +37,134 @@ from syntagm.views.surface import PROPERTIES
 
 SUITES = ("blimp_like",)
 MEASURE = methods.WHOLE
-Made = dict[str, Table | Figure]
+Outputs = dict[str, Table | Figure]
 
 
-def of_runs(runs: Sequence[Run], *, words: str = "") -> Made:
-    """The tables and figures that some runs can give, by the names of their files.
+def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
+    """Make the tables and figures that the runs allow, by the names of their files.
 
     Arguments:
-        words: of the training texts, for the learning curves: numbers with commas between in the order of the runs, `-` for
-            unknown. Without: what the experiment says in whose folder a run lies.
+        runs: the runs, one per model.
+        words: the numbers of words of the training texts, for the learning curves: comma-separated, in the order of the
+            runs, `-` for unknown. By default they come from the record of the experiment that a run belongs to.
 
     Raises:
         RunError: a run has no suite of minimal pairs.
-        UsageError: `words` are not a number a run.
+        UsageError: `words` does not have one number per run.
 
     >>> of_runs([])
     {}
     """
-    drawn: dict[suite_means.Key, suite_means.Redrawn] = {}
+    samples: dict[suite_means.Key, suite_means.Resampled] = {}
     known: dict[str, Paradigm] = {}
     for name, run in named(runs):
-        suites = [one for one in run.suites if MEASURE in one.predictions]
+        suites = [suite for suite in run.suites if MEASURE in suite.predictions]
         if not suites:
             cure = "Run suites of minimal pairs, for instance the collection blimp_like."
             raise RunError(run.place, f"no suite with the prediction {MEASURE}", "at least one", cure)
         known |= paradigms(suites)
         results = run.results().with_columns(model=pl.lit(name))
-        found = suite_means.of_results(results, MEASURE, run.tolerance)
-        drawn |= {key: one for key, one in found.items() if key[1] in known}
-    if not drawn:
+        by_suite = suite_means.of_results(results, MEASURE, run.tolerance)
+        samples |= {key: sample for key, sample in by_suite.items() if key[1] in known}
+    if not samples:
         return {}
     notes = _notes(runs)
-    found_means = tables.means(drawn, known)
-    humans = _humans(found_means, tables.people(drawn, known, found_means))
-    made: Made = {
-        "table3": tables.table3(drawn, known, found_means, notes),
-        "table_paradigms": tables.by_paradigm(drawn, known, notes[-2:]),
-        **_accuracy(found_means, humans),
-        **_correlations(_told_apart(tables.accuracies(drawn), runs) | _published_people(known), notes[-2:-1]),
-        **_contrasts(tables.contrasts(drawn)),
+    means = tables.means(samples, known)
+    humans = _humans(means, tables.people(samples, known, means))
+    outputs: Outputs = {
+        "table3": tables.table3(samples, known, means, notes),
+        "table_paradigms": tables.by_paradigm(samples, known, notes[-2:]),
+        **_accuracy(means, humans),
+        **_correlations(_by_content(tables.accuracies(samples), runs) | _published_people(known), notes[-2:-1]),
+        **_contrasts(tables.contrasts(samples)),
     }
-    return made | _shallow(runs) | _methods(runs, known) | _learning(found_means, runs, words, humans)
+    return outputs | _shallow(runs) | _methods(runs, known) | _learning(means, runs, words, humans)
 
 
-def from_raw(folder: Path) -> Made:
-    """The tables and figures that the published accuracies and judgements can give, by the names of their files.
+def from_raw(folder: Path) -> Outputs:
+    """Make the tables and figures from the published accuracies and judgements, by the names of their files.
 
     Arguments:
-        folder: with `models_summary.jsonl` and, for people, `human_responses.csv` and `human_validation_summary.csv`.
+        folder: a folder with `models_summary.jsonl`, `human_responses.csv` and `human_validation_summary.csv`.
 
     Raises:
-        InputError: a file is not what was published.
+        InputError: a file is not as published.
     """
-    found = judgements(folder / "human_responses.csv")
-    drawn = models(folder / "models_summary.jsonl") | people(found)
-    known = {suite: one for suite, one in published().items() if any(suite == of for _, of in drawn)}
-    drawn = {key: one for key, one in drawn.items() if key[1] in known}
-    means = tables.means(drawn, known)
-    made_contrasts = tables.contrasts(drawn)
-    correlated = correlations(tables.accuracies(drawn))
-    odd = differing(found, summary(folder / "human_validation_summary.csv"))
+    judged = judgements(folder / "human_responses.csv")
+    samples = models(folder / "models_summary.jsonl") | people(judged)
+    suites = {suite for _, suite in samples}
+    known = {suite: paradigm for suite, paradigm in published().items() if suite in suites}
+    samples = {key: sample for key, sample in samples.items() if key[1] in known}
+    means = tables.means(samples, known)
+    contrast_estimates = tables.contrasts(samples)
+    correlated = correlations(tables.accuracies(samples))
+    differing_paradigms = differing(judged, summary(folder / "human_validation_summary.csv"))
     notes = (
-        "Models: counts of 1,000 pairs of each paradigm, as published; intervals redraw pairs.",
-        f"{PEOPLE}: n counts pairs, five of each paradigm; a pair's value is the share of some 20 people who chose the good "
-        "sentence. Intervals redraw pairs, and five are few.",
-        f"People's judgements were counted again; in {len(odd)} paradigms the authors' summary is a judgement or so apart: "
-        + ", ".join(odd) + ".",
+        "Models: counts of 1,000 pairs of each paradigm, as published; intervals: bootstrap over pairs.",
+        f"{PEOPLE}: n counts pairs, five per paradigm; a pair's value is the share of some 20 people who chose the good "
+        "sentence. Intervals: bootstrap over pairs, of which five are few.",
+        f"Human judgements were counted again; in {len(differing_paradigms)} paradigms the authors' summary differs by about "
+        "one judgement: "
+        + ", ".join(differing_paradigms) + ".",
     )  # fmt: skip
     return {
-        "table3": tables.table3(drawn, known, means, notes, published=False),
-        "table_paradigms": tables.by_paradigm(drawn, known, notes, published=False),
-        "table_printed": printed(means, correlated, made_contrasts, found),
-        "table_people": people_table(drawn, found),
-        **_accuracy(means, {}, "TXL: Transformer-XL; people: n is 5 a suite"),
-        **_correlations(tables.accuracies(drawn), notes[:2]),
-        **_contrasts(made_contrasts),
+        "table3": tables.table3(samples, known, means, notes, published=False),
+        "table_paradigms": tables.by_paradigm(samples, known, notes, published=False),
+        "table_printed": printed(means, correlated, contrast_estimates, judged),
+        "table_people": people_table(samples, judged),
+        **_accuracy(means, {}, "TXL: Transformer-XL; people: n is 5 per suite"),
+        **_correlations(tables.accuracies(samples), notes[:2]),
+        **_contrasts(contrast_estimates),
     }
 
 
-def _accuracy(found: Sequence[Estimate], humans: Mapping[str, float], remark: str = "") -> Made:
-    shown = [one for one in found if one.group["over"] != "field"]
-    held: dict[str, int] = {}
-    for one in shown:
-        held[one.group["phenomenon"]] = max(one.group.count("paradigms"), held.get(one.group["phenomenon"], 0))
-    # All paradigms first, and then from easy to hard, by the mean of the models.
-    values = {name: [one.value for one in shown if one.group["phenomenon"] == name] for name in held}
-    rank = {name: mean([one for one in several if not isnan(one)] or [0.0]) for name, several in values.items()}
-    shown.sort(key=lambda one: (one.group["over"] != "all", -rank[one.group["phenomenon"]]))
-    figure = phenomena.draw(shown, held, humans, "Accuracy by category of paradigms", remark=remark)
+def _accuracy(estimates: Sequence[Estimate], humans: Mapping[str, float], remark: str = "") -> Outputs:
+    shown = [estimate for estimate in estimates if estimate.group["over"] != "field"]
+    paradigms_of: dict[str, int] = {}
+    for estimate in shown:
+        name = estimate.group["phenomenon"]
+        paradigms_of[name] = max(estimate.group.count("paradigms"), paradigms_of.get(name, 0))
+    # All paradigms first, then categories from easy to hard, by the mean of the models.
+    values = {name: [each.value for each in shown if each.group["phenomenon"] == name] for name in paradigms_of}
+    rank = {
+        name: mean([value for value in accuracies if not isnan(value)] or [0.0]) for name, accuracies in values.items()
+    }
+    shown.sort(key=lambda each: (each.group["over"] != "all", -rank[each.group["phenomenon"]]))
+    figure = phenomena.draw(shown, paradigms_of, humans, "Accuracy by category of paradigms", remark=remark)
     return {"phenomenon_accuracy": figure}
 
 
-def _humans(found: Sequence[Estimate], people: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """Category -> what people score on the paradigms of the model that has most of them."""
+def _humans(estimates: Sequence[Estimate], people: Mapping[tuple[str, str], float]) -> dict[str, float]:
+    """Return the human score of each category, on the paradigms of the model that has most of them."""
     most: dict[str, int] = {}
-    made: dict[str, float] = {}
-    for one in found:
-        model, name, count = one.group.model, one.group["phenomenon"], one.group.count("paradigms")
+    scores: dict[str, float] = {}
+    for estimate in estimates:
+        model, name, count = estimate.group.model, estimate.group["phenomenon"], estimate.group.count("paradigms")
         if count > most.get(name, 0):
-            most[name], made[name] = count, people[model, name]
-    return {name: value for name, value in made.items() if not isnan(value)}
+            most[name], scores[name] = count, people[model, name]
+    return {name: value for name, value in scores.items() if not isnan(value)}
 
 
 def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
-    """model -> suite -> its name, with its hash where another run has other content under the name."""
+    """Return titles of suites: model -> suite -> title, with a hash if another run has other content under the name."""
     shown = titles(runs)
-    return {name: {one.name: shown[one.name, one.hash] for one in run.suites} for name, run in named(runs)}
+    return {name: {suite.name: shown[suite.name, suite.hash] for suite in run.suites} for name, run in named(runs)}
 
 
-def _told_apart(accuracies: Mapping[str, Mapping[str, float]], runs: Sequence[Run]) -> dict[str, dict[str, float]]:
-    """Accuracies by suite, such that only suites with the same content have the same name."""
+def _by_content(accuracies: Mapping[str, Mapping[str, float]], runs: Sequence[Run]) -> dict[str, dict[str, float]]:
+    """Rename the suites of accuracies so that only suites with the same content have the same name."""
     shown = _names(runs)
     return {
-        model: {shown[model][suite]: value for suite, value in found.items()} for model, found in accuracies.items()
+        model: {shown[model][suite]: value for suite, value in values.items()} for model, values in accuracies.items()
     }
 
 
 def _published_people(known: Known) -> dict[str, dict[str, float]]:
-    judged = {suite: one.human for suite, one in known.items() if one.human == one.human}
+    judged = {suite: paradigm.human for suite, paradigm in known.items() if not isnan(paradigm.human)}
     return {f"{PEOPLE} (published)": judged} if judged else {}
 
 
-def _correlations(accuracies: Mapping[str, Mapping[str, float]], notes: Sequence[str]) -> Made:
+def _correlations(accuracies: Mapping[str, Mapping[str, float]], notes: Sequence[str]) -> Outputs:
     if len(accuracies) < 2:
         return {}
     table = correlations(accuracies)
@@ -166,21 +172,21 @@ def _correlations(accuracies: Mapping[str, Mapping[str, float]], notes: Sequence
     return {"table_correlations": tables.correlation_table(table, notes), "model_correlation": figure}
 
 
-def _contrasts(found: Sequence[Estimate]) -> Made:
-    if not found:
+def _contrasts(estimates: Sequence[Estimate]) -> Outputs:
+    if not estimates:
         return {}
     subtitle = [
-        "accuracy on the first kind of paradigm less that on the second; n: pairs of both",
-        "attractor: a noun of the other number between subject and verb; 95% interval: pairs drawn anew within paradigms",
+        "accuracy on the first kind of paradigm minus that on the second; n: pairs of both",
+        "attractor: a noun of the other number between subject and verb; 95% interval: bootstrap over pairs within paradigms",
     ]
-    if any(one.group.model == PEOPLE for one in found):
-        subtitle.append("people: 5 pairs a paradigm; TXL: Transformer-XL")
-    title, axis = "What distance, attractors and irregular nouns cost", "difference of accuracies"
-    figure = contrasts.draw(found, title, axis, subtitle)
-    return {"table_contrasts": tables.contrast_table(found), "contrasts": figure}
+    if any(each.group.model == PEOPLE for each in estimates):
+        subtitle.append("people: 5 pairs per paradigm; TXL: Transformer-XL")
+    title, axis = "Effects of distance, attractors and irregular nouns", "difference of accuracies"
+    figure = contrasts.draw(estimates, title, axis, subtitle)
+    return {"table_contrasts": tables.contrast_table(estimates), "contrasts": figure}
 
 
-def _shallow(runs: Sequence[Run]) -> Made:
+def _shallow(runs: Sequence[Run]) -> Outputs:
     shown = _names(runs)
     pairs = pl.concat(
         [
@@ -188,22 +194,22 @@ def _shallow(runs: Sequence[Run]) -> Made:
             for name, run in named(runs)
         ]
     )
-    # One model of n-grams for each order, the first of the runs; a unigram is as good as the frequencies of words.
-    counting: dict[object, str] = {}
+    # The first n-gram model of each order among the runs; a unigram model stands for word frequencies.
+    ngrams: dict[object, str] = {}
     for name, run in named(runs):
         if learning_curve.family(run) == "ngram":
-            counting.setdefault(run.record["model"]["record"].get("order"), name)
+            ngrams.setdefault(run.record["model"]["record"].get("order"), name)
     predictors = list(surface.PREDICTORS)
-    for name in counting.values():
+    for name in ngrams.values():
         pairs = surface.with_margin_of(pairs, name)
         predictors.append(surface.margin_of(name))
     others = [name for name, run in named(runs) if learning_curve.family(run) != "ngram"]
-    # What n-grams say of n-grams is not a shallow property of pairs.
-    tables_of = [
+    # The margin under an n-gram model does not count as a surface predictor for other n-gram models.
+    parts = [
         surface.regressions(pairs.filter(pl.col("model").is_in(others)), predictors),
         surface.regressions(pairs.filter(~pl.col("model").is_in(others)), surface.PREDICTORS),
     ]
-    table = pl.concat(tables_of)
+    table = pl.concat(parts)
     curves = binned.curves(pairs, surface.SHOWN)
     return {
         "table_shallow": tables.shallow_table(table, PROPERTIES),
@@ -211,54 +217,54 @@ def _shallow(runs: Sequence[Run]) -> Made:
     }
 
 
-def _methods(runs: Sequence[Run], known: Known) -> Made:
-    labels = {suite: one.phenomenon for suite, one in known.items()}
-    found: list[Comparison] = []
+def _methods(runs: Sequence[Run], known: Known) -> Outputs:
+    labels = {suite: paradigm.phenomenon for suite, paradigm in known.items()}
+    differences: list[Comparison] = []
     for name, run in named(runs):
         results = run.results().with_columns(model=pl.lit(name))
-        found += methods.differences(results, run.tolerance, labels)
-    if not found:
+        differences += methods.differences(results, run.tolerance, labels)
+    if not differences:
         return {}
-    title = "Does it matter how a pair is asked?"
-    return {"table_methods": tables.method_table(found), "method_comparison": methods.draw(found, title)}
+    title = "Comparison of scoring methods"
+    return {"table_methods": tables.method_table(differences), "method_comparison": methods.draw(differences, title)}
 
 
-def _learning(found: Sequence[Estimate], runs: Sequence[Run], words: str, humans: Mapping[str, float]) -> Made:
+def _learning(estimates: Sequence[Estimate], runs: Sequence[Run], words: str, humans: Mapping[str, float]) -> Outputs:
     sizes = learning_curve.training_words(runs, words)
-    of_model = {name: (run, size) for (name, run), size in zip(named(runs), sizes, strict=True) if size}
-    if len({size for _, size in of_model.values()}) < 2:
+    by_model = {name: (run, size) for (name, run), size in zip(named(runs), sizes, strict=True) if size}
+    if len({size for _, size in by_model.values()}) < 2:
         return {}
     rows = [
         (
-            one.group["phenomenon"],
-            learning_curve.family(of_model[name][0]),
+            estimate.group["phenomenon"],
+            learning_curve.family(by_model[name][0]),
             name,
-            of_model[name][1],
-            *tables.numbers(one)[:4],
-            one.method,
+            by_model[name][1],
+            *tables.numbers(estimate)[:4],
+            estimate.method,
         )
-        for one in found
-        if one.group["over"] != "field" and (name := one.group.model) in of_model
+        for estimate in estimates
+        if estimate.group["over"] != "field" and (name := estimate.group.model) in by_model
     ]
     table = pl.DataFrame(rows, schema=learning_curve.SCHEMA, orient="row")
-    figure = learning_curve.draw(table, humans, "What more text brings")
+    figure = learning_curve.draw(table, humans, "Accuracy by amount of training text")
     return {"table_slopes": tables.slope_table(learning_curve.slopes(table), humans), "learning_curve": figure}
 
 
 def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
-    """What the numbers of runs rest on."""
+    """Describe how the numbers of runs were computed."""
     signatures = []
     for name, run in named(runs):
-        suites = [one for one in run.suites if MEASURE in one.predictions]
+        suites = [suite for suite in run.suites if MEASURE in suite.predictions]
         line = run.signature(suites[0].name, MEASURE)
         signatures.append(f"Signature of {name}: {line.over(len(suites)) if len(suites) > 1 else line}")
     other = sorted({title for title in titles(runs).values() if " @" in title})
     return (
         *signatures,
-        *(f"The run of {name} is not finished: items without results are left out." for name, run in named(runs) if not run.done),
-        *([f"Different content under one name in different runs, not correlated: {', '.join(other[:6])}."] if other else []),
-        "people, and 5-gram, LSTM, TXL, GPT-2: the paper's, transcribed, on its own pairs; the models' stand beside categories "
-        "with all their paradigms.",
+        *(f"The run of {name} is not finished: items without results are excluded." for name, run in named(runs) if not run.done),
+        *([f"Same name but different content in different runs, so not correlated: {', '.join(other[:6])}."] if other else []),
+        "people, 5-gram, LSTM, TXL, GPT-2: transcribed from the paper, on its own pairs; the models' numbers are shown for "
+        "categories with all their paradigms.",
         "Chance is 1/2 for independent draws.",
     )  # fmt: skip
 

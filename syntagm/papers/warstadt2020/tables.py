@@ -1,4 +1,4 @@
-"""The tables of Warstadt et al. 2020, of accuracies by paradigm, wherever these come from."""
+"""The tables of Warstadt et al. 2020, from the accuracies by paradigm of runs or of the published data."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,33 +15,37 @@ from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_pape
 from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
-from syntagm.stats.suite_means import Key, Redrawn
+from syntagm.stats.suite_means import Key, Resampled
 from syntagm.views.learning_curve import Line
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
-# Over how many suites stands in the table.
+# The part of a method that says over how many suites, which the table shows in a column.
 _OVER = re.compile(r"^(mean of|difference,) [^;]*; ")
-Drawn = Mapping[Key, Redrawn]
+Samples = Mapping[Key, Resampled]
 Known = Mapping[str, Paradigm]
 PRINTED = ("5-gram", "LSTM", "TXL", "GPT-2")
 
 
-def means(drawn: Drawn, known: Known) -> list[Estimate]:
-    """The accuracy of each model over all paradigms, by field and by category.
+def means(samples: Samples, known: Known) -> list[Estimate]:
+    """Compute the accuracy of each model over all paradigms, by field and by category.
 
     Groups have the model, the labels `over` ("all", "field" or "phenomenon") and `phenomenon` (its value), and the count
     `paradigms`.
     """
-    found = []
+    estimates = []
     for over in ("all", "field", "phenomenon"):
         for name in _names(over, known):
-            for model in dict.fromkeys(model for model, _ in drawn):
-                parts = [one for (of, suite), one in drawn.items() if of == model and name == _name(over, known[suite])]
+            for model in dict.fromkeys(model for model, _ in samples):
+                parts = [
+                    sample
+                    for (owner, suite), sample in samples.items()
+                    if owner == model and name == _name(over, known[suite])
+                ]
                 if parts:
                     labels = (("over", over), ("phenomenon", name))
                     group = Group(model, labels=labels, counts=(("paradigms", len(parts)),))
-                    found.append(suite_means.mean(parts, group))
-    return found
+                    estimates.append(suite_means.mean(parts, group))
+    return estimates
 
 
 def _name(over: str, paradigm: Paradigm) -> str:
@@ -49,136 +53,151 @@ def _name(over: str, paradigm: Paradigm) -> str:
 
 
 def _names(over: str, known: Known) -> list[str]:
-    return sorted({_name(over, one) for one in known.values()})
+    return sorted({_name(over, paradigm) for paradigm in known.values()})
 
 
-def people(drawn: Drawn, known: Known, found: Sequence[Estimate]) -> dict[tuple[str, str], float]:
-    """(model, category or field) -> what people score on the same paradigms; nan if that of one of them isn't known."""
-    made = {}
-    for one in found:
-        model, over, name = one.group.model, one.group["over"], one.group["phenomenon"]
-        suites = [suite for of, suite in drawn if of == model and _name(over, known[suite]) == name]
-        made[model, name] = float(np.mean([known[suite].human for suite in suites]))
-    return made
+def people(samples: Samples, known: Known, estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:
+    """Compute human scores on the paradigms of each model: (model, category or field) -> score.
+
+    The score is nan if that of any paradigm is unknown.
+    """
+    scores: dict[tuple[str, str], float] = {}
+    for estimate in estimates:
+        model, over, name = estimate.group.model, estimate.group["over"], estimate.group["phenomenon"]
+        suites = [suite for owner, suite in samples if owner == model and _name(over, known[suite]) == name]
+        scores[model, name] = float(np.mean([known[suite].human for suite in suites]))
+    return scores
 
 
 def table3(
-    drawn: Drawn, known: Known, found: Sequence[Estimate], notes: Sequence[str], published: bool = True
+    samples: Samples, known: Known, estimates: Sequence[Estimate], notes: Sequence[str], published: bool = True
 ) -> Table:
-    """Accuracy over all paradigms, by field and by category, a row a model.
+    """Make Table 3: accuracy over all paradigms, by field and by category, a row per model.
 
     Arguments:
-        found: as `means` gives them.
-        published: whether people and the paper's models stand beside, where paradigms are those of the paper.
+        samples: the sample of each (model, paradigm).
+        known: paradigm -> its category, field and human agreement.
+        estimates: the result of `means`.
+        notes: further notes.
+        published: add the numbers of people and of the paper's models, where the paradigms are those of the paper.
     """
-    humans = people(drawn, known, found)
+    humans = people(samples, known, estimates)
     printed = {row["phenomenon"]: row for row in cited("warstadt2020")["table3"]}
     theirs = paradigms_of_paper()
     rows: list[tuple[Cell, ...]] = []
-    for one in found:
-        model, over, name = one.group.model, one.group["over"], one.group["phenomenon"]
-        held = one.group.count("paradigms")
-        suites = [suite for of, suite in drawn if of == model and _name(over, known[suite]) == name]
-        # Suites of other names are no part of the paper's, whatever their category is called.
+    for estimate in estimates:
+        model, over, name = estimate.group.model, estimate.group["over"], estimate.group["phenomenon"]
+        present = estimate.group.count("paradigms")
+        suites = [suite for owner, suite in samples if owner == model and _name(over, known[suite]) == name]
+        # Suites with other names are not those of the paper, even if their category has the same name.
         shared, of_paper = sum(suite in theirs for suite in suites), complete(name)
-        line = printed.get(name, {}) if held == shared == of_paper else {}
+        line = printed.get(name, {}) if present == shared == of_paper else {}
         beside = (or_none(humans[model, name]), *(_share(line.get(model)) for model in PRINTED))
-        counted = f"{held} of {of_paper}" if held == shared else f"{held}, {shared} of the paper's {of_paper}"
-        counted = counted if shared else str(held)
-        rows.append((over, name, counted, model, *numbers(one), *(beside if published else ())))
+        counted = f"{present} of {of_paper}" if present == shared else f"{present}, {shared} of the paper's {of_paper}"
+        counted = counted if shared else str(present)
+        rows.append((over, name, counted, model, *numbers(estimate), *(beside if published else ())))
     quoted = ("people", *PRINTED) if published else ()
     columns = ("over", "category", "paradigms", "model", *NUMBERS, *quoted)
-    return Table("Table 3: accuracy by category", columns, tuple(rows), quoted, (*methods(found), *notes))
+    return Table("Table 3: accuracy by category", columns, tuple(rows), quoted, (*methods(estimates), *notes))
 
 
-def by_paradigm(drawn: Drawn, known: Known, notes: Sequence[str], published: bool = True) -> Table:
-    """Accuracy by paradigm, a row a model."""
-    found = [(suite, suite_means.mean([one], Group(model))) for (model, suite), one in drawn.items()]
-    order = {suite: place for place, suite in enumerate(sorted(known, key=lambda one: (known[one].phenomenon, one)))}
+def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published: bool = True) -> Table:
+    """Make the table of accuracy by paradigm, a row per model."""
+    estimates = [(suite, suite_means.mean([sample], Group(model))) for (model, suite), sample in samples.items()]
+    by_category = sorted(known, key=lambda suite: (known[suite].phenomenon, suite))
+    order = {suite: index for index, suite in enumerate(by_category)}
     rows: list[tuple[Cell, ...]] = []
-    for suite, one in sorted(found, key=lambda pair: order[pair[0]]):
+    for suite, estimate in sorted(estimates, key=lambda pair: order[pair[0]]):
         quoted = (or_none(known[suite].human),) if published else ()
-        rows.append((known[suite].phenomenon, suite, one.group.model, *numbers(one), *quoted))
+        rows.append((known[suite].phenomenon, suite, estimate.group.model, *numbers(estimate), *quoted))
     columns = ("category", "paradigm", "model", *NUMBERS, *(("people",) if published else ()))
     quoted_columns = ("people",) if published else ()
     return Table(
-        "Accuracy by paradigm", columns, tuple(rows), quoted_columns, (*methods([one for _, one in found]), *notes)
+        "Accuracy by paradigm",
+        columns,
+        tuple(rows),
+        quoted_columns,
+        (*methods([estimate for _, estimate in estimates]), *notes),
     )
 
 
-def contrasts(drawn: Drawn) -> list[Estimate]:
-    """Attractors, distance and irregular nouns, for each model; over the pairs of paradigms that it has both of.
+def contrasts(samples: Samples) -> list[Estimate]:
+    """Compute the contrasts of attractors, distance and irregular nouns for each model.
+
+    A contrast is over the pairs of paradigms of which the model has both.
 
     Groups have the model, the label `contrast`, and the counts `pairs` and `of` (how many the paper has).
     """
-    found = []
+    estimates = []
     for contrast in CONTRASTS:
-        for model in dict.fromkeys(model for model, _ in drawn):
+        for model in dict.fromkeys(model for model, _ in samples):
             pairs = [
-                (drawn[model, one], drawn[model, other])
-                for one, other in contrast.pairs
-                if (model, one) in drawn and (model, other) in drawn
+                (samples[model, easier], samples[model, harder])
+                for easier, harder in contrast.pairs
+                if (model, easier) in samples and (model, harder) in samples
             ]
             if pairs:
                 counts = (("pairs", len(pairs)), ("of", len(contrast.pairs)))
                 group = Group(model, labels=(("contrast", contrast.said),), counts=counts)
-                found.append(suite_means.contrast(pairs, group))
-    return found
+                estimates.append(suite_means.contrast(pairs, group))
+    return estimates
 
 
-def contrast_table(found: Sequence[Estimate], notes: Sequence[str] = ()) -> Table:
-    """The differences as a table."""
-    rows = [(one.group["contrast"], one.group.model, _pairs(one), *numbers(one)) for one in found]
+def contrast_table(estimates: Sequence[Estimate], notes: Sequence[str] = ()) -> Table:
+    """Make the table of contrasts."""
+    rows = [(each.group["contrast"], each.group.model, _pairs(each), *numbers(each)) for each in estimates]
     columns = ("difference", "model", "pairs", *("difference_of_accuracies", *NUMBERS[1:]))
-    lacking = [one.said for one in CONTRASTS if one.said not in {each.group["contrast"] for each in found}]
-    said = [f"Without both paradigms of any pair, and so not here: {'; '.join(lacking)}."] if lacking else []
+    computed = {each.group["contrast"] for each in estimates}
+    lacking = [contrast.said for contrast in CONTRASTS if contrast.said not in computed]
+    missing = [f"Not computed, because no pair has both paradigms: {'; '.join(lacking)}."] if lacking else []
     explained = (
-        "pairs: of the paper's pairs of paradigms, how many the mean is over. Positive: the first kind is easier."
+        "pairs: how many of the paper's pairs of paradigms the mean is over. Positive values: the first kind is easier."
     )
     return Table(
         "Attractors, distance and irregular nouns",
         columns,
         tuple(rows),
         (),
-        (explained, *said, *methods(found), *notes),
+        (explained, *missing, *methods(estimates), *notes),
     )
 
 
-def _pairs(one: Estimate) -> str:
-    return f"{one.group.count('pairs')} of {one.group.count('of')}"
+def _pairs(estimate: Estimate) -> str:
+    return f"{estimate.group.count('pairs')} of {estimate.group.count('of')}"
 
 
 def correlation_table(table: pl.DataFrame, notes: Sequence[str] = ()) -> Table:
-    """The correlations of all pairs of models."""
+    """Make the table of the correlations of all pairs of models."""
     rows = tuple(table.select("a", "b", "kind", "r", "low", "high", "n").iter_rows())
-    said = [f"Intervals: 95 %, {method}; n: paradigms." for method in dict.fromkeys(table["method"])]
-    return Table("Correlation of accuracies", ("a", "b", "kind", "r", "low", "high", "n"), rows, (), (*said, *notes))
+    methods_used = [f"Intervals: 95 %, {method}; n: paradigms." for method in dict.fromkeys(table["method"])]
+    return Table(
+        "Correlation of accuracies", ("a", "b", "kind", "r", "low", "high", "n"), rows, (), (*methods_used, *notes)
+    )
 
 
-def shallow_table(table: pl.DataFrame, said: Mapping[str, str]) -> Table:
-    """The logistic regressions as a table.
+def shallow_table(table: pl.DataFrame, descriptions: Mapping[str, str]) -> Table:
+    """Make the table of logistic regressions on surface predictors.
 
     Arguments:
         table: columns as in `views.surface.REGRESSIONS`.
-        said: predictor -> what it is.
+        descriptions: predictor -> description.
     """
-    shown = [name for name in dict.fromkeys(table["predictor"]) if name in said]
+    described = [name for name in dict.fromkeys(table["predictor"]) if name in descriptions]
     notes = (
-        "log_odds: the change of the log odds of a right answer for a standard deviation (sd) of the predictor, the others held "
-        "constant; intercept: at the means. Plain logistic regression, maximum likelihood.",
-        "Interval: 95 %, with the larger of se (independent pairs) and se_suites (suites as units, which needs many of them).",
-        "explained: McFadden's share of the log-likelihood. left_out: pairs without a value or a number.",
-        *(f"{name}: {said[name]}." for name in shown),
+        "log_odds: the change of the log odds of a correct answer per standard deviation (sd) of the predictor, with the "
+        "others held constant; intercept: at the means. Plain logistic regression, maximum likelihood.",
+        "Interval: 95 %, with the larger of se (independent pairs) and se_suites (clustered by suite, which needs many suites).",
+        "explained: McFadden's pseudo-R2. left_out: pairs without a verdict or a predictor's value.",
+        *(f"{name}: {descriptions[name]}." for name in described),
         *(
-            ["margin under MODEL: surprisal of the bad sentence less that of the good one, bits."]
+            ["margin under MODEL: surprisal of the bad sentence minus that of the good one, in bits."]
             if _margins(table)
             else []
         ),
     )
-    title = "What is shallow about the pairs that a model gets right"
-    return Table(
-        title, tuple(table.columns), tuple(tuple(or_none(one) for one in row) for row in table.iter_rows()), (), notes
-    )
+    title = "Surface predictors of correct answers"
+    rows = tuple(tuple(or_none(cell) for cell in row) for row in table.iter_rows())
+    return Table(title, tuple(table.columns), rows, (), notes)
 
 
 def _margins(table: pl.DataFrame) -> bool:
@@ -186,62 +205,61 @@ def _margins(table: pl.DataFrame) -> bool:
 
 
 def method_table(compared: Sequence[Comparison]) -> Table:
-    """The differences between whole sentences and critical words, over all paradigms with the method and by category."""
-    found = [one.difference for one in compared]
+    """Make the table of differences between whole sentences and prefix methods, over all paradigms and by category."""
+    differences = [comparison.difference for comparison in compared]
     rows = [
-        (one.group.measure, one.group["label"], str(one.group.count("suites")), one.group.model, *numbers(one))
-        for one in found
+        (each.group.measure, each.group["label"], str(each.group.count("suites")), each.group.model, *numbers(each))
+        for each in differences
     ]
     columns = ("method", "category", "paradigms", "model", "difference_of_accuracies", *NUMBERS[1:])
     notes = (
-        "Accuracy on whole sentences less that of the prefix method, pair by pair; positive: whole sentences are easier.",
-        "n: pairs that both methods judge. ties: pairs with a tie under either.",
-        *methods(found),
+        "Accuracy on whole sentences minus that of the prefix method, paired; positive: whole sentences are easier.",
+        "n: pairs that both methods can score. ties: pairs with a tie under either method.",
+        *methods(differences),
     )
-    return Table("How a pair is asked", columns, tuple(rows), (), notes)
+    return Table("Comparison of scoring methods", columns, tuple(rows), (), notes)
 
 
 def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
-    """The gains for a doubling of the text; where a line would reach what people score; and the paper's gains."""
+    """Make the table of gains per doubling of the training text, where the line reaches people, and the paper's gains."""
     quoted = {row["phenomenon"]: row for row in cited("warstadt2020")["slopes"]}
     rows = []
     for row in table.iter_rows(named=True):
         name = row["phenomenon"]
-        one = Line(*(row[key] for key in ("slope", "se", "low", "high", "intercept", "n", "sizes")))
-        reached = one.words_at(humans[name]) if name in humans else nan
-        text = "" if isnan(reached) else "never" if isinf(reached) else f"{reached:.1e}"
-        beside = (quoted.get(name, {}).get("LSTM"), quoted.get(name, {}).get("TXL"))
+        line = Line(*(row[key] for key in ("slope", "se", "low", "high", "intercept", "n", "sizes")))
+        reached = line.words_at(humans[name]) if name in humans else nan
+        words_needed = "" if isnan(reached) else "never" if isinf(reached) else f"{reached:.1e}"
+        published = (quoted.get(name, {}).get("LSTM"), quoted.get(name, {}).get("TXL"))
         cells = [or_none(row[key]) for key in ("slope", "se", "low", "high", "n", "sizes")]
-        rows.append((name, row["family"], *cells, text, *beside))
+        rows.append((name, row["family"], *cells, words_needed, *published))
     columns = ("category", "family", "slope", "se", "low", "high", "n", "sizes", "words_at_people", "LSTM", "TXL")
     notes = (
-        "slope: the gain of accuracy for each doubling of the words of training text, by least squares over n models. "
-        "Interval: 95 %, Student's t; models of one corpus share text, so it is too narrow.",
-        "words_at_people: where the line reaches what people score on the same published paradigms; far beyond the data it means "
-        "little.",
+        "slope: the gain of accuracy per doubling of the words of training text, by least squares over n models. "
+        "Interval: 95 %, Student's t; it is too narrow, because models of one corpus share text.",
+        "words_at_people: where the line reaches the score of people on the same published paradigms; an extrapolation far "
+        "beyond the data is unreliable.",
         "LSTM, TXL: the paper's slopes for doublings from 1/8 to 64 million tokens of Wikipedia, transcribed.",
     )
     return Table("Gain for each doubling of the training text", columns, tuple(rows), ("LSTM", "TXL"), notes)
 
 
-def accuracies(drawn: Drawn) -> dict[str, dict[str, float]]:
-    """model -> paradigm -> accuracy."""
-    made: dict[str, dict[str, float]] = {}
-    for (model, suite), one in drawn.items():
-        made.setdefault(model, {})[suite] = one.sample.value
-    return made
+def accuracies(samples: Samples) -> dict[str, dict[str, float]]:
+    """Return the accuracies: model -> paradigm -> accuracy."""
+    by_model: dict[str, dict[str, float]] = {}
+    for (model, suite), sample in samples.items():
+        by_model.setdefault(model, {})[suite] = sample.sample.value
+    return by_model
 
 
-def numbers(one: Estimate) -> tuple[Cell, ...]:
-    """Value, interval and counts, as cells."""
-    return one.value, one.low, one.high, one.n, one.ties, one.undefined
+def numbers(estimate: Estimate) -> tuple[Cell, ...]:
+    """Return value, interval and counts as cells."""
+    return estimate.value, estimate.low, estimate.high, estimate.n, estimate.ties, estimate.undefined
 
 
-def methods(found: Sequence[Estimate]) -> list[str]:
-    """How the intervals of some estimates were made, each way once, with what suites of one item do to them."""
-    ways = dict.fromkeys(_OVER.sub("", one.method) for one in found)
-    shown = list(ways)[:4]
-    return [f"Intervals: 95 %, {way}." for way in shown] + (["Ties count as wrong."] if found else [])
+def methods(estimates: Sequence[Estimate]) -> list[str]:
+    """Describe how the intervals of estimates were computed, each method once, with remarks on suites of one item."""
+    distinct = list(dict.fromkeys(_OVER.sub("", estimate.method) for estimate in estimates))
+    return [f"Intervals: 95 %, {method}." for method in distinct[:4]] + (["Ties count as wrong."] if estimates else [])
 
 
 def _share(percent: float | None) -> float | None:
