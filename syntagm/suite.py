@@ -124,12 +124,18 @@ class Suite:
 
 
 def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
-    """Return a suite with at most `limit` of its items, drawn by the seed and the suite's name, in their order.
+    """Draw a random sample of a suite's items, in their original order.
 
-    What was drawn stands in the tag `sample`. None and a limit that leaves all items return the suite itself.
+    The sample depends on the seed and the suite's name. The tag `sample` describes it. Without a limit, or with one that
+    includes all items, return the suite itself.
+
+    Arguments:
+        suite: the suite.
+        limit: largest number of items; None for all.
+        seed: seed of the random draw.
 
     Raises:
-        UsageError: a limit below 1.
+        UsageError: the limit is below 1.
     """
     if limit is not None and limit < 1:
         raise UsageError("limit", str(limit), "at least 1")

@@ -198,7 +198,7 @@ def read(name: str | Path) -> WordList:
 
 
 def kept(content: bytes, place: str) -> WordList:
-    """Read the content of a list that a run kept (`words.csv`), in which a form may stand twice.
+    """Read the content of a list that a run kept (`words.csv`), in which a form may be repeated.
 
     Raises:
         InputError: it is not a word list.

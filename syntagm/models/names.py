@@ -88,7 +88,7 @@ def load(text: str, **options: str) -> LanguageModel:
         ModelError: the model can't be loaded.
     """
     if not isinstance(text, str):
-        cure = "For a model in memory: syntagm.from_transformers(model, tokenizer, name=...)."
+        cure = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
         raise UsageError("load_model", f"a {type(text).__name__}", "the name of a model", cure)
     name = parse(text)
     if doubled := sorted(name.options.keys() & options.keys()):

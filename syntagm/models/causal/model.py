@@ -44,10 +44,10 @@ class Causal(LanguageModel):
     """A causal transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
 
     Attributes:
-        tokenizer: from texts to token numbers.
-        forward: from token numbers to surprisals.
-        bos: the number of the symbol before each text; None if nothing stands there.
-        eos: the number of the end symbol, if its surprisal is listed.
+        tokenizer: the tokenizer.
+        forward: the forward passes.
+        bos_id: token id of the start-of-text symbol before each text; None if there is none.
+        eos_id: token id of the end-of-text symbol if its surprisal is listed, else None.
     """
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
@@ -224,15 +224,17 @@ def load(path: str, **options: str) -> Causal:
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
-    """A live model, for example inside a training loop, as a language model of this package.
+    """Make a language model of a transformers model in memory, for example inside a training loop.
 
     Arguments:
-        model: a transformers model with a causal head, in evaluation mode. It is used where and as it is.
-        label: what to call it in results. Call this again after a training step: the fingerprint is of these weights.
-        options: those of the family that are not about loading.
+        model: a transformers model with a causal head, in evaluation mode. It is neither copied nor moved.
+        tokenizer: its fast tokenizer.
+        label: name of the model in results. Call this again after a training step, since the fingerprint depends on the
+            weights.
+        options: options of the family that are not about loading.
 
     Raises:
-        UsageError: an option can't be taken, or the model is in training mode.
+        UsageError: an option is invalid, or the model is in training mode.
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)

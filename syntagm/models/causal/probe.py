@@ -55,7 +55,7 @@ def _probe(forward: Forward, share: bool) -> None:
             used = _attempt(forward, sequences, False)
         if not _same(forward, used, plain):
             raise ModelError(
-                str(forward.model.config.model_type), "batched scoring differs from scoring batched sentence at a time",
+                str(forward.model.config.model_type), "batched scoring differs from scoring one sentence at a time",
                 "the same numbers", "This architecture can't be scored exactly here.",
             )  # fmt: skip
         packed = _attempt(forward, sequences, True) if share else None

@@ -41,7 +41,7 @@ def hash_folder(folder: Path) -> str:
 
 
 def sample(model: Any) -> str:
-    """Return a hash of a values numbers of each weight, which changes with every training step."""
+    """Return a hash of a few numbers of each weight, which changes with every training step."""
     digest = hashlib.sha256()
     for tensor in model.parameters():
         flat = tensor.detach().reshape(-1)
@@ -51,26 +51,28 @@ def sample(model: Any) -> str:
 
 
 def refuse_change(model: Any, before: str, name: str) -> None:
-    """Refuse a live model that has been trained on since its fingerprint was taken.
+    """Refuse a model in memory whose weights have changed since its fingerprint was computed.
 
     Arguments:
-        before: its `sample` then.
+        model: the model.
+        before: its `sample` at that time.
+        name: name of the model, for the message.
 
     Raises:
         ModelError: the weights have changed.
     """
     if sample(model) != before:
         raise ModelError(
-            name, "weights that have changed since the model was wrapped", "those that its fingerprint names",
+            name, "weights that have changed since its fingerprint was computed", "unchanged weights",
             "Call from_transformers again after a training step.",
         )  # fmt: skip
 
 
 def refuse_training(model: Any, label: str) -> None:
-    """Refuse a live model that would drop units out.
+    """Refuse a model in memory that is in training mode, with dropout.
 
     Raises:
-        UsageError: it is in training mode.
+        UsageError: the model is in training mode.
     """
     if model.training:
         raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
@@ -135,7 +137,7 @@ def _refuse_repeated_names(path: Path) -> None:
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
-            raise ModelError(str(path), f"the name {repeated!r} twice in the header", "each tensor unique")
+            raise ModelError(str(path), f"the name {repeated!r} twice in the header", "each tensor once")
         return dict(pairs)
 
     with open(path, "rb") as file:

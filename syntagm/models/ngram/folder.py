@@ -120,13 +120,13 @@ def check(folder: Path) -> dict[str, Any]:
 def _head(folder: Path) -> dict[str, Any]:
     """Read and check model.json."""
     place = f"ngram:{folder}"
-    expected = "a folder made by training", "Was the training finished?"
-    head = record(folder / "model.json", ModelError, *expected)
+    expected_and_cure = "a folder made by training", "Was the training finished?"
+    head = record(folder / "model.json", ModelError, *expected_and_cure)
     try:
         valid = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in KINDS
         valid = valid and type(head["order"]) is int and all(isinstance(head["sha256"][name], str) for name in FILES)
     except (KeyError, TypeError) as error:
-        raise ModelError(place, f"model.json lacks a part ({error!r})", *expected) from error
+        raise ModelError(place, f"model.json lacks a part ({error!r})", *expected_and_cure) from error
     if not valid:
         found = f"family {head['family']!r}, format {head['format']!r}"
         raise ModelError(place, found, f"an n-gram model of format {FORMAT}")
