@@ -9,7 +9,7 @@ from syntagm.cli._files import spare_set
 if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
     from syntagm.drawing.table import Table
-    from syntagm.papers.paper import Made
+    from syntagm.papers.paper import Outputs
 
 # Longer tables are written, and only their names printed.
 LONGEST = 70
@@ -34,7 +34,7 @@ def save(made: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
     return made.save(stem, list(chosen))
 
 
-def write(made: "Made", place: Path, force: bool = False) -> None:
+def write(made: "Outputs", place: Path, force: bool = False) -> None:
     """Write tables and figures of a paper as soon as each is made; print the tables, and what is where.
 
     Arguments:

@@ -36,7 +36,7 @@ from syntagm.papers import paper as papers
 from syntagm.papers.paper import Paper
 
 if TYPE_CHECKING:
-    from syntagm.papers.paper import Made
+    from syntagm.papers.paper import Outputs
     from syntagm.runs.store import Run
 
 # The option that asks for it -> whether a paper offers it, and what to say of a paper that doesn't.
@@ -126,7 +126,7 @@ def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
     return [recorded(options, files, place)]
 
 
-def _choices(offered: "Callable[..., Made]", pairs: Sequence[str]) -> dict[str, str]:
+def _choices(offered: "Callable[..., Outputs]", pairs: Sequence[str]) -> dict[str, str]:
     """The choices that the user makes, those that the analysis has."""
     chosen = dict(_experiment.pair("--set", pair) for pair in pairs)
     known = papers.choices(offered)
