@@ -1,4 +1,4 @@
-"""The command line: one file a command, whose docstring is its help."""
+"""The command line: one file per command; the docstring of the file is the help of the command."""
 
 import argparse
 import contextlib
@@ -9,18 +9,26 @@ from collections.abc import Sequence
 from syntagm import registry
 from syntagm.errors import Interrupted, SyntagmError
 
-# Tables and matrices are small here, so that threads would cost more time than they save. Those of torch are not touched.
-for _threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(_threads, "1")
+# Tables and matrices are small here, so threads would cost more time than they save. The threads of torch are not touched.
+for _variable in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
 
 DONE, FELL_SHORT, FAILED, INTERRUPTED = 0, 1, 2, 130
 
+_DESCRIPTION = """Targeted syntactic evaluation of language models.
+
+    syntagm run demo --suite hu2020 -o runs/demo      evaluate a model on suites
+    syntagm report runs/demo                          write an HTML report
+    syntagm compare runs/demo runs/gpt2               compare two models item by item
+    syntagm COMMAND --help                            how to use a command, with examples
+"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code says how it went.
+    """Run the command line and return its exit code.
 
-    0: done. 1: done, but something fell short (errors found, a run incomplete). 2: could not do it. 130: interrupted; the same
-    command line continues.
+    0: done. 1: done, but the result is incomplete or has errors (`check` found errors, a run is not finished). 2: not done,
+    because of a wrong option, a bad input or a full disk. 130: interrupted; the same command continues the work.
     """
     try:
         parser = _parser()
@@ -34,10 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"syntagm: {error}", file=sys.stderr)
         return FAILED
     except (Interrupted, KeyboardInterrupt):
-        print("syntagm: interrupted; the same command line continues", file=sys.stderr)
+        print("syntagm: interrupted; run the same command again to continue", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has seen enough.
+        # The reader of our output has closed the pipe, as `head` does.
         sys.stderr.close()
         return DONE
     except OSError as error:
@@ -57,15 +65,19 @@ def _complete(parser: argparse.ArgumentParser) -> None:
 
 
 def _drop_output() -> None:
-    """Let what could not be written go, so that the interpreter does not try, and fail, again at its end."""
+    """Discard the output that could not be written, so that the interpreter does not fail on it again when it exits."""
     with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="syntagm", description="Targeted syntactic evaluation of language models.")
+    parser = argparse.ArgumentParser(
+        prog="syntagm",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in registry.names("cli"):
@@ -83,10 +95,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when it is asked for."""
+    """The --version option, which looks up the version only when the option is given."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, **_: object) -> None:
-        super().__init__(option_strings, dest, nargs=0, help="print the version")
+        super().__init__(option_strings, dest, nargs=0, help="print the version, and stop")
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""The controlled experiment of a paper on a command line: its options, its plan, its progress."""
+"""The options, plan and progress of a paper's controlled experiment."""
 
 import argparse
 from collections.abc import Sequence
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of an experiment."""
+    """Add the options of an experiment."""
     group = parser.add_argument_group("train models on a corpus and compare them (hu2020)")
     add = group.add_argument
-    add("--corpus", metavar="FILE", nargs="+", help="training text: train models on parts of it")
-    add("--valid", metavar="FILE", nargs="+", help="held-out text, for schedules and early stopping")
-    add("--test", metavar="FILE", nargs="+", help="the text whose perplexity is compared")
+    add("--corpus", metavar="FILE", nargs="+", help="training text; models are trained on parts of it")
+    add("--valid", metavar="FILE", nargs="+", help="validation text, for learning-rate schedules and early stopping")
+    add("--test", metavar="FILE", nargs="+", help="test text, on which perplexity is measured")
     add("--families", metavar="LIST", help=_families())
-    add("--sizes", metavar="LIST", help="parts by name and words: xs=100000,sm=1000000 (default)")
-    add("--seeds", metavar="LIST", help="1,2 (default)")
+    add("--sizes", metavar="LIST", help="names and sizes in words of the parts (xs=100000,sm=1000000)")
+    add("--seeds", metavar="LIST", help="random seeds of the trainings (1,2)")
     add(
         "--scale",
         choices=sorted(hyperparameters.scales(), reverse=True),
         default="small",
-        help="the models: an hour or two, or the paper's (small)",
+        help="size of the models: small is trained in an hour or two, paper is as published (small)",
     )
-    add("--draw", metavar="SEED", type=int, default=1, help="of the parts (1)")
-    add("--device", default="cpu", help="where to train and score: cpu, cuda, ... (cpu)")
+    add("--draw", metavar="SEED", type=int, default=1, help="random seed for the parts (1)")
+    add("--device", default="cpu", help="device for training and scoring: cpu, cuda, ... (cpu)")
     add("--threads", type=int, default=1, help="processor threads (1)")
-    add("--plan", action="store_true", help="say what would be done and how long it would take, and stop")
+    add("--plan", action="store_true", help="print what would be done and how long it would take, and stop")
 
 
 def _families() -> str:
-    """Which families there are, those of an experiment that names none first.
+    """Return the help of --families: the default families, then the others.
 
     >>> _families()
     'ngram,lstm,gpt2 (default), gpt2-words'
@@ -47,22 +47,23 @@ def _families() -> str:
 
 
 def refuse(options: argparse.Namespace, way: str) -> None:
-    """Refuse options of an experiment where none is asked for: a plan, say, after which all is done all the same.
+    """Refuse options of an experiment, such as --plan, without --corpus: they would have no effect.
+
+    Arguments:
+        way: the option given instead of --corpus.
 
     Raises:
-        UsageError: one has another value than without it.
+        UsageError: an option has a value other than its default.
     """
     parser = argparse.ArgumentParser(add_help=False)
     arguments(parser)
     defaults = vars(parser.parse_args([]))
-    if given := [name for name, value in defaults.items() if getattr(options, name) != value]:
-        raise UsageError(
-            f"--{given[0]}", f"given with {way}", "one or the other", "It is about training on a --corpus."
-        )
+    if changed := [name for name, value in defaults.items() if getattr(options, name) != value]:
+        raise UsageError(f"--{changed[0]}", f"given with {way}", "one or the other", "It needs --corpus.")
 
 
 def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> int:
-    """Show the plan, carry the experiment out, write its figures and tables, print its results."""
+    """Print the plan, run the experiment, write its figures and tables, and print its results."""
     import torch
 
     if options.threads < 1:
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[
     if options.plan:
         return 0
     experiment.carry_out(design, Lines())
-    # The folder is ours: experiment.json says so.
+    # The folder holds an experiment.json, so all its files are ours.
     write(experiment.outputs(design.folder), design.folder, force=True)
     print((design.folder / "results.md").read_text(encoding="utf-8"))
     print(f"results: {design.folder / 'results.csv'}")
@@ -86,11 +87,11 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
 
     for name in ("valid", "test"):
         if not getattr(options, name):
-            raise UsageError(f"--{name}", "nothing", "a text file", "The text must be none that is trained on.")
+            raise UsageError(f"--{name}", "nothing", "a text file", "Name a text that no model is trained on.")
     families = _list(options.families, hyperparameters.default(), "--families")
     changes = dict(pair("--set", text) for text in options.set)
     sizes = (
-        {name: _number("--sizes", size) for name, size in _pairs(options.sizes)} if options.sizes else experiment.sizes
+        {name: _number("--sizes", size) for name, size in _sizes(options.sizes)} if options.sizes else experiment.sizes
     )
     return Design(
         options.output,
@@ -106,27 +107,27 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
     )
 
 
-def _list(given: str | None, default: Any, option: str) -> list[str]:
-    """A list with commas; each entry once.
+def _list(text: str | None, default: Any, option: str) -> list[str]:
+    """Parse a list with commas, in which each entry stands once.
 
     >>> _list("ngram,lstm", [], "--families"), _list(None, ["gpt2"], "--families")
     (['ngram', 'lstm'], ['gpt2'])
     """
-    found = list(default) if given is None else [name.strip() for name in given.split(",")]
-    if not all(found) or len(set(found)) < len(found):
-        raise UsageError(option, repr(given), "names with commas between them, each once")
-    return found
+    names = list(default) if text is None else [name.strip() for name in text.split(",")]
+    if not all(names) or len(set(names)) < len(names):
+        raise UsageError(option, repr(text), "different names with commas between them")
+    return names
 
 
-def _pairs(given: str) -> list[tuple[str, str]]:
-    found = [pair("--sizes", text) for text in given.split(",")]
-    if len(dict(found)) < len(found):
-        raise UsageError("--sizes", repr(given), "each name once")
-    return found
+def _sizes(text: str) -> list[tuple[str, str]]:
+    sizes = [pair("--sizes", size) for size in text.split(",")]
+    if len(dict(sizes)) < len(sizes):
+        raise UsageError("--sizes", repr(text), "different names")
+    return sizes
 
 
 def pair(option: str, text: str) -> tuple[str, str]:
-    """A name and its value.
+    """Split NAME=VALUE.
 
     >>> pair("--set", "lstm.hidden=64")
     ('lstm.hidden', '64')
@@ -138,7 +139,7 @@ def pair(option: str, text: str) -> tuple[str, str]:
 
 
 def _number(option: str, text: str) -> int:
-    """A whole number above 0.
+    """Parse a whole number above 0.
 
     >>> _number("--sizes", "1_000_000")
     1000000
@@ -149,10 +150,10 @@ def _number(option: str, text: str) -> int:
 
 
 def _show_plan(paper: str, design: "Design") -> None:
-    """What will be done, what is done already, and how long the rest will take."""
+    """Print the models to train, which of them are finished, and how long the rest will take."""
     from syntagm.papers.experiment import duration, measured, parts, record
 
-    # A plan for another experiment than the folder's would call its models done.
+    # Without this check, the plan of another experiment would call the models of this folder finished.
     record.check(design)
     words = parts.words(design)
     cells, speed = design.cells(), duration.operations(design.device)
@@ -165,13 +166,13 @@ def _show_plan(paper: str, design: "Design") -> None:
         print(f"  {family:10}" + " ".join(f"{name}={value}" for name, value in options.items()))
     total = 0.0
     for cell in cells:
-        total += (left := duration.remaining(design, cell, words, speed))
-        print(f"  {cell.name:20} {measured.state(design, cell):8} {_shown(left):>8}")
+        total += (seconds := duration.remaining(design, cell, words, speed))
+        print(f"  {cell.name:20} {measured.state(design, cell):8} {_shown(seconds):>8}")
     print(f"about {_shown(total)} at most, one process; {duration.basis(speed)}", flush=True)
 
 
 def _shown(seconds: float) -> str:
-    """A time for reading.
+    """Format a duration.
 
     >>> _shown(0), _shown(42), _shown(600), _shown(9000)
     ('-', '42 s', '10 min', '2.5 h')

@@ -1,4 +1,4 @@
-"""Files that commands write: those that Syntagm did not write itself are not replaced, unless --force says so."""
+"""Protection of existing files: commands replace only files that Syntagm wrote, unless --force is given."""
 
 import argparse
 from collections.abc import Sequence
@@ -7,60 +7,63 @@ from pathlib import Path
 from syntagm.errors import UsageError
 from syntagm.io import csv
 
-_LOOK = 1 << 16
+_SEARCHED = 1 << 16
 CURE = "Choose another name, or give --force to replace it."
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
-    """Declare --force."""
+    """Add the option --force."""
     parser.add_argument("--force", action="store_true", help="replace a file even if syntagm did not write it")
 
 
 def spare(path: Path, marks: Sequence[str], force: bool = False) -> None:
-    """Refuse to write at `path` if a file stands there that is not ours.
+    """Refuse to replace the file at `path` if Syntagm did not write it.
 
     Arguments:
-        marks: a file that begins or ends with 64 KiB in which one of these stands is ours; an empty file is nobody's.
-        force: don't look.
+        marks: texts of which one stands in the first or last 64 KiB of every file that Syntagm writes. An empty file may
+            always be replaced.
+        force: replace any file.
 
     Raises:
-        UsageError: the file is somebody else's.
+        UsageError: another program or a person wrote the file.
     """
     if force or not path.is_file():
         return
     with open(path, "rb") as file:
-        head = file.read(_LOOK)
+        head = file.read(_SEARCHED)
         size = file.seek(0, 2)
-        file.seek(max(0, size - _LOOK))
+        file.seek(max(0, size - _SEARCHED))
         ends = head + file.read()
     if ends and not any(mark.encode() in ends for mark in marks):
-        raise UsageError(str(path), "a file that syntagm did not write", "a free name", CURE)
+        raise UsageError(str(path), "a file that syntagm did not write", "a new name", CURE)
 
 
 def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
-    """The same for a CSV, which is ours if its header is.
+    """Refuse to replace the file at `path` if it is not a CSV with this header.
 
     Raises:
-        UsageError: another file stands there.
+        UsageError: the file has another header.
     """
     if force or not path.is_file():
         return
     with open(path, "rb") as file:
-        first = file.readline(_LOOK)
+        header = file.readline(_SEARCHED)
     expected = next(csv.lines(columns, []))
-    if first and first != expected.encode():
+    if header and header != expected.encode():
         raise UsageError(str(path), "a file with another header", expected.rstrip(), CURE)
 
 
 def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force: bool = False) -> None:
-    """The same for files that belong to one CSV: they are ours if the CSV beside them is.
+    """Refuse to replace a figure or table, STEM.png or STEM.tex, unless STEM.csv beside it has this header.
 
     Arguments:
-        stem: of the names, without ending; STEM.csv has these columns.
-        endings: of the other files, "png", "tex", ...
+        stem: the path without ending.
+        endings: endings of the other files, such as "png" and "tex".
+        columns: the header of STEM.csv.
+        force: replace any file.
 
     Raises:
-        UsageError: one of them is somebody else's.
+        UsageError: STEM.csv has another header, or it is missing and one of the other files exists.
     """
     numbers = stem.with_name(f"{stem.name}.csv")
     spare_csv(numbers, columns, force)
@@ -68,4 +71,4 @@ def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force:
         return
     for ending in endings:
         if (path := stem.with_name(f"{stem.name}.{ending}")).exists():
-            raise UsageError(str(path), f"a file without {numbers.name} beside it", "a free name", CURE)
+            raise UsageError(str(path), f"a file without {numbers.name} beside it", "a new name", CURE)

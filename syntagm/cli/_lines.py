@@ -1,38 +1,38 @@
-"""Progress of trainings and experiments on a command line, a line now and then."""
+"""Progress of training and experiments as lines of text."""
 
 import time
 from collections.abc import Mapping
 
 from syntagm.progress import Progress
 
-_SAY_EVERY = 10.0
+_INTERVAL = 10.0
 
 
 class Lines(Progress):
-    """Print how trainings and experiments go on. Ctrl-C stops them; the last state stays, and the same command goes on."""
+    """Progress callbacks that print lines. After Ctrl-C the last saved state stays, and the same command continues from it."""
 
     def __init__(self) -> None:
-        self._said = time.monotonic()
-        self._before: tuple[int, float] | None = None
+        self._printed_at = time.monotonic()
+        self._start: tuple[int, float] | None = None
         self._done = 0
 
     def began(self, line: str) -> None:
-        """Print the line; whatever is trained next is timed anew."""
+        """Print the line, and restart the clock for the next model."""
         print(line, flush=True)
-        self._before, self._said = None, time.monotonic()
+        self._start, self._printed_at = None, time.monotonic()
 
     def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
         """Print a line every ten seconds."""
-        if self._before is None or not self._is_time():
-            self._before = self._before or (tokens, seconds)
+        if self._start is None or not self._is_due():
+            self._start = self._start or (tokens, seconds)
             return
-        speed = (tokens - self._before[0]) / max(seconds - self._before[1], 1e-9)
-        left = (steps - step) * (tokens / step) / max(speed, 1e-9)
-        shown = f"step {step:,} of {steps:,}, loss {loss:.3f}, rate {rate:.3g}, {speed:,.0f} tokens/s, "
-        print(f"{shown}{left / 60:,.0f} min left at most", flush=True)
+        speed = (tokens - self._start[0]) / max(seconds - self._start[1], 1e-9)
+        seconds_left = (steps - step) * (tokens / step) / max(speed, 1e-9)
+        progress = f"step {step:,} of {steps:,}, loss {loss:.3f}, rate {rate:.3g}, {speed:,.0f} tokens/s, "
+        print(f"{progress}{seconds_left / 60:,.0f} min left at most", flush=True)
 
     def evaluated(self, row: Mapping[str, float]) -> None:
-        """Print a line for each evaluation."""
+        """Print the training loss and the held-out perplexity of an evaluation."""
         print(
             f"epoch {row['epoch']}, step {row['step']:,}: training loss {row['loss']:.4f} nats a token, "
             f"held out {row['bits_per_word']:.4f} bits a word, perplexity {row['perplexity']:.2f}",
@@ -40,23 +40,23 @@ class Lines(Progress):
         )
 
     def planned(self, total: int, done: int, suites: int) -> None:
-        """Print what there is to score."""
+        """Print how many suites and sentences will be scored."""
         self._done = done
         print(f"{suites} suites, {total:,} sentences", flush=True)
 
     def answered(self, suite: str, questions: int) -> None:
         """Print a line every ten seconds."""
         self._done += questions
-        if self._is_time():
+        if self._is_due():
             print(f"{suite}: {self._done:,} sentences", flush=True)
 
     def warned(self, message: str) -> None:
         """Print the warning."""
         print(f"warning: {message}", flush=True)
 
-    def _is_time(self) -> bool:
-        """Have ten seconds passed since the last line of this kind?"""
-        if time.monotonic() - self._said < _SAY_EVERY:
+    def _is_due(self) -> bool:
+        """Return whether ten seconds have passed since the last line of this kind."""
+        if time.monotonic() - self._printed_at < _INTERVAL:
             return False
-        self._said = time.monotonic()
+        self._printed_at = time.monotonic()
         return True

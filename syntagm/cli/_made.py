@@ -1,4 +1,4 @@
-"""Tables and figures that commands make: written in their formats, never over a file of somebody else's."""
+"""Saving tables and figures in all their formats, without replacing files that Syntagm did not write."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,48 +11,49 @@ if TYPE_CHECKING:
     from syntagm.drawing.table import Table
     from syntagm.papers.paper import Outputs
 
-# Longer tables are written, and only their names printed.
-LONGEST = 70
+# Of tables with more rows, only the file name is printed.
+MAX_PRINTED_ROWS = 70
 
 
-def save(made: "Table | Figure", stem: Path, formats: Sequence[str] = (), force: bool = False) -> list[Path]:
-    """Write a table or a figure as `stem` with the endings of its formats; the paths written.
+def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force: bool = False) -> list[Path]:
+    """Save a table or a figure as STEM.csv, STEM.png and so on, and return the paths written.
 
     Arguments:
-        formats: all unless some are chosen.
-        force: replace files that are not ours.
+        stem: the path without ending.
+        formats: the formats to write; all if empty.
+        force: also replace files that Syntagm did not write.
 
     Raises:
-        UsageError: a format that there is not, or a file that is not ours stands in the way.
+        UsageError: a format does not exist, or a file that Syntagm did not write has one of the names.
         RunError: the folder can't be written.
     """
     from syntagm.drawing.save import endings
 
-    chosen = endings(made.FORMATS, formats)
-    spare_set(stem, list(chosen.values()), made.to_frame().columns, force)
+    chosen = endings(view.FORMATS, formats)
+    spare_set(stem, list(chosen.values()), view.to_frame().columns, force)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    return made.save(stem, list(chosen))
+    return view.save(stem, list(chosen))
 
 
-def write(made: "Outputs", place: Path, force: bool = False) -> None:
-    """Write tables and figures of a paper as soon as each is made; print the tables, and what is where.
+def write(views: "Outputs", folder: Path, force: bool = False) -> None:
+    """Save the tables and figures of a paper as they are computed; print short tables, and the paths of the rest.
 
     Arguments:
-        made: by name, or pairs of name and what it is, which may come one by one.
-        force: replace files that are not ours.
+        views: name -> table or figure; or an iterator of such pairs, which computes them one by one.
+        force: also replace files that Syntagm did not write.
 
     Raises:
-        UsageError: a file that is not ours stands in the way.
+        UsageError: a file that Syntagm did not write has one of the names.
         RunError: the folder can't be written.
     """
     from syntagm.drawing.chart import Figure
 
-    place.mkdir(parents=True, exist_ok=True)
-    for name, one in made.items() if isinstance(made, Mapping) else made:
-        stem = place / name
-        save(one, stem, force=force)
-        if isinstance(one, Figure):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, view in views.items() if isinstance(views, Mapping) else views:
+        stem = folder / name
+        save(view, stem, force=force)
+        if isinstance(view, Figure):
             print(f"figure: {stem}.svg\n", flush=True)
             continue
-        whole = len(one.rows) <= LONGEST
-        print(one.markdown() if whole else f"{one.title}: {stem}.csv, {len(one.rows)} rows\n", flush=True)
+        short = len(view.rows) <= MAX_PRINTED_ROWS
+        print(view.markdown() if short else f"{view.title}: {stem}.csv, {len(view.rows)} rows\n", flush=True)

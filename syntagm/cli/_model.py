@@ -1,4 +1,4 @@
-"""The model on a command line: its name, and the two permissions that are options of their own."""
+"""The options that name a model: MODEL and the two permissions."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -8,29 +8,33 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare MODEL, --allow-pickle and --trust-remote-code."""
+    """Add MODEL, --allow-pickle and --trust-remote-code."""
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="a model: demo, toy, a folder, a hub name, family:path?options (syntagm models lists them)",
+        help="a model: demo, toy, a folder, a name on the hub, or family:path?options (see `syntagm models`)",
     )
     parser.add_argument(
-        "--allow-pickle", action="store_true", help="unpickle weights, which can run any code; and read pickled suites"
+        "--allow-pickle", action="store_true", help="load pickled weights, which can run any code; read pickled suites"
     )
-    parser.add_argument("--trust-remote-code", action="store_true", help="run code that comes with the model")
+    parser.add_argument("--trust-remote-code", action="store_true", help="run Python code that comes with the model")
 
 
-def load(arguments: argparse.Namespace, **asked: str) -> "LanguageModel":
-    """The model that the command line names, with further options of its family.
+def load(arguments: argparse.Namespace, **further: str) -> "LanguageModel":
+    """Load the model that the command line names.
+
+    Arguments:
+        further: more options of its family, by name.
 
     Raises:
-        UsageError: no such family or option, or a permission given twice.
+        UsageError: the family or an option does not exist, or a permission is given twice.
         ModelError: the model can't be loaded.
     """
     from syntagm.models import families, names
 
     family = families.find(names.parse(arguments.model).family)
-    # A family without weights can't be refused the permission: it may be meant for a suite.
+    # For a family without pickled weights the permission is not an error: it may be meant for a suite.
     pickle = arguments.allow_pickle and "allow_pickle" in family.permissions
-    options = {"allow_pickle": pickle, "remote_code": arguments.trust_remote_code}
-    return names.load(arguments.model, **{name: "yes" for name, given in options.items() if given}, **asked)
+    permissions = {"allow_pickle": pickle, "remote_code": arguments.trust_remote_code}
+    granted = {name: "yes" for name, allowed in permissions.items() if allowed}
+    return names.load(arguments.model, **granted, **further)

@@ -1,4 +1,4 @@
-"""What the commands figure and table share: views, run directories, and options after them."""
+"""Arguments that the commands figure and table share: the name of a view, run directories, and options of the view."""
 
 import argparse
 import re
@@ -15,20 +15,24 @@ _OPTION = re.compile(r"([a-z_]+)=(.*)", re.DOTALL)
 
 
 def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
-    """Declare the name, the runs, the options, and --list."""
-    parser.add_argument("name", metavar="NAME", nargs="?", help=f"which {kind}; --list says what there is")
-    parser.add_argument("runs", metavar="DIR", nargs="*", help="run directories, then options: key=value")
+    """Add NAME, DIR, the options of views, and --list."""
+    parser.add_argument("name", metavar="NAME", nargs="?", help=f"the name of the {kind}; --list shows all names")
     parser.add_argument(
-        "--list", action="store_true", help=f"say what each {kind} shows; after a NAME, what its options mean"
+        "runs", metavar="DIR", nargs="*", help=f"run directories, then options of the {kind}: key=value"
+    )
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help=f"list all names with what each {kind} shows; after a NAME, list its options",
     )
 
 
-def listed(kind: views.Kind, name: str | None = None) -> Iterator[str]:
-    """Yield a line for each view with a table, or a figure: what it shows, and its options; of one view, a line an option.
+def lines(kind: views.Kind, name: str | None = None) -> Iterator[str]:
+    """Yield the lines that --list prints: one for each table or figure; with a name, one for each option of that view.
 
-    >>> [line.split()[0] for line in listed("table")][:2]
+    >>> [line.split()[0] for line in lines("table")][:2]
     ['clustered', 'comparison']
-    >>> print(*list(listed("table", "scores"))[1:], sep="\\n")
+    >>> print(*list(lines("table", "scores"))[1:], sep="\\n")
       measure=first         name of a prediction, `first`, `all`, or `each` for all predictions one by one
       wide=no               one column for each model: yes or no
     """
@@ -36,31 +40,31 @@ def listed(kind: views.Kind, name: str | None = None) -> Iterator[str]:
 
     for view in [name] if name else views.offering(kind):
         declared = options(views.find(kind, view))
-        shown = f" [{' '.join(f'{one.name}=' for one in declared)}]" if declared and not name else ""
+        shown = f" [{' '.join(f'{option.name}=' for option in declared)}]" if declared and not name else ""
         yield f"{view:<22}{views.summary(view)}{shown}"
-        for one in declared if name else ():
-            values = f": {' or '.join(one.values)}" if one.values else ""
-            yield f"  {f'{one.name}={one.default}':<21} {one.help}{values}"
+        for option in declared if name else ():
+            values = f": {' or '.join(option.values)}" if option.values else ""
+            yield f"  {f'{option.name}={option.default}':<21} {option.help}{values}"
 
 
-def made(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]]":
-    """Make the figure or table that the command line asks for; return its runs, too.
+def make(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]]":
+    """Make the figure or table that the command line names; return it and its runs.
 
     Raises:
-        UsageError: no such name, no runs, or an option that it does not take.
-        RunError: a folder that is no run directory.
+        UsageError: the name does not exist, there are no runs, or an option is not one of the view.
+        RunError: a folder is not a run directory.
     """
     from syntagm.runs.store import open_run
     from syntagm.views.options import call
 
     maker = views.find(kind, options.name or "")
     folders, chosen = split(options.runs)
-    runs = [open_run(one) for one in folders]
+    runs = [open_run(folder) for folder in folders]
     return call(maker, runs, chosen, f"{kind} {options.name}"), runs
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Tell folders from options of the form key=value; a folder that is there is a folder whatever its name.
+    """Separate folders from options of the form key=value; the name of an existing folder is never read as an option.
 
     >>> split(["runs/demo", "measure=all"])
     (['runs/demo'], {'measure': 'all'})
@@ -76,10 +80,10 @@ def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def exit_code(runs: "Sequence[Run]") -> int:
-    """Return 1 if a run is not finished, which is said, else 0."""
+    """Return 1 and print a message if a run is not finished; else return 0."""
     import sys
 
-    for one in runs:
-        if not one.done:
-            print(f"syntagm: run {one.place} is not finished: only its finished shards count", file=sys.stderr)
-    return 0 if all(one.done for one in runs) else 1
+    for run in runs:
+        if not run.done:
+            print(f"syntagm: run {run.place} is not finished: only its finished shards count", file=sys.stderr)
+    return 0 if all(run.done for run in runs) else 1

@@ -1,4 +1,4 @@
-"""The steps of an evaluation that commands share: find the suites, take the folder, load the model, run or fill."""
+"""Evaluation steps that several commands share: find the suites, lock the folder, load the model, run it."""
 
 import argparse
 import shlex
@@ -15,29 +15,32 @@ if TYPE_CHECKING:
     from syntagm.runs.store import Run
     from syntagm.tasks.task import Task
 
-_DRAWN = ("n", "seed", "style")
+_TEMPLATE_OPTIONS = ("n", "seed", "style")
 
 
-def suites(options: argparse.Namespace, named: Sequence[str]) -> "SuiteFiles":
-    """The suites that are named, with what the command line says of drawing and spelling them.
+def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
+    """Find suites by name, with -n, --seed and --style of the command line as their options.
+
+    Arguments:
+        names: files, folders, patterns, bundled collections.
 
     Raises:
-        UsageError: a name means nothing.
+        UsageError: a name is none of these.
     """
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import with_options
     from syntagm.materials.suite_files import SuiteFiles
 
-    asked = {key: value for key in _DRAWN if (value := getattr(options, key, None)) is not None}
-    return SuiteFiles(expand([with_options(one, asked) for one in named], allow_pickle=options.allow_pickle))
+    chosen = {key: value for key in _TEMPLATE_OPTIONS if (value := getattr(options, key, None)) is not None}
+    return SuiteFiles(expand([with_options(name, chosen) for name in names], allow_pickle=options.allow_pickle))
 
 
-def recorded(options: argparse.Namespace, files: "SuiteFiles", place: Path) -> "Run":
-    """Run the model of the command line on the suites into `place`, or continue the run that is there.
+def recorded(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> "Run":
+    """Evaluate the model of the command line on the suites, in the run directory `folder`, or continue the run there.
 
     Raises:
-        RunError: the folder can't be had; said before the model is loaded.
-        UsageError, ModelError: a measure or the model can't be had.
+        RunError: the folder is in use or can't be written; raised before the model is loaded.
+        UsageError, ModelError: a measure does not exist, or the model can't be loaded.
         Interrupted: the user asked to stop.
     """
     from syntagm.cli._screen import Screen
@@ -46,31 +49,31 @@ def recorded(options: argparse.Namespace, files: "SuiteFiles", place: Path) -> "
     from syntagm.tasks.measured import Measures
     from syntagm.tasks.predictions.task import Predictions
 
-    align, named = vars(options).get("align", "strict"), vars(options).get("measure") or []
-    task = Measures(tuple(map(measures.parse, named)), align) if named else Predictions(align)
+    align, calls = vars(options).get("align", "strict"), vars(options).get("measure") or []
+    task = Measures(tuple(map(measures.parse, calls)), align) if calls else Predictions(align)
     with Screen() as screen:
-        where = getattr(options, "cache", None) or default_path()
-        cache = None if options.no_cache else AnswerCache(where, screen.warned)
-        return _executed(options, task, files, place, cache, screen)
+        path = getattr(options, "cache", None) or default_path()
+        cache = None if options.no_cache else AnswerCache(path, screen.warned)
+        return _execute(options, task, files, folder, cache, screen)
 
 
 def filled(
     options: argparse.Namespace,
     files: "SuiteFiles",
-    place: Path,
-    named: str,
+    folder: Path,
+    words: str,
     top: Sequence[float],
     bottom: Sequence[float],
 ) -> "Run":
-    """Fill the gaps of the suites with the model of the command line into `place`, or continue the run that is there.
+    """Ask the model of the command line for words in the gaps of the suites, in `folder`, or continue the run there.
 
     Arguments:
-        named: the word list, bundled or a file.
-        top, bottom: cut-offs, as `runs.evaluate.fill` takes them.
+        words: the word list: a bundled name or a file.
+        top, bottom: nucleus cut-offs, as `runs.evaluate.fill` takes them.
 
     Raises:
-        RunError: the folder can't be had; said before the model is loaded.
-        UsageError, InputError, ModelError: the word list or the model can't be had.
+        RunError: the folder is in use or can't be written; raised before the model is loaded.
+        UsageError, InputError, ModelError: the word list or the model can't be loaded.
         Interrupted: the user asked to stop.
     """
     from syntagm import word_list
@@ -79,23 +82,23 @@ def filled(
 
     chosen = vars(options)
     eligible, shared = chosen.get("eligible", "all"), chosen.get("blank") == "shared"
-    task = Gaps(word_list.read(named), eligible, tuple(top), tuple(bottom), shared)
+    task = Gaps(word_list.read(words), eligible, tuple(top), tuple(bottom), shared)
     with Screen("context") as screen:
-        return _executed(options, task, files, place, None, screen)
+        return _execute(options, task, files, folder, None, screen)
 
 
-def _executed(
+def _execute(
     options: argparse.Namespace,
     task: "Task[Any]",
     files: "SuiteFiles",
-    place: Path,
+    folder: Path,
     cache: "Cache | None",
     screen: Any,
 ) -> "Run":
     from syntagm.runs.engine import execute
     from syntagm.runs.ledger import locked
 
-    with locked(place):
+    with locked(folder):
         pass
     command = shlex.join(["syntagm", *sys.argv[1:]])
-    return execute(task, _model.load(options), files, place, cache=cache, progress=screen, command=command)
+    return execute(task, _model.load(options), files, folder, cache=cache, progress=screen, command=command)

@@ -1,4 +1,4 @@
-"""What a run shows: the plan, the progress, the results. Progress and warnings go to standard error, results to output."""
+"""The plan, progress and results of a run. Progress and warnings go to standard error, results to standard output."""
 
 import math
 import signal
@@ -23,7 +23,7 @@ from syntagm.runs.store import Run
 from syntagm.suite import Suite
 from syntagm.views.scores.numbers import accuracies, chance_of, scores
 
-_LINE_EVERY = 10.0
+_INTERVAL = 10.0  # seconds between lines of progress
 CAPTION = (
     "score: accuracy, or the unweighted mean over suites; interval: 95% bootstrap over items; "
     "chance: the score of independent draws"
@@ -31,10 +31,12 @@ CAPTION = (
 
 
 class Screen(Progress):
-    """Shows progress: a bar on a terminal, else a line now and then. Ctrl-C once stops after the batch, twice stops now.
+    """Progress callbacks that show a bar on a terminal, and a line every ten seconds elsewhere.
+
+    Ctrl-C stops the run after the current batch; pressed twice, it stops at once.
 
     Arguments:
-        unit: what is counted, a noun.
+        unit: the noun for what is counted.
     """
 
     def __init__(self, unit: str = "sentence") -> None:
@@ -44,8 +46,8 @@ class Screen(Progress):
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{unit}s, left:"))
         self._bar = Bar(*columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal)
         self._task = self._bar.add_task("", total=None)
-        self._total = self._done = self._before = 0
-        self._began = self._said = time.monotonic()
+        self._total = self._done = self._start_count = 0
+        self._start_time = self._printed_at = time.monotonic()
 
     def __enter__(self) -> "Screen":
         self._handler = signal.signal(signal.SIGINT, self._interrupt)
@@ -59,34 +61,34 @@ class Screen(Progress):
     def _interrupt(self, _: int, __: FrameType | None) -> None:
         self._stopping = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        self._console.print("stopping after this batch; Ctrl-C again stops now")
+        self._console.print("stopping after this batch; press Ctrl-C again to stop now")
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
-        """Say what there is to do; `noun` is what the sentences come in."""
-        self._total, self._done, self._before = total, done, done
-        self._began = self._said = time.monotonic()
+        """Print how many sentences there are to score; `noun` is what they come in."""
+        self._total, self._done, self._start_count = total, done, done
+        self._start_time = self._printed_at = time.monotonic()
         self._bar.update(self._task, total=total, completed=done)
-        earlier = f", {done:,} of them done before" if done else ""
+        earlier = f", {done:,} of them finished before" if done else ""
         self._console.print(f"{counted(suites, noun)}, {counted(total, self._unit)}{earlier}")
 
     def answered(self, suite: str, questions: int) -> None:
-        """Move on; raise `Interrupted` if the user asked to stop."""
+        """Advance the bar; raise `Interrupted` if Ctrl-C was pressed."""
         self._done += questions
         self._bar.update(self._task, completed=self._done, description=escape(suite[:30]))
-        if not self._console.is_terminal and time.monotonic() - self._said > _LINE_EVERY:
-            self._said = time.monotonic()
-            speed = pace(self._done - self._before, self._total - self._done, self._said - self._began)
+        if not self._console.is_terminal and time.monotonic() - self._printed_at > _INTERVAL:
+            self._printed_at = time.monotonic()
+            speed = pace(self._done - self._start_count, self._total - self._done, self._printed_at - self._start_time)
             self._console.print(f"{self._done:,} of {self._total:,} {self._unit}s, {speed}")
         if self._stopping:
             raise Interrupted
 
     def warned(self, message: str) -> None:
-        """Show a warning."""
+        """Print a warning."""
         self._console.print(Text(f"warning: {message}"))
 
 
 def pace(done: int, left: int, seconds: float) -> str:
-    """How fast it goes, and how long it will go on; slow work is told by the minute.
+    """Return the speed, per second or (if slow) per minute, and the time left.
 
     >>> pace(200, 100, 10), pace(3, 10, 20), pace(0, 10, 20)
     ('20 a second, 5 s left', '9.0 a minute, 67 s left', 'none yet')
@@ -99,7 +101,7 @@ def pace(done: int, left: int, seconds: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """The number with its noun.
+    """Return a number with its noun.
 
     >>> counted(1, "suite"), counted(2000, "item")
     ('1 suite', '2,000 items')
@@ -108,7 +110,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def show_plan(model: str, suites: Iterable[Suite]) -> None:
-    """What a run would do."""
+    """Print how many suites, items and sentences a run would score."""
     items = sentences = count = 0
     distinct: set[int] = set()
     for suite in suites:
@@ -117,16 +119,18 @@ def show_plan(model: str, suites: Iterable[Suite]) -> None:
         for item in suite.items:
             sentences += len(item.sentences)
             distinct.update(hash(sentence.text) for sentence in item.sentences.values())
-    found = f"{counted(count, 'suite')}, {counted(items, 'item')}, {counted(sentences, 'sentence')}"
-    print(f"{model}: {found}, {len(distinct):,} of them distinct")
+    size = f"{counted(count, 'suite')}, {counted(items, 'item')}, {counted(sentences, 'sentence')}"
+    print(f"{model}: {size}, {len(distinct):,} of them distinct")
 
 
 def show_run(run: Run, page: Path | None) -> None:
-    """The table of results, what is odd about them, the signature and where everything is."""
+    """Print the table of results, warnings, the signature, and the paths of the run and the report."""
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
-    # The conjunction is a number of its own where predictions are numbered; named ones are rival methods.
+    # Numbered predictions of a suite are also judged together; named ones are alternative methods, and are not.
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and "1" in suite.predictions}
-    conjunctions = [one for one in accuracies(run, "all") if one.group.suite in several] if several else []
+    conjunctions = (
+        [estimate for estimate in accuracies(run, "all") if estimate.group.suite in several] if several else []
+    )
     rows = [*accuracies(run), *conjunctions]
     judged = run.task.conjoins
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
@@ -147,13 +151,13 @@ def show_run(run: Run, page: Path | None) -> None:
 
 
 def _without_chance(run: Run, rows: Iterable[Estimate]) -> dict[str, list[str]]:
-    """Why the cell for chance is empty -> of which suites."""
-    found: dict[str, list[str]] = {}
+    """Return a mapping from reasons why chance is unknown to the suites concerned."""
+    suites: dict[str, list[str]] = {}
     for estimate in rows:
         chance = chance_of(run, estimate)
         if math.isnan(chance.value):
-            found.setdefault(chance.method, []).append(estimate.group.suite)
-    return found
+            suites.setdefault(chance.method, []).append(estimate.group.suite)
+    return suites
 
 
 def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circuit: list[Estimate]) -> Table:
@@ -179,7 +183,7 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
 
 
 def _means(run: Run, by_suite: list[Estimate]) -> Table:
-    """The means of measures whose values are no verdicts, by suite and over suites."""
+    """Return a table of means, by suite and over suites, for measures whose values are not verdicts."""
     caption = "mean: of the values, or the unweighted mean over suites; interval: 95% bootstrap over items"
     table = Table(title=Text(run.model), title_justify="left", caption=Text(caption), caption_justify="left")
     for name in ("suite", "measure"):
@@ -188,19 +192,20 @@ def _means(run: Run, by_suite: list[Estimate]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     measures = list(dict.fromkeys(estimate.group.measure for estimate in by_suite))
     overall = [("all suites", measure, estimate) for measure in measures for estimate in scores(run, measure)]
-    for name, measure, one in (*((one.group.suite, one.group.measure, one) for one in by_suite), *overall):
-        numbers = (f"{one.value:.3f}", f"[{one.low:.3f}, {one.high:.3f}]", f"{one.n:,}", f"{one.undefined:,}")
+    rows = [(estimate.group.suite, estimate.group.measure, estimate) for estimate in by_suite]
+    for name, measure, mean in [*rows, *overall]:
+        numbers = (f"{mean.value:.3f}", f"[{mean.low:.3f}, {mean.high:.3f}]", f"{mean.n:,}", f"{mean.undefined:,}")
         table.add_row(Text(name), Text(measure), *map(Text, numbers))
     return table
 
 
 def _cells(name: str, measure: str, run: Run, estimate: Estimate) -> list[Any]:
     interval, chance = f"[{estimate.low:.3f}, {estimate.high:.3f}]", chance_of(run, estimate).value
-    known = "" if math.isnan(chance) else f"{chance:.3f}"
+    expected = "" if math.isnan(chance) else f"{chance:.3f}"
     numbers = (
         f"{estimate.value:.3f}",
         interval,
-        known,
+        expected,
         f"{estimate.n:,}",
         f"{estimate.ties:,}",
         f"{estimate.undefined:,}",

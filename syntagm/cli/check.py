@@ -1,11 +1,11 @@
-"""Say what is wrong or odd in suites, item by item.
+"""Check suites, and print errors and warnings item by item.
 
     syntagm check suite.json
     syntagm check my_suites/ "more/*.jsonl" hu2020
     syntagm check "pairs.csv?good=right&bad=wrong"
 
-Each finding has a code: E for errors (a run would refuse the suite, or its numbers would be wrong), W for warnings.
-Exit code: 0 no errors, 1 errors found, 2 the arguments mean nothing.
+Each finding has a code: E is an error (a run would refuse the suite, or its numbers would
+be wrong), W is a warning. Exit code: 0 no errors, 1 errors found, 2 a wrong argument.
 """
 
 import argparse
@@ -24,17 +24,15 @@ SHOWN = 10
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, a pattern or a bundled collection")
-    parser.add_argument(
-        "--allow-pickle", action="store_true", help="read suites that are pickles, without running them"
-    )
-    parser.add_argument("--all", action="store_true", help=f"show all findings, not only {SHOWN} a code and file")
-    parser.add_argument("--no-warnings", action="store_true", help="show errors only")
+    parser.add_argument("--allow-pickle", action="store_true", help="read pickled suites, without running code in them")
+    parser.add_argument("--all", action="store_true", help=f"print all findings, not only {SHOWN} per code and file")
+    parser.add_argument("--no-warnings", action="store_true", help="print errors only")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check the files, print the findings and a count; 1 if there are errors."""
+    """Check the files, print the findings and their number; return 1 if there are errors."""
     from syntagm.check import check, repeated
     from syntagm.materials.finding import expand
 
@@ -42,18 +40,17 @@ def run(args: argparse.Namespace) -> int:
     suites: dict[str, list[Suite]] = {}
     counts: Counter[str] = Counter()
     for file in expand(args.paths, skipped, args.allow_pickle):
-        found, unreadable = _read(file)
-        suites[file] = found
-        _show([*unreadable, *check(found, file)], args, counts)
+        suites[file], unreadable = _read(file)
+        _show([*unreadable, *check(suites[file], file)], args, counts)
     _show(list(repeated(suites)), args, counts)
     for file in skipped:
-        print(f"left out: {file}", file=sys.stderr)
+        print(f"skipped: {file}", file=sys.stderr)
     print(_summary(suites, counts))
     return 1 if counts["E"] else 0
 
 
 def _read(file: str) -> "tuple[list[Suite], list[Finding]]":
-    """The suites of a file; if it can't be read, none and the reason."""
+    """Return the suites of a file; or, if it can't be read, no suites and a finding with the reason."""
     from syntagm.check import Finding
     from syntagm.materials.reading import options_of, read
 
@@ -69,9 +66,11 @@ def _read(file: str) -> "tuple[list[Suite], list[Finding]]":
 def _show(findings: "Sequence[Finding]", args: argparse.Namespace, counts: Counter[str]) -> None:
     counts.update(finding.code[0] for finding in findings)
     for line in _lines([finding for finding in findings if finding.error or not args.no_warnings], args.all):
-        # A hostile file must not steer the terminal.
+        # Control characters in a file must not reach the terminal.
         print(
-            "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in line)
+            "".join(
+                sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in line
+            )
         )
 
 
@@ -87,7 +86,7 @@ def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:
 
 
 def _summary(suites: "dict[str, list[Suite]]", counts: Counter[str]) -> str:
-    read = [suite for found in suites.values() for suite in found]
+    read = [suite for in_file in suites.values() for suite in in_file]
     numbers = (
         (len(suites), "file"),
         (len(read), "suite"),

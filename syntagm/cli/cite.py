@@ -1,12 +1,16 @@
-"""Write what to cite: a methods paragraph from the record of runs, and BibTeX of suites, methods, models and software.
+"""Write a methods paragraph and the BibTeX of what to cite, from the records of runs.
 
     syntagm cite runs/demo
     syntagm cite runs/demo runs/gpt2 -o paper/syntagm            writes paper/syntagm.md and paper/syntagm.bib
     syntagm cite runs/demo --format latex -o paper/syntagm       writes paper/syntagm.tex and paper/syntagm.bib
 
-Markdown cites as Pandoc reads it ([@key]), LaTeX by natbib's \\citep. Suites that name no source, or one that is not in the
-bibliography, are named on the standard error: their authors want to be cited, too. A file that stands there is replaced only
-if this command wrote it; --force replaces any. Exit code 1: a suite's source is not known, or a run is not finished.
+The BibTeX has entries for suites, methods, models and software. Citations are written as
+[@key] in Markdown, for Pandoc, and as \\citep{key} in LaTeX, for natbib. A warning on
+standard error names each suite without a source, or with a source that is not in the
+bibliography: please add these by hand.
+
+An existing file is replaced only if this command wrote it; --force replaces any file. Exit
+code 1: the source of a suite is not known, or a run is not finished.
 """
 
 import argparse
@@ -19,18 +23,23 @@ MARK = "Written by syntagm cite"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
-    parser.add_argument("-o", "--output", metavar="STEM", help="where to, without the ending; printed unless given")
-    parser.add_argument("--format", choices=["md", "latex"], default="md", help="of the paragraph (md)")
     parser.add_argument(
-        "--also", metavar="KEYS", default="", help="further entries, with commas between: bates-etal-2015-fitting"
+        "-o", "--output", metavar="STEM", help="path of the files, without ending; without it the text is printed"
+    )
+    parser.add_argument("--format", choices=["md", "latex"], default="md", help="format of the paragraph (md)")
+    parser.add_argument(
+        "--also",
+        metavar="KEYS",
+        default="",
+        help="keys of further entries, with commas between them, such as bates-etal-2015-fitting",
     )
     _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Write or print the paragraph and the bibliography; return the exit code."""
     from importlib.metadata import version
 
     from syntagm.errors import UsageError
@@ -38,22 +47,22 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.runs.store import open_run
 
     also = [key for key in options.also.split(",") if key]
-    if odd := [key for key in also if key not in references.entries()]:
-        raise UsageError("--also", repr(odd[0]), "some of " + ", ".join(references.entries()))
+    if missing := [key for key in also if key not in references.entries()]:
+        raise UsageError("--also", repr(missing[0]), "some of " + ", ".join(references.entries()))
     runs = [open_run(folder) for folder in options.folders]
-    said = methods.paragraphs(runs)
+    paragraphs = methods.paragraphs(runs)
     if options.format == "latex":
-        said = [methods.latex(one) for one in said]
+        paragraphs = [methods.latex(paragraph) for paragraph in paragraphs]
     bibliography = references.bibtex([*methods.keys(runs), *also], runs, version("syntagm"))
-    _give("\n\n".join(said) + "\n", bibliography, options)
-    lacking = methods.unknown(runs)
-    for one in lacking:
-        print(f"syntagm: {one}", file=sys.stderr)
-    return max(_of_runs.exit_code(runs), 1 if lacking else 0)
+    _write("\n\n".join(paragraphs) + "\n", bibliography, options)
+    unknown = methods.unknown(runs)
+    for sentence in unknown:
+        print(f"syntagm: {sentence}", file=sys.stderr)
+    return max(_of_runs.exit_code(runs), 1 if unknown else 0)
 
 
-def _give(text: str, bibliography: str, options: argparse.Namespace) -> None:
-    """Print both, or write them."""
+def _write(text: str, bibliography: str, options: argparse.Namespace) -> None:
+    """Write the text and the bibliography, or print both."""
     from syntagm.io import atomic
 
     if not options.output:

@@ -1,13 +1,14 @@
-"""Write a suite in another format.
+"""Convert a suite to another format.
 
     syntagm convert suite.json suite.csv
     syntagm convert blimp.jsonl pairs.tsv
     syntagm convert "pairs.csv?good=right&bad=wrong" pairs.jsonl --as blimp
 
-The format follows from the ending of OUT (.json SyntaxGym, .jsonl BLiMP, .tsv pairs, .csv SyntaxGym or pairs, whichever
-can hold the suite), or is said with --as. SyntaxGym numbers regions and predictions: a template, which names them, is written
-so by `syntagm make`, with the names as labels. What is written is read again and compared: if anything would be lost, it is
-listed and nothing is written, unless --lossy is given.
+The format follows from the ending of OUT (.json SyntaxGym; .jsonl BLiMP; .tsv pairs; .csv
+SyntaxGym or pairs, whichever can hold the suite), or is given with --as. SyntaxGym numbers
+regions and predictions; to convert a template, which names them, use `syntagm make`, which
+keeps the names as labels. The file is read again and compared with the suite: if anything
+would be lost, the losses are listed and nothing is written, unless --lossy is given.
 """
 
 import argparse
@@ -17,19 +18,17 @@ from syntagm.errors import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
-    parser.add_argument("source", metavar="IN", help="a file that some format can read, or a bundled suite")
+    """Add the arguments of the command to the parser."""
+    parser.add_argument("source", metavar="IN", help="a suite: a file in any format, or a bundled suite")
     parser.add_argument("target", metavar="OUT", type=Path, help="the file to write")
-    parser.add_argument(
-        "--as", dest="format", metavar="FORMAT", help="the format to write, if the ending does not say it"
-    )
-    parser.add_argument("--allow-pickle", action="store_true", help="read a suite that is a pickle, without running it")
+    parser.add_argument("--as", dest="format", metavar="FORMAT", help="the format of OUT, if its ending does not tell")
+    parser.add_argument("--allow-pickle", action="store_true", help="read a pickled suite, without running code in it")
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
-    parser.add_argument("--lossy", action="store_true", help="write even if something is lost")
+    parser.add_argument("--lossy", action="store_true", help="write OUT even if something is lost")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read IN, write OUT whole or not at all."""
+    """Read IN, and write OUT completely or not at all."""
     from syntagm.materials.conversion import convert, formats_for
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import read
@@ -41,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(target), "no such folder", "a folder that exists", f"Create {target.parent} first.")
     files = expand([args.source], allow_pickle=args.allow_pickle)
     if len(files) != 1:
-        raise UsageError(args.source, f"{len(files)} files", "one", "Convert each by itself.")
+        raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each by itself.")
     suites = read(files[0])
     losses = convert(suites, target, formats_for(target, args.format or ""), args.lossy)
     for loss in losses:

@@ -1,13 +1,16 @@
-"""Describe suites on one Markdown page: contrast, examples, predictions in words, chance, source.
+"""Describe suites on one Markdown page.
 
-PATH is a file in any format, a folder, a pattern, or a bundled collection (hu2020, marvin2018, blimp_like) or one suite of it.
-No model is asked. The same suites give the same page.
+The page has the contrast, an example, the predictions in words, the chance level and the
+source of each suite. PATH is a file in any format, a folder, a pattern, a bundled
+collection (hu2020, marvin2018, blimp_like), or one suite of it. No model is needed. The
+same suites always give the same page.
 
     syntagm describe hu2020 -o hu2020.md
     syntagm describe my_suite.toml
     syntagm describe "blimp/*.jsonl" -o blimp.md
 
-In the tags of a suite, `contrast` says what it tests, and `ungrammatical` which conditions get a star, separated by blanks.
+Two tags of a suite are for this page: `contrast` says what the suite tests, and
+`ungrammatical` lists the conditions that get a star, separated by spaces.
 """
 
 import argparse
@@ -16,16 +19,16 @@ from pathlib import Path
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns, bundled collections")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where the page goes; else it is printed")
     parser.add_argument(
-        "--allow-pickle", action="store_true", help="read suites that are pickles, without running them"
+        "-o", "--output", metavar="FILE", type=Path, help="the file of the page; without it the page is printed"
     )
+    parser.add_argument("--allow-pickle", action="store_true", help="read pickled suites, without running code in them")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page, or print it."""
+    """Write or print the page."""
     from syntagm.cli import DONE
     from syntagm.io import atomic
     from syntagm.materials.finding import expand
@@ -35,17 +38,17 @@ def run(arguments: argparse.Namespace) -> int:
     files = expand(arguments.paths, allow_pickle=arguments.allow_pickle)
     if arguments.output:
         _refuse_source(arguments.output, files)
-    made = page(" ".join(arguments.paths), SuiteFiles(files))
+    text = page(" ".join(arguments.paths), SuiteFiles(files))
     if arguments.output:
-        atomic.write(arguments.output, made.encode())
+        atomic.write(arguments.output, text.encode())
         print(arguments.output)
     else:
-        print(made, end="")
+        print(text, end="")
     return DONE
 
 
 def _refuse_source(output: Path, files: Sequence[str]) -> None:
-    """A page may be written anew, but never over the suite that it describes."""
+    """Refuse to write the page over a suite that it describes."""
     from syntagm.errors import UsageError
     from syntagm.materials.reading import options_of
 

@@ -1,12 +1,14 @@
-"""Write the numbers of a run, or a model, in the files of other tools: CSV, lm-evaluation-harness, ARPA.
+"""Export a run or a model to files of other tools: CSV, lm-evaluation-harness, ARPA.
 
     syntagm export --list
     syntagm export runs/gpt2 --as tokens -o tokens.csv
+    syntagm export runs/gpt2 --as lm-eval -o results.json
     syntagm export models/trigram --as arpa -o model.arpa
 
-CSV is UTF-8 with a header; bits, values and margins have all their digits; `nan` is undefined. `-o -` writes CSV to the
-standard output. A file that stands there is replaced only if it is of the same kind, an ARPA file never; --force replaces any.
-Exit code 1: something of the run is not in the files, and is named.
+CSV files are UTF-8 with a header; bits, values and margins have all their digits; `nan`
+means undefined. `-o -` writes CSV to standard output. An existing file is replaced only if
+it is of the same kind, an ARPA file never; --force replaces any file. Exit code 1: a part
+of the run could not be exported; a message names it.
 """
 
 import argparse
@@ -24,17 +26,19 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments of the command to the parser."""
     kinds = [name.replace("_", "-") for name in registry.names("export")]
-    parser.add_argument("folder", metavar="DIR", help="a run directory; of arpa, a model folder")
-    parser.add_argument("--as", dest="kind", required=True, choices=kinds, help="what to write; --list says more")
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is the standard output")
-    parser.add_argument("--list", action=_List, help="say what each kind holds")
+    parser.add_argument("folder", metavar="DIR", help="a run directory; for arpa, a model folder")
+    parser.add_argument(
+        "--as", dest="kind", required=True, choices=kinds, help="what to export; --list describes each kind"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write; - is standard output")
+    parser.add_argument("--list", action=_List, help="list the kinds and their columns, and stop")
     _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Write the file; return the exit code."""
     kind: Kind = registry.find("export", options.kind.replace("-", "_")).KIND
     output = None if options.output == "-" else Path(options.output)
     if output:
@@ -48,17 +52,17 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _spare(kind: "Kind", output: Path, force: bool) -> None:
-    """Refuse to replace a file that is not of the kind."""
+    """Refuse to replace a file of another kind."""
     if kind.columns:
         _files.spare_csv(output, kind.columns, force)
     elif kind.marks:
         _files.spare(output, kind.marks, force)
     elif output.exists() and not force:
-        raise UsageError(str(output), "a file stands there", "a free name", _files.CURE)
+        raise UsageError(str(output), "this file exists", "a new name", _files.CURE)
 
 
 class _List(argparse.Action):
-    """Prints the kinds, and loads them only when it is asked to."""
+    """The --list option, which loads the kinds only when it is given."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)

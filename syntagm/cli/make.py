@@ -1,15 +1,17 @@
-"""Make suites of templates, one file a suite.
+"""Make suites from templates, one file per suite.
 
-PATH is a template, a folder of them, or a bundled collection (hu2020, marvin2018, blimp_like) or one suite of it. The language of
-templates is described in docs/reference/templates.md.
+PATH is a template, a folder of templates, a bundled collection (hu2020, marvin2018,
+blimp_like), or one suite of it. docs/reference/templates.md describes the language of
+templates.
 
     syntagm make hu2020 -o suites
     syntagm make marvin2018 -o pairs --as tsv --style published
     syntagm make blimp_like/causative -o pairs --as blimp -n 200 --seed 7
 
-What is drawn depends on --seed alone: the same command gives the same bytes everywhere. Files in the format of SyntaxGym
-number their regions and predictions; the names stay in them as labels. A suite that the format can't hold (only minimal pairs
-can be written as blimp or tsv) is left out and named, and the exit code is 1.
+The items depend only on the template and --seed: the same command gives the same bytes on
+every machine. SyntaxGym's format numbers regions and predictions; their names are kept as
+labels. A suite that the format can't hold is skipped and named (blimp and tsv hold only
+minimal pairs); the exit code is then 1.
 """
 
 import argparse
@@ -24,21 +26,25 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
+    """Add the arguments of the command to the parser."""
     add = parser.add_argument
     add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="where the files go")
+    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder of the files")
     add(
         "--as", dest="format", default="syntaxgym", help="the format to write: syntaxgym (the default), blimp, tsv, ..."
     )
-    add("-n", metavar="N", help="how many items of each suite at most, if not those that it says")
-    add("--seed", metavar="S", help="of the draws (default: 1)")
-    add("--style", choices=["natural", "published"], help="published: lower case, no punctuation (default: natural)")
+    add("-n", metavar="N", help="at most N items of each suite, instead of the number in its template")
+    add("--seed", metavar="S", help="random seed for the items (1)")
+    add(
+        "--style",
+        choices=["natural", "published"],
+        help="natural: with a capital and a full stop; published: without (natural)",
+    )
     add("--force", action="store_true", help="replace files that exist")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the suites one by one; each file is written whole or not at all."""
+    """Make the suites one by one; each file is written completely or not at all."""
     from syntagm.cli import DONE, FELL_SHORT
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import with_options
@@ -49,23 +55,25 @@ def run(arguments: argparse.Namespace) -> int:
     suites = SuiteFiles(expand([with_options(source, options) for source in arguments.source]))
     _folder(arguments.output)
     seen: set[str] = set()
-    made: list[int] = []
+    counts: list[int] = []
     for suite in suites:
         if suite.name in seen:
-            raise InputError(f"suite {suite.name}", "made twice", "each suite once", "Rename one, or make them apart.")
+            raise InputError(
+                f"suite {suite.name}", "two suites have this name", "each name once", "Rename one, or use two folders."
+            )
         seen.add(suite.name)
         target = arguments.output / f"{_file_name(suite.name)}{ending}"
         if refusal := _write(suite, target, format, arguments.force):
-            print(f"left out, {arguments.format} can't hold it: {refusal}", file=sys.stderr)
+            print(f"skipped, {arguments.format} can't hold it: {refusal}", file=sys.stderr)
             continue
-        made.append(len(suite.items))
+        counts.append(len(suite.items))
         print(f"{target}: {_count(len(suite.items), arguments.n)}")
-    print(f"{len(made):,} of {len(seen):,} suites, {sum(made):,} items")
-    return DONE if len(made) == len(seen) else FELL_SHORT
+    print(f"{len(counts):,} of {len(seen):,} suites, {sum(counts):,} items")
+    return DONE if len(counts) == len(seen) else FELL_SHORT
 
 
 def _format(name: str) -> tuple[str, str]:
-    """The format that --as means, and the ending of its files."""
+    """Return the module of the format that --as names, and the ending of its files."""
     from syntagm.materials.writing import whole
 
     known = whole()
@@ -78,25 +86,26 @@ def _folder(output: Path) -> None:
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        found = "no folder" if output.exists() else f"can't be made: {error.strerror}"
-        raise UsageError(f"-o {output}", found, "a folder, or a place for one") from None
+        found = "not a folder" if output.exists() else f"can't be made: {error.strerror}"
+        raise UsageError(f"-o {output}", found, "a folder") from None
 
 
 def _file_name(name: str) -> str:
-    """The name of a suite, if it can be that of a file in the folder; InputError if not."""
+    """Return the name of a suite if it can be a file name; else raise InputError."""
     if not name.isprintable() or name.startswith(".") or any(mark in name for mark in "/\\:") or len(name) > 150:
-        expected = "one that can name a file: at most 150 characters, without / \\ and :"
-        raise InputError(f"suite {name[:60]!r}", "a name that can't be that of a file", expected, "Rename it.")
+        expected = "at most 150 printable characters, without / \\ and :, not beginning with a full stop"
+        raise InputError(f"suite {name[:60]!r}", "a name that can't be a file name", expected, "Rename it.")
     return name
 
 
-def _count(items: int, asked: str | None) -> str:
-    short = f" (all there are; {int(asked):,} asked for)" if asked and asked.isdecimal() and int(asked) > items else ""
-    return f"{items:,} item{'' if items == 1 else 's'}{short}"
+def _count(items: int, wanted: str | None) -> str:
+    few = wanted and wanted.isdecimal() and int(wanted) > items
+    note = f" (all there are; {int(wanted):,} asked for)" if wanted and few else ""
+    return f"{items:,} item{'' if items == 1 else 's'}{note}"
 
 
 def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:
-    """Write a suite, whole or not at all; why not, if the format can't hold it."""
+    """Write a suite completely or not at all; return the error if the format can't hold it."""
     from syntagm import registry
 
     if target.exists() and not force:

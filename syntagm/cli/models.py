@@ -1,7 +1,7 @@
-"""List the model families, or the options of one.
+"""List the model families, or the options of one family.
 
-syntagm models
-syntagm models masked            what may stand after ? in the name of a masked model
+syntagm models     all families syntagm models masked   the options that may follow ? in the
+name of a masked model
 """
 
 import argparse
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from syntagm.models.option import Option
 
 _CHANGES = {
-    "scoring": "Changes numbers: it stands in names and signatures.",
-    "source": "Chooses what is read: it stands in names.",
-    "speed": "Changes no number.",
+    "scoring": "Changes numbers, so it is part of the model's name and of signatures.",
+    "source": "Chooses what is read, so it is part of the model's name.",
+    "speed": "Changes no numbers.",
     "permission": "A permission.",
 }
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("family", metavar="FAMILY", nargs="?", help="a family, as `syntagm models` lists them")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the list; the exit code."""
+    """Print the list; return the exit code."""
     from syntagm.models import families
 
     if options.family is None:
@@ -46,5 +46,5 @@ def _shown(option: "Option") -> str:
     values = "|".join(value.strip("`") for value in option.values.shown())
     default = option.default or option.depends.replace("`", "")
     meaning = option.meaning().replace("`", "")
-    told = f"{meaning}{'' if meaning.endswith(('?', '.')) else '.'} Default: {default}. {_CHANGES[option.effect]}"
-    return f"  {option.name}={values}\n" + textwrap.fill(told, 100, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    text = f"{meaning}{'' if meaning.endswith(('?', '.')) else '.'} Default: {default}. {_CHANGES[option.effect]}"
+    return f"  {option.name}={values}\n" + textwrap.fill(text, 100, initial_indent=" " * 6, subsequent_indent=" " * 6)

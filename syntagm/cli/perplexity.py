@@ -1,14 +1,16 @@
-"""Perplexity of a model on text: per word between blanks, the end of each sentence a word, with and without unknown words.
+"""Compute the perplexity of a model on text.
 
-FILE holds one sentence a line (.txt, .txt.gz) or bracketed trees (.trees, .mrg, .ptb), or is bllip:FOLDER?set=test. Each
-sentence is scored on its own; a blank line is none. Words are the same whatever a model's tokens are, so that models can be
-compared on a file.
+The perplexity is per word, with and without unknown words. FILE holds one sentence per line
+(.txt, .txt.gz) or bracketed trees (.trees, .mrg, .ptb), or is bllip:FOLDER?set=test. Each
+sentence is scored on its own; empty lines are skipped. Words are separated by white space,
+whatever the tokens of a model are, and the end of each sentence counts as a word. So the
+numbers of different models on the same file can be compared.
 
     syntagm perplexity models/5gram test.txt
     syntagm perplexity models/gpt2 test.txt --json
-    syntagm perplexity random test.txt --no-end               for models that score no end of a sentence
+    syntagm perplexity random test.txt --no-end               for models that can't score the end of a sentence
 
-Exit code 1: words without bits were left out; how many is said.
+Exit code 1: some words have no bits and were skipped; their number is printed.
 """
 
 import argparse
@@ -26,87 +28,93 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
+    """Add the arguments of the command to the parser."""
     _model.arguments(parser)
     parser.add_argument(
-        "files", metavar="FILE", nargs="+", help="text, one sentence a line, or trees; all are one text"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="text, one sentence per line, or trees; several files count as one text",
     )
-    parser.add_argument("--no-end", action="store_true", help="leave the ends of sentences out")
-    parser.add_argument("--json", action="store_true", help="a JSON object instead of lines")
+    parser.add_argument("--no-end", action="store_true", help="don't score the ends of sentences")
+    parser.add_argument("--json", action="store_true", help="print a JSON object instead of lines")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count the sentences, load the model, score, and print."""
+    """Count the sentences, load the model, score them, and print the perplexity."""
     from syntagm.cli._screen import Screen
     from syntagm.tasks.perplexity import division, perplexity
     from syntagm.training.corpora import corpus
 
-    # Whatever is wrong with the text is said before a model is loaded.
+    # Errors in the text are reported before a model is loaded.
     sentences = sum(1 for _ in corpus.texts(arguments.files))
-    asked = division(arguments.model, arguments.files)
-    model = _load(arguments, **asked)
-    if asked:
-        how = {"blanks": "split into words already and taken as it stands", "treebank": "divided as the Treebank"}
-        print(f"the text is {how[asked['tokens']]}", file=sys.stderr)
+    text_options = division(arguments.model, arguments.files)
+    model = _load(arguments, **text_options)
+    if text_options:
+        how = {
+            "blanks": "already divided into words, and is split at white space",
+            "treebank": "divided into words as in the Penn Treebank",
+        }
+        print(f"the text is {how[text_options['tokens']]}", file=sys.stderr)
     if model.sees == "both":
         print(
-            "pseudo-perplexity: each word has both sides of the text to go by; compare it with its like only",
+            "pseudo-perplexity: the model sees both sides of each word; compare it only with other pseudo-perplexities",
             file=sys.stderr,
         )
     with Screen() as screen:
         screen.planned(sentences, 0, len(arguments.files), "file")
         texts = corpus.texts(arguments.files)
-        found = perplexity(model, texts, not arguments.no_end, lambda more: screen.answered("", more))
+        result = perplexity(model, texts, not arguments.no_end, lambda count: screen.answered("", count))
     print(
-        json.dumps(_keys(model, found), ensure_ascii=False)
+        json.dumps(_keys(model, result), ensure_ascii=False)
         if arguments.json
-        else _shown(model, found, not arguments.no_end)
+        else _shown(model, result, not arguments.no_end)
     )
-    return 1 if found.undefined else 0
+    return 1 if result.undefined else 0
 
 
-def _load(arguments: argparse.Namespace, **asked: str) -> "LanguageModel":
-    """The model, told to list its end symbol unless its name or the command line says otherwise."""
-    from syntagm.models import names as _name
+def _load(arguments: argparse.Namespace, **text_options: str) -> "LanguageModel":
+    """Load the model with eos=yes, unless --no-end or an eos option in its name says otherwise."""
+    from syntagm.models import names
 
-    cure = "Leave the ends of sentences out with --no-end; compare such numbers with their like only."
-    if arguments.no_end or "eos" in _name.parse(arguments.model).options:
-        model = _model.load(arguments, **asked)
+    cure = "Skip the ends of sentences with --no-end; compare such a perplexity only with others made so."
+    if arguments.no_end or "eos" in names.parse(arguments.model).options:
+        model = _model.load(arguments, **text_options)
     else:
         try:
-            model = _model.load(arguments, eos="yes", **asked)
+            model = _model.load(arguments, eos="yes", **text_options)
         except UsageError as error:
             if "eos" not in f"{error.place} {error.found}":
                 raise
-            found = f"it can't score the end of a sentence ({error.place}: {error.found})"
-            raise UsageError(f"model {arguments.model}", found, "a model that can", cure) from error
+            problem = f"it can't score the end of a sentence ({error.place}: {error.found})"
+            raise UsageError(f"model {arguments.model}", problem, "a model that can", cure) from error
     if model.eos is None and not arguments.no_end:
         raise UsageError(f"model {arguments.model}", "the end of a sentence is not scored", "eos=yes", cure)
     return model
 
 
-def _keys(model: "LanguageModel", found: "Perplexity") -> dict[str, object]:
-    """What --json says; what is no finite number is null."""
-    names = ("texts", "words", "unknown", "undefined", "characters", "bits", "bits_per_word", "perplexity")
-    numbers = {name: getattr(found, name) for name in (*names, "perplexity_known", "bits_per_character")}
+def _keys(model: "LanguageModel", result: "Perplexity") -> dict[str, object]:
+    """Return the object that --json prints; numbers that are not finite are null."""
+    keys = ("texts", "words", "unknown", "undefined", "characters", "bits", "bits_per_word", "perplexity")
+    numbers = {name: getattr(result, name) for name in (*keys, "perplexity_known", "bits_per_character")}
     return {"model": model.name, "policies": dict(model.settings), **finite(numbers)}
 
 
-def _shown(model: "LanguageModel", found: "Perplexity", ends: bool) -> str:
-    policies = " ".join(f"{key}:{value}" for key, value in model.settings.items())
+def _shown(model: "LanguageModel", result: "Perplexity", ends: bool) -> str:
+    settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     lines = [
-        f"{model.name}   {policies}",
-        f"words               {found.words:,}, of them {found.texts:,} ends of sentences"
+        f"{model.name}   {settings}",
+        f"words               {result.words:,}, including {result.texts:,} ends of sentences"
         if ends
-        else f"words               {found.words:,}, no ends of sentences",
-        f"unknown             {found.unknown:,}",
-        f"bits a word         {found.bits_per_word:.4f}",
-        f"perplexity          {found.perplexity:.2f}",
-        f"... of known words  {found.perplexity_known:.2f}",
-        f"bits a character    {found.bits_per_character:.4f}",
+        else f"words               {result.words:,}, without ends of sentences",
+        f"unknown             {result.unknown:,}",
+        f"bits a word         {result.bits_per_word:.4f}",
+        f"perplexity          {result.perplexity:.2f}",
+        f"... of known words  {result.perplexity_known:.2f}",
+        f"bits a character    {result.bits_per_character:.4f}",
     ]
-    if found.undefined:
+    if result.undefined:
         lines.append(
-            f"left out            {found.undefined:,} words without bits: nothing before them, or too long a text"
+            f"skipped             {result.undefined:,} words without bits: first in the text, or in a text that is too long"
         )
     return "\n".join(lines)

@@ -1,16 +1,18 @@
-"""Write a run, or several side by side, as one HTML page that opens offline.
-
-The page holds every number with its interval and signature, the models compared, a plot of surprisal by region for each suite,
-up to 50 items a suite token by token, and the data behind it as CSV; of runs of `syntagm fill`, the weights against cut-offs and
-by lemma, with a few lemmas and contexts of each suite. It is one file of at most 10 MB that loads nothing. Looking
-never computes with a model.
+"""Write an HTML report of one or more runs.
 
     syntagm report runs/demo
     syntagm report runs/demo runs/gpt2 -o both.html
     syntagm report runs/demo --figures figures --format svg,pdf
 
-A file that stands there is replaced only if it is such a page, and figures only if they have their CSV beside them; --force
-replaces any. Exit code 1: the page is written, but a run is not finished; the page says so.
+The page has every number with its interval and signature, comparisons of the models, a plot
+of surprisal by region and up to 50 items token by token for each suite, and the data as
+CSV. For runs of `syntagm fill` it has the measures at nucleus cut-offs and by lemma, with a
+few lemmas and contexts of each suite. It is one file of at most 10 MB that loads nothing
+else. No model is needed.
+
+An existing file is replaced only if it is such a page, and figures only if their CSV is
+beside them; --force replaces any file. Exit code 1: the page is written, but a run is not
+finished; the page says so.
 """
 
 import argparse
@@ -25,22 +27,27 @@ MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report<
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="where the page goes; DIR/report.html unless there are several"
+        "-o", "--output", metavar="FILE", help="the file of the page (DIR/report.html, if there is one run)"
     )
-    parser.add_argument("--figures", metavar="FOLDER", help="also write each figure, with its numbers as CSV, here")
     parser.add_argument(
-        "--format", metavar="LIST", default="png,svg,pdf", help="of the figures: png,svg,pdf (default) or some of them"
+        "--figures", metavar="FOLDER", help="also write each figure, with its numbers as CSV, to this folder"
+    )
+    parser.add_argument(
+        "--format",
+        metavar="LIST",
+        default="png,svg,pdf",
+        help="formats of the figures, with commas between them (png,svg,pdf)",
     )
     _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the page, and the figures if asked; print where they are."""
+    """Write the page, and the figures if --figures is given; print their paths."""
     if not options.output and len(options.folders) > 1:
-        raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Say where their page goes.")
+        raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file of their page.")
     output = Path(options.output or Path(options.folders[0]) / "report.html")
 
     _files.spare(output, MARKS, options.force)
@@ -55,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         spare = functools.partial(_spare, endings=formats, force=options.force)
         for path in save(runs, Path(options.figures), formats, spare):
             print(path)
-    return 0 if all(one.done for one in runs) else 1
+    return 0 if all(run.done for run in runs) else 1
 
 
 def _spare(stem: Path, columns: Sequence[str], endings: Sequence[str], force: bool) -> None:

@@ -1,14 +1,17 @@
-"""Evaluate a language model on suites, into a run directory.
+"""Evaluate a language model on suites, and write the results to a run directory.
 
-SUITE is a file, a folder, a pattern, or a bundled collection (hu2020) or one suite of it (hu2020/mvrr). MODEL is a bundled
-model (demo, toy), a folder, a name on the hub (gpt2, org/name@revision), or family:path?option=value&option=value.
-
-Stop it with Ctrl-C, or kill it: the same command line continues. Given again after the end, it shows the results.
+SUITE is a file, a folder, a pattern, a bundled collection (hu2020), or one suite of a
+collection (hu2020/mvrr). MODEL is a bundled model (demo, toy), a folder, a name on the
+Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=value;
+`syntagm models` lists the families.
 
     syntagm run demo --suite hu2020 -o runs/demo
     syntagm run 'gpt2?bos=yes' --suite blimp/*.jsonl -o runs/gpt2
     syntagm run demo --suite marvin2018 -n 200 --seed 7 -o runs/ml
     syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=disambiguator)' -o runs/bits
+
+Stop the command with Ctrl-C, or kill it: the same command continues the run. Running it
+again after the end shows the results.
 """
 
 import argparse
@@ -18,7 +21,7 @@ from syntagm.cli import _model
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
+    """Add the arguments of the command to the parser."""
     add = parser.add_argument
     _model.arguments(parser)
     add(
@@ -27,32 +30,37 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         required=True,
         action="extend",
-        help="files, folders, patterns, collections",
+        help="files, folders, patterns, bundled collections",
     )
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the run directory, new or to go on with")
-    add("-n", metavar="N", help="of templates and collections: N items of each suite")
-    add("--seed", metavar="S", help="of what is drawn (1)")
-    add("--style", choices=["natural", "published"], help="of templates: capital and full stop, or neither (natural)")
+    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the run directory, new or unfinished")
+    add("-n", metavar="N", help="make N items of each suite, from templates and bundled collections")
+    add("--seed", metavar="S", help="random seed for the items that are made (1)")
+    add(
+        "--style",
+        choices=["natural", "published"],
+        help="natural: with a capital and a full stop; published: without (natural)",
+    )
     add(
         "--align",
         choices=["strict", "start"],
         default="strict",
-        help="a token over a region border: refuse it, or leave it where it starts, as SyntaxGym does",
+        help="a token that crosses a region border makes the item undefined (strict, the default), or belongs to the region "
+        "in which it starts (start), as in SyntaxGym",
     )
     add(
         "--measure",
         metavar="MEASURE",
         action="append",
-        help="judge items by NAME(option=value, ...) in place of the suites' predictions; may be given several times",
+        help="compute NAME(option=value, ...) for each item instead of the suites' predictions; may be repeated",
     )
-    add("--cache", metavar="FILE", type=Path, help="where answers are kept across runs")
-    add("--no-cache", action="store_true", help="keep no answers across runs, and use none")
+    add("--cache", metavar="FILE", type=Path, help="the file that keeps surprisals across runs")
+    add("--no-cache", action="store_true", help="neither read nor write surprisals of other runs")
     add("--no-report", action="store_true", help="write no HTML report")
-    add("--dry-run", action="store_true", help="say what would be done, and stop")
+    add("--dry-run", action="store_true", help="print what would be scored, and stop")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the suites, print the table, write the report."""
+    """Evaluate the model, write the report, and print the results."""
     from syntagm.cli._recorded import recorded, suites
     from syntagm.cli._screen import show_plan, show_run
 
@@ -60,11 +68,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         show_plan(arguments.model, files)
         return 0
-    done = recorded(arguments, files, arguments.output)
+    finished = recorded(arguments, files, arguments.output)
     page = None if arguments.no_report else arguments.output / "report.html"
     if page:
         from syntagm.report.page import report
 
-        report([done], page)
-    show_run(done, page)
+        report([finished], page)
+    show_run(finished, page)
     return 0

@@ -1,11 +1,14 @@
-"""Surprisal in bits of each token and word of texts.
+"""Print the surprisal, in bits, of each token and word of texts.
 
-Each TEXT is scored on its own; `-` reads texts from standard input, one a line. Words are what stands between white space;
-a word's bits are the sum over its tokens, and with `boundary=word` in the model's name they are corrected for where the
-word ends.
+Each TEXT is scored on its own; `-` reads texts from standard input, one per line. Words are
+separated by white space. The bits of a word are the sum over its tokens; with
+`boundary=word` in the name of the model, they are corrected for where the word ends.
 
     syntagm score demo "The keys to the cabinet are here."
     syntagm score 'gpt2?boundary=word' --json - < sentences.txt
+
+Exit code 1: a token of a text crosses the border between words, so that its words have no
+bits.
 """
 
 import argparse
@@ -22,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
+    """Add the arguments of the command to the parser."""
     _model.arguments(parser)
-    parser.add_argument("texts", metavar="TEXT", nargs="+", help="a text; - for standard input, one text a line")
-    parser.add_argument("--json", action="store_true", help="a JSON object a line instead of a table")
+    parser.add_argument("texts", metavar="TEXT", nargs="+", help="a text; - reads standard input, one text per line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per text instead of tables")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score the texts; exit code 1 if the words of a text could not be told apart."""
+    """Score and print the texts; return 1 if a token of a text crosses the border between words."""
     texts = _texts(arguments.texts)
     model = _model.load(arguments)
     code = 0
@@ -38,14 +41,14 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             words = _words(answer, scored)
         except AlignmentError as error:
-            print(f"syntagm: no words: {error}", file=sys.stderr)
+            print(f"syntagm: no bits of words: {error}", file=sys.stderr)
             words, code = [], 1
         (_print_json if arguments.json else _print)(model, answer, words, scored)
     return code
 
 
-def _texts(given: list[str]) -> list[str]:
-    texts = [line.rstrip("\n") for text in given for line in (sys.stdin if text == "-" else [text])]
+def _texts(arguments: list[str]) -> list[str]:
+    texts = [line.rstrip("\n") for text in arguments for line in (sys.stdin if text == "-" else [text])]
     for text in texts:
         try:
             text.encode()
@@ -55,13 +58,13 @@ def _texts(given: list[str]) -> list[str]:
 
 
 def _words(answer: "Surprisals", scored: bool) -> list[tuple[str, float]]:
-    """Each word of the answer's text with its bits."""
+    """Return each word of the text with its bits."""
     import re
 
     from syntagm.suite import Region, Sentence
     from syntagm.tasks.reading import Reading
 
-    regions = tuple(Region(found[0], found.start(), found.end()) for found in re.finditer(r"\S+", answer.text))
+    regions = tuple(Region(match[0], match.start(), match.end()) for match in re.finditer(r"\S+", answer.text))
     values = Reading(first_scored=scored).regions(Sentence(answer.text, regions), answer)
     return [(region.name, float(bits)) for region, bits in zip(regions, values, strict=True)]
 
@@ -69,7 +72,7 @@ def _words(answer: "Surprisals", scored: bool) -> list[tuple[str, float]]:
 def _tokens(answer: "Surprisals") -> list[tuple[str, float, bool]]:
     borders = [*answer.starts.tolist(), len(answer.text)]
     spans = zip(borders[:-1], borders[1:], answer.bits.tolist(), answer.in_vocabulary.tolist(), strict=True)
-    return [(answer.text[start:end], bits, known) for start, end, bits, known in spans]
+    return [(answer.text[start:end], bits, in_vocabulary) for start, end, bits, in_vocabulary in spans]
 
 
 def _total(answer: "Surprisals", scored: bool) -> float:
@@ -94,7 +97,7 @@ def _print_json(model: "LanguageModel", answer: "Surprisals", words: list[tuple[
 
 
 def _number(bits: float) -> float | None:
-    """JSON has no nan."""
+    """Replace nan by None, as JSON has no nan."""
     return bits if bits == bits else None
 
 
@@ -104,20 +107,20 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
     from rich.text import Text
 
     def table(title: str, rows: list[tuple[str, float, str]]) -> Table:
-        made = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        made.add_column(title.partition(" ")[0].rstrip("s"))
-        made.add_column("bits", justify="right")
-        made.add_column("")
+        columns = Table(title=title, title_justify="left", box=None, pad_edge=False)
+        columns.add_column(title.partition(" ")[0].rstrip("s"))
+        columns.add_column("bits", justify="right")
+        columns.add_column("")
         for name, bits, note in rows:
-            made.add_row(Text(name), f"{bits:.3f}", note)
-        return made
+            columns.add_row(Text(name), f"{bits:.3f}", note)
+        return columns
 
-    def note(token: str, bits: float, known: bool) -> str:
+    def note(token: str, bits: float, in_vocabulary: bool) -> str:
         if not token:
-            return "the end symbol, in no word"
+            return "end-of-text symbol, in no word"
         if bits != bits:
-            return "not scored: nothing stands before it" if not scored else "undefined"
-        return "" if known else "unknown word"
+            return "not scored: the text begins here" if not scored else "undefined"
+        return "" if in_vocabulary else "out of vocabulary"
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(Text(answer.text, style="bold"))
@@ -129,5 +132,5 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
     side = Table.grid(padding=(0, 4))
     side.add_row(*parts)
     console.print(side)
-    policies = " ".join(f"{key}:{value}" for key, value in model.settings.items())
-    console.print(Text(f"{_total(answer, scored):.3f} bits, {len(answer.bits)} tokens   {model.name} {policies}\n"))
+    settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
+    console.print(Text(f"{_total(answer, scored):.3f} bits, {len(answer.bits)} tokens   {model.name} {settings}\n"))

@@ -1,14 +1,15 @@
-"""Make a table of runs for a paper: Markdown, CSV or LaTeX.
+"""Make a table of runs for a paper, as Markdown, CSV or LaTeX.
 
-    syntagm table --list
-    syntagm table scores --list
+    syntagm table --list                                      all tables
+    syntagm table scores --list                               the options of one table
     syntagm table scores runs/demo runs/gpt2 wide=yes --format latex
     syntagm table comparison runs/demo runs/gpt2 -o tables/comparison
 
-Without -o the table is printed, as Markdown unless --format says otherwise. With -o it goes to STEM.csv, STEM.md and STEM.tex,
-or to the one of them that --format names. Options of a table are given as key=value. CSV has all digits. A file that stands
-there is replaced only if STEM.csv beside it has the header of this table; --force replaces it all the same. Exit code 1: a run
-is not finished.
+Without -o the table is printed, as Markdown unless --format says otherwise. With -o it is
+written to STEM.csv, STEM.md and STEM.tex, or only to the one that --format names. Options
+of a table are given as key=value. CSV has all digits. Existing files are replaced only if
+STEM.csv beside them has the header of this table; --force replaces any file. Exit code 1: a
+run is not finished.
 """
 
 import argparse
@@ -20,19 +21,21 @@ from syntagm.drawing.table import FORMATS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments of the command to the parser."""
     _of_runs.arguments(parser, "table")
-    parser.add_argument("-o", "--output", metavar="STEM", help="where to, without the ending; printed unless given")
-    parser.add_argument("--format", choices=[*FORMATS], help="one of them only")
+    parser.add_argument(
+        "-o", "--output", metavar="STEM", help="path of the files, without ending; without it the table is printed"
+    )
+    parser.add_argument("--format", choices=[*FORMATS], help="write only this format")
     _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make it, or list what there is; the exit code."""
+    """Make the table, or list the tables; return the exit code."""
     if options.list:
-        print(*_of_runs.listed("table", options.name), sep="\n")
+        print(*_of_runs.lines("table", options.name), sep="\n")
         return 0
-    table, runs = _of_runs.made("table", options)
+    table, runs = _of_runs.make("table", options)
     for sentence in table.warnings:
         print(f"syntagm: {sentence}", file=sys.stderr)
     formats = [options.format] if options.format else []

@@ -1,7 +1,8 @@
 """Train a language model on a corpus.
 
-Each FAMILY has options of its own: syntagm train FAMILY --help. A corpus is a text with one sentence a line (.txt, .txt.gz),
-bracketed trees (.trees, .mrg, .ptb), or bllip:FOLDER?set=xs.
+Each FAMILY has options of its own: see `syntagm train FAMILY --help`. A corpus is a text
+with one sentence per line (.txt, .txt.gz), bracketed trees (.trees, .mrg, .ptb), or
+bllip:FOLDER?set=xs.
 
     syntagm train ngram --corpus books.txt -o models/5gram
     syntagm train lstm --corpus train.txt --valid valid.txt -o models/lstm
@@ -9,8 +10,10 @@ bracketed trees (.trees, .mrg, .ptb), or bllip:FOLDER?set=xs.
     syntagm train masked --corpus train.txt --valid valid.txt --lower -o models/bert
     torchrun --nproc-per-node 2 -m syntagm train gpt2 ...
 
-Stop it with Ctrl-C, or kill it: the same command goes on where it stood, and ends with the same model. What comes out is used at
-once: syntagm run models/lstm --suite hu2020 -o runs/lstm
+Stop the command with Ctrl-C, or kill it: the same command continues the training, and ends
+with the same model. The model can be used at once:
+
+    syntagm run models/lstm --suite hu2020 -o runs/lstm
 """
 
 import argparse
@@ -25,7 +28,7 @@ from syntagm.training.trainable import Trainable
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes: the families that can be trained, each with the options of its settings."""
+    """Add a subcommand for each family that can be trained, with options for its settings."""
     commands = parser.add_subparsers(dest="family", metavar="FAMILY", required=True)
     for family in families.FAMILIES:
         if not family.variant_of:
@@ -34,9 +37,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _declare(parser: argparse.ArgumentParser, family: Trainable[Any]) -> None:
     add = parser.add_argument
-    add("--corpus", nargs="+", required=True, metavar="FILE", help="the training text")
+    add("--corpus", nargs="+", required=True, metavar="FILE", help="the training text; several files count as one")
     add("--valid", nargs="+", required=family.needs_valid, default=[], metavar="FILE", help=family.valid)
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the model folder")
+    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder of the model")
     if family.on_device:
         add("--threads", type=int, default=1, help="processor threads (1)")
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
@@ -48,55 +51,55 @@ def _declare(parser: argparse.ArgumentParser, family: Trainable[Any]) -> None:
 
 
 def _add(group: argparse._ActionsContainer, option: Option) -> None:
-    spelled, default = f"--{option.name}", option.default
+    flag, default = f"--{option.name}", option.default
     if option.kind is bool and not default:
-        group.add_argument(spelled, dest=option.field, action="store_true", help=option.help)
+        group.add_argument(flag, dest=option.field, action="store_true", help=option.help)
         return
-    more: dict[str, Any] = {"type": option.kind, "metavar": option.metavar or option.name.upper()}
+    keywords: dict[str, Any] = {"type": option.kind, "metavar": option.metavar or option.name.upper()}
     if option.kind is bool:
-        default, more = "yes", {"choices": ["yes", "no"]}
+        default, keywords = "yes", {"choices": ["yes", "no"]}
     elif option.choices:
-        more = {"choices": option.choices}
+        keywords = {"choices": option.choices}
     elif option.several:
-        more["nargs"] = "+"
+        keywords["nargs"] = "+"
     text = option.help if default in ("", ()) else f"{option.help} ({default})"
-    group.add_argument(spelled, dest=option.field, default=default, help=text, **more)
+    group.add_argument(flag, dest=option.field, default=default, help=text, **keywords)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, and say what came out."""
+    """Train the model, and print its folder."""
     from syntagm.cli._lines import Lines
 
     family = families.find(arguments.family)
     settings = chosen(family, arguments)
     family.train(arguments.corpus, arguments.valid, arguments.output, settings, Lines())
     if os.environ.get("RANK", "0") == "0":
-        # The other processes end before the first has written.
+        # The other processes of torchrun end before the first has written the model.
         print(f"{arguments.output}: done")
     return 0
 
 
 def chosen(family: Trainable[Any], arguments: argparse.Namespace) -> Any:
-    """The settings that a command line asks for; where they name a device, one of this machine, and its threads are set.
+    """Return the training settings of a command line. Checks that the device exists and sets the number of threads.
 
     Raises:
-        UsageError: a setting that can't be taken, or no such device.
+        UsageError: a setting is not valid, or there is no such device.
     """
     values = {option.field: _value(option, getattr(arguments, option.field)) for option in family.options}
     if family.on_device:
-        # Whatever is wrong with the others is said before a library is loaded.
+        # Errors in the other settings are reported before torch is loaded.
         changed(family.settings, values)
         values["device"] = _device(values["device"], arguments.threads)
     return changed(family.settings, values)
 
 
-def _value(option: Option, given: Any) -> Any:
+def _value(option: Option, value: Any) -> Any:
     if option.kind is bool:
-        return given in (True, "yes")
-    return tuple(given) if option.several else given
+        return value in (True, "yes")
+    return tuple(value) if option.several else value
 
 
-def _device(asked: str, threads: int) -> str:
+def _device(name: str, threads: int) -> str:
     import torch
 
     from syntagm.models.device import device
@@ -104,7 +107,7 @@ def _device(asked: str, threads: int) -> str:
     if threads < 1:
         raise UsageError("--threads", str(threads), "at least 1")
     torch.set_num_threads(threads)
-    if asked == "cuda" and "LOCAL_RANK" in os.environ:
-        # torchrun starts a process for each card of a machine, and says which is its.
-        asked = f"cuda:{os.environ['LOCAL_RANK']}"
-    return str(device(asked))
+    if name == "cuda" and "LOCAL_RANK" in os.environ:
+        # torchrun starts a process for each GPU of a machine, and numbers them in this variable.
+        name = f"cuda:{os.environ['LOCAL_RANK']}"
+    return str(device(name))

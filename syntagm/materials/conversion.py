@@ -1,4 +1,4 @@
-"""Write suites in a format, and say what of them the format can't hold."""
+"""Convert suites to a format, and report what the format can't hold."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,15 +14,18 @@ def write_suites(suites: Iterable[Suite], path: str | Path, format: str = "", *,
     """Write suites to a file.
 
     Arguments:
-        format: one of `writing.writable`; by the ending of the path unless it is given.
-        lossy: write even if the format can't hold everything.
+        suites: the suites.
+        path: the file.
+        format: the name of a format that can be written (`writing.writable`); the default follows from the ending of the
+            path.
+        lossy: whether to write even if the format can't hold everything.
 
     Returns:
-        What is lost, a sentence each; empty unless `lossy`.
+        A description of each loss; empty unless `lossy`.
 
     Raises:
         InputError: something would be lost; nothing is written.
-        UsageError: no such format, or an ending that says none.
+        UsageError: there is no such format, or no format has this ending.
         RunError: the file can't be written.
 
     >>> from syntagm.materials.suite_files import make, read_suites
@@ -38,10 +41,11 @@ def formats_for(target: Path, name: str = "") -> Sequence[str]:
     """Return the formats in which a file can be written, in the order in which they are tried.
 
     Arguments:
-        name: of the format; the ending of the file says it unless it is given.
+        target: the file.
+        name: the name of the format; the default follows from the ending of the file.
 
     Raises:
-        UsageError: there is no such format, or the ending says none.
+        UsageError: there is no such format, or no format has this ending.
     """
     known = writable()
     if name:
@@ -50,16 +54,18 @@ def formats_for(target: Path, name: str = "") -> Sequence[str]:
         return (name,)
     if formats := of_ending(target.suffix):
         return formats
-    endings = sorted({ending for several in known.values() for ending in several})
-    cure = f"Say --as with one of {', '.join(known)}."
+    endings = sorted({ending for format_endings in known.values() for ending in format_endings})
+    cure = f"Use --as with one of {', '.join(known)}."
     raise UsageError(str(target), f"the ending {target.suffix!r}", "one of " + ", ".join(endings), cure)
 
 
 def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy: bool = False) -> list[str]:
-    """Write suites in the first format that can hold them; the file is put in place after it was read again and compared.
+    """Write suites in the first format that can hold them.
+
+    The file is read again and compared with the suites before it gets its final name.
 
     Returns:
-        What is lost, a sentence each; empty unless `lossy`.
+        A description of each loss; empty unless `lossy`.
 
     Raises:
         InputError: no format can hold the suites, or something would be lost.
@@ -77,32 +83,35 @@ def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy
 
 
 def _losses(suites: Sequence[Suite], written: Path, name: str) -> list[str]:
-    """What differs when the file is read again; tags that only serve the exact round trip of the old format do not count."""
-    again = list(registry.find("formats", name).read(written))
-    if len(again) != len(suites):
-        return [f"{len(suites)} suites become {len(again)}"]
+    """Return the differences when the file is read again.
+
+    Tags that only serve the exact round trip of the old format are ignored.
+    """
+    reread = list(registry.find("formats", name).read(written))
+    if len(reread) != len(suites):
+        return [f"{len(suites)} suites become {len(reread)}"]
     losses: dict[str, None] = {}
-    for old, new in zip(suites, again, strict=True):
-        for what in _differences(old, new):
-            losses[what if len(suites) == 1 else f"suite {old.name}: {what}"] = None
+    for old, new in zip(suites, reread, strict=True):
+        for difference in _differences(old, new):
+            losses[difference if len(suites) == 1 else f"suite {old.name}: {difference}"] = None
     return list(losses)
 
 
 def _differences(old: Suite, new: Suite) -> list[str]:
-    found = [] if old.name == new.name else [f"the name {old.name!r} becomes {new.name!r}"]
+    differences = [] if old.name == new.name else [f"the name {old.name!r} becomes {new.name!r}"]
     if old.predictions != new.predictions:
         missing = [prediction.name for prediction in old.predictions if prediction not in new.predictions]
-        found.append("predictions " + ", ".join(missing))
+        differences.append("predictions " + ", ".join(missing))
     if old.aggregate != new.aggregate:
-        found.append(f"the metric {old.aggregate} becomes {new.aggregate}")
+        differences.append(f"the metric {old.aggregate} becomes {new.aggregate}")
     if [item.id for item in old.items] != [item.id for item in new.items]:
-        return [*found, "the ids or the order of items"]
-    for one, other in zip(old.items, new.items, strict=True):
-        if list(one.sentences.items()) != list(other.sentences.items()):
-            texts = [[sentence.text for sentence in item.sentences.values()] for item in (one, other)]
-            found.append("sentences" if texts[0] != texts[1] else "the conditions, or regions and their names")
-        before, after = {**old.tags, **one.tags}, {**new.tags, **other.tags}
-        found += [
+        return [*differences, "the ids or the order of items"]
+    for old_item, new_item in zip(old.items, new.items, strict=True):
+        if list(old_item.sentences.items()) != list(new_item.sentences.items()):
+            texts = [[sentence.text for sentence in item.sentences.values()] for item in (old_item, new_item)]
+            differences.append("sentences" if texts[0] != texts[1] else "the conditions, or regions and their names")
+        before, after = {**old.tags, **old_item.tags}, {**new.tags, **new_item.tags}
+        differences += [
             f"tag {key}" for key, value in before.items() if not key.startswith("json:") and after.get(key) != value
         ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(differences))

@@ -1,1 +1,1 @@
-"""A run directory as tables and one page."""
+"""The HTML report of runs, the methods section, and the Markdown page about suites."""

@@ -1,4 +1,4 @@
-"""What a report says of runs of one task: a chapter. The page around it is the same for all."""
+"""The base class of chapters: the part of a report about runs of one task. The page around it is the same for all tasks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,22 +7,22 @@ from typing import Any, ClassVar
 from syntagm.drawing.chart import Figure
 from syntagm.report.numbers import Column, Subject
 
-# What a template needs beyond what all versions of the page share -> the page.
+# A function from the template variables that differ between versions of the page to the page.
 Render = Callable[[Mapping[str, Any]], str]
 
 
 class Chapter(ABC):
-    """The numbers, figures, examples and downloads of runs of one task, and how they were made.
+    """The numbers, figures, examples and downloads of runs of one task.
 
     Arguments:
-        runs: of that task.
+        runs: runs of that task.
 
     Attributes:
-        folder: where its templates lie: `intro.html`, `alerts.html`, `overview.html`, `suites.html`, `suite.html` and
+        folder: the folder of its templates: `intro.html`, `alerts.html`, `overview.html`, `suites.html`, `suite.html` and
             `how.html`.
-        title: of the page.
-        columns: the runs as they stand in the report.
-        subjects: their suites.
+        title: the title of the page.
+        columns: the runs, each a column of the tables.
+        subjects: the suites of the runs.
     """
 
     folder: ClassVar[str]
@@ -32,22 +32,26 @@ class Chapter(ABC):
 
     @abstractmethod
     def page(self, room: int) -> dict[str, Any]:
-        """Return what the templates of the chapter need.
+        """Return the variables of the templates.
 
-        `sections` holds what is said of each suite, `anchors` the sections of the overview as (anchor, heading).
+        Among them are `sections`, one for each suite, and `anchors`, the sections of the overview as (anchor, heading).
 
         Arguments:
-            room: figures together take no more bytes than this.
+            room: the most bytes that all figures together may take.
         """
 
     @abstractmethod
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
-        """Yield the page with less and less on it; those that can't be small enough may be left out, but not the last.
+        """Yield versions of the page, each with less on it than the one before.
+
+        Versions that can't be small enough may be skipped, except the last.
 
         Arguments:
-            page: as `page` returned it.
+            page: what `page` returned.
+            render: makes a page of the template variables of a version.
+            ceiling: the most bytes that the page may have.
         """
 
     @abstractmethod
     def figures(self) -> Iterator[tuple[str, Figure]]:
-        """Yield every figure, with its title in it, and the name of its files."""
+        """Yield the file name, without ending, and each figure, with its title in it."""

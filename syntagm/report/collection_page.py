@@ -1,4 +1,4 @@
-"""A page about suites, in Markdown: contrast, one example a condition, the predictions in words, chance and source."""
+"""The Markdown page of `syntagm describe`: contrast, an example per condition, predictions in words, chance, source."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from syntagm.report.in_words import in_words
 from syntagm.stats.chance import chance
 from syntagm.suite import Item, Sentence, Suite
 
-# The conditions that are starred, separated by blanks; without this tag that is the condition `bad` of a pair.
+# The tag that lists the conditions with a star, separated by spaces; without it, the condition `bad` of pairs has one.
 UNGRAMMATICAL = "ungrammatical"
 _NOTED = {
     "paper": "Paper",
@@ -22,72 +22,74 @@ _NOTED = {
     "licence": "Licence",
     "comment": "Comment",
 }
-_LEGEND = """Bold is what the predictions compare, where that is not the whole sentence. A star marks what is ungrammatical,
-where a suite says so. *Chance* is how often the (first) prediction holds if all values that it compares are independent draws
-from one distribution; a normal one, where it depends on it."""
+_LEGEND = """Bold regions are those that the predictions compare, where that is not the whole sentence. A star marks ungrammatical
+sentences, where a suite says which these are. *Chance* is the probability that the (first) prediction holds if all
+values that it compares are drawn independently from one distribution (a normal one, where it matters which)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A suite with its first item only, and how many items it has."""
+    """A suite with only its first item, and the number of its items."""
 
     suite: Suite
     items: int
 
     def tag(self, *names: str) -> str:
-        """The first of these tags that the suite has, or nothing."""
+        """Return the value of the first of these tags that the suite has, or ""."""
         return next((self.suite.tags[name] for name in names if name in self.suite.tags), "")
 
     @property
     def circuit(self) -> str:
-        """The group in which the suite stands."""
+        """The group of the suite."""
         return self.tag("circuit", "field")
 
     @property
     def phenomenon(self) -> str:
-        """The group within the circuit; nothing if it is the same."""
-        found = self.tag("phenomenon", "linguistics_term")
-        return "" if found.casefold() == self.circuit.casefold() else found
+        """The group within the circuit; "" if both are the same."""
+        phenomenon = self.tag("phenomenon", "linguistics_term")
+        return "" if phenomenon.casefold() == self.circuit.casefold() else phenomenon
 
 
 def page(title: str, suites: Iterable[Suite]) -> str:
-    """The page, as Markdown; the same suites give the same page.
+    """Return a Markdown page about suites; the same suites always give the same page.
 
     Arguments:
-        title: of the page, and what `syntagm describe` was asked for.
-        suites: read once, one in memory at a time.
+        title: the title of the page: the arguments of `syntagm describe`.
+        suites: the suites, which are read once, with one in memory at a time.
     """
-    found = [Described(replace(suite, items=suite.items[:1]), len(suite.items)) for suite in suites]
-    shared = _shared(found)
+    described = [Described(replace(suite, items=suite.items[:1]), len(suite.items)) for suite in suites]
+    shared = _shared(described)
     blocks = [f"# {markdown.text(title)}", f"Made by {markdown.code(f'syntagm describe {title}')}."]
-    blocks += [_summary(found, shared), _LEGEND, _contents(found)]
-    for circuit, group in _groups(found, "circuit"):
-        blocks += [f"## {markdown.text(circuit or 'In no circuit')}"] if any(one.circuit for one in found) else []
+    blocks += [_summary(described, shared), _LEGEND, _contents(described)]
+    for circuit, group in _groups(described, "circuit"):
+        blocks += (
+            [f"## {markdown.text(circuit or 'In no circuit')}"] if any(entry.circuit for entry in described) else []
+        )
         for phenomenon, members in _groups(group, "phenomenon"):
             blocks += [f"### {markdown.text(phenomenon)}"] if phenomenon else []
-            for one in members:
-                blocks += _section(one, shared)
+            for entry in members:
+                blocks += _section(entry, shared)
     return "\n\n".join(blocks) + "\n"
 
 
-def _groups(found: Sequence[Described], key: str) -> Iterator[tuple[str, list[Described]]]:
-    """By value, in the order of the first suite of each; those without the value last."""
-    order = {value: number for number, value in enumerate(dict.fromkeys(getattr(one, key) for one in found))}
-    ranked = sorted(found, key=lambda one: (not getattr(one, key), order[getattr(one, key)]))
-    for value, members in groupby(ranked, key=lambda one: getattr(one, key)):
+def _groups(described: Sequence[Described], key: str) -> Iterator[tuple[str, list[Described]]]:
+    """Group suites by an attribute, in the order of the first suite of each group; suites without it come last."""
+    order = {value: number for number, value in enumerate(dict.fromkeys(getattr(entry, key) for entry in described))}
+    ranked = sorted(described, key=lambda entry: (not getattr(entry, key), order[getattr(entry, key)]))
+    for value, members in groupby(ranked, key=lambda entry: getattr(entry, key)):
         yield value, list(members)
 
 
-def _shared(found: Sequence[Described]) -> dict[str, str]:
-    """The tags with one value in all suites, which are said once."""
-    if len(found) < 2:
+def _shared(described: Sequence[Described]) -> dict[str, str]:
+    """Return the tags that have the same value in all suites; they are shown once."""
+    if len(described) < 2:
         return {}
-    values = {name: {one.suite.tags.get(name, "") for one in found} for name in _NOTED}
+    values = {name: {entry.suite.tags.get(name, "") for entry in described} for name in _NOTED}
     return {name: value for name, held in values.items() if len(held) == 1 for value in held if value}
 
 
-def _summary(found: Sequence[Described], shared: dict[str, str]) -> str:
-    counts = f"{markdown.counted(len(found), 'suite')}, {markdown.counted(sum(one.items for one in found), 'item')}."
+def _summary(described: Sequence[Described], shared: dict[str, str]) -> str:
+    counts = f"{markdown.counted(len(described), 'suite')}, {markdown.counted(sum(entry.items for entry in described), 'item')}."
     return " ".join([counts, *(_note(name, value) for name, value in shared.items())])
 
 
@@ -96,12 +98,12 @@ def _note(name: str, value: str) -> str:
     return f"{_NOTED[name]}: {shown.rstrip('.')}."
 
 
-def _contents(found: Sequence[Described]) -> str:
+def _contents(described: Sequence[Described]) -> str:
     rows = [
-        (markdown.link(one.suite.name), markdown.text(one.circuit), f"{one.items:,}", _first_chance(one.suite))
-        for _, group in _groups(found, "circuit")
+        (markdown.link(entry.suite.name), markdown.text(entry.circuit), f"{entry.items:,}", _first_chance(entry.suite))
+        for _, group in _groups(described, "circuit")
         for _, members in _groups(group, "phenomenon")
-        for one in members
+        for entry in members
     ]
     return markdown.table(("suite", "circuit", "items", "chance"), rows)
 
@@ -110,14 +112,14 @@ def _first_chance(suite: Suite) -> str:
     return str(chance.known(suite.predictions[0].formula)) if suite.predictions else ""
 
 
-def _section(one: Described, shared: dict[str, str]) -> Iterator[str]:
-    suite = one.suite
+def _section(described: Described, shared: dict[str, str]) -> Iterator[str]:
+    suite = described.suite
     yield f"#### {markdown.code(suite.name)}"
-    if contrast := one.tag("contrast", "description"):
+    if contrast := described.tag("contrast", "description"):
         yield markdown.text(_as_sentence(contrast))
     if suite.items:
         yield _examples(suite, suite.items[0])
-    yield " ".join([f"{markdown.counted(one.items, 'item')}.", *_shape(suite)])
+    yield " ".join([f"{markdown.counted(described.items, 'item')}.", *_shape(suite)])
     for prediction in suite.predictions:
         yield f"Prediction {markdown.code(prediction.name)}: {_prediction(suite, prediction.formula)}"
         yield "\n".join(f"    {line}" for line in _lines(prediction.formula))
@@ -126,12 +128,12 @@ def _section(one: Described, shared: dict[str, str]) -> Iterator[str]:
 
 
 def _as_sentence(words: str) -> str:
-    """With a capital and a full stop; the words are the author's own."""
+    """Add a capital and a full stop to the author's words."""
     return words[:1].upper() + words[1:] + ("" if words[-1:] in ".!?" else ".")
 
 
 def _shape(suite: Suite) -> Iterator[str]:
-    """The regions, and how tokens make the value of one, if they are not summed."""
+    """Yield a sentence about the regions, and another if the value of a region is not the sum over its tokens."""
     names = dict.fromkeys(
         region.name for item in suite.items for sentence in item.sentences.values() for region in sentence.regions
     )
@@ -149,12 +151,12 @@ def _labels(suite: Suite) -> dict[str, str]:
 
 def _prediction(suite: Suite, formula: Formula) -> str:
     level = chance.known(formula)
-    said = f"chance {level}" if str(level) else level.method
-    return f"{in_words(formula, _labels(suite))}; {said}."
+    note = f"chance {level}" if str(level) else level.method
+    return f"{in_words(formula, _labels(suite))}; {note}."
 
 
 def _lines(formula: Formula) -> list[str]:
-    """The formula with a line for each part of the outermost conjunction."""
+    """Return the formula with a line for each part of the outermost conjunction."""
     parts = _conjuncts(formula.tree)
     whole = len(parts) == 1
     return [
@@ -178,11 +180,15 @@ def _examples(suite: Suite, item: Item) -> str:
 
 
 def _sentence(suite: Suite, condition: str, sentence: Sentence) -> str:
-    """The sentence with the regions that are compared in bold, neighbours together."""
-    references = [one for prediction in suite.predictions for one in prediction.formula.references()]
-    compared = {one.region for one in references if one.condition == condition}
+    """Return the sentence with the compared regions in bold; neighbouring regions are joined."""
+    references = [reference for prediction in suite.predictions for reference in prediction.formula.references()]
+    compared = {reference.region for reference in references if reference.condition == condition}
     pieces, at = [], 0
-    spans = [(one.start, one.end) for one in sentence.regions if one.name in compared and one.start < one.end]
+    spans = [
+        (region.start, region.end)
+        for region in sentence.regions
+        if region.name in compared and region.start < region.end
+    ]
     for start, end in _joined(spans, sentence.text):
         pieces += [markdown.text(sentence.text[at:start]), markdown.bold(sentence.text[start:end])]
         at = end
@@ -190,10 +196,10 @@ def _sentence(suite: Suite, condition: str, sentence: Sentence) -> str:
 
 
 def _joined(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
-    """Spans with nothing but white space between them as one."""
-    made: list[tuple[int, int]] = []
+    """Join spans with only white space between them."""
+    joined: list[tuple[int, int]] = []
     for start, end in spans:
-        if made and not text[made[-1][1] : start].strip():
-            start = made.pop()[0]
-        made.append((start, end))
-    return made
+        if joined and not text[joined[-1][1] : start].strip():
+            start = joined.pop()[0]
+        joined.append((start, end))
+    return joined

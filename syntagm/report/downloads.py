@@ -1,4 +1,4 @@
-"""Links that save numbers as CSV inside the page, which loads nothing, and the names of files about suites."""
+"""Links that save tables as CSV files. The content of the files is inside the page, which loads nothing else."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,32 +9,32 @@ from markupsafe import Markup, escape
 
 from syntagm.io import csv
 
-# What may stand in a URL without an escape, so that the links stay small; nothing that ends an attribute.
+# Characters that a URL may hold without an escape, which keeps links short. None of them ends an HTML attribute.
 _SAFE = "/:;,@!$*()?=+|[]"
 _LONGEST = 60
-# Each byte as it stands in a URL.
+# Byte -> how it is written in a URL.
 _IN_A_URL = {byte: quote(bytes([byte]), safe=_SAFE) for byte in range(256)}
 
 
 def link(name: str, columns: Sequence[str], rows: Iterable[Sequence[object]], label: str = "CSV") -> Markup:
-    """A link that saves the rows as the file `name`.
+    """Return a link that saves the rows as the file `name`.
 
     >>> link("a.csv", ("x", "y"), [(1, "say <b>")])
     Markup('<a class="data" download="a.csv" href="data:text/csv;charset=utf-8,x,y%0A1,say%20%3Cb%3E%0A">CSV</a>')
     """
     written = "".join(csv.lines(columns, rows)).encode("utf-8", "replace")
     content = written.decode("latin-1").translate(_IN_A_URL)
-    made = f'<a class="data" download="{escape(name)}" href="data:text/csv;charset=utf-8,{content}">{escape(label)}</a>'
-    return Markup(made)
+    html = f'<a class="data" download="{escape(name)}" href="data:text/csv;charset=utf-8,{content}">{escape(label)}</a>'
+    return Markup(html)
 
 
 def figure(numbers: pl.DataFrame, stem: str) -> Markup:
-    """The numbers of a figure."""
+    """Return a link that saves the numbers of a figure."""
     return link(f"{stem}.csv", numbers.columns, numbers.iter_rows(), "its numbers as CSV")
 
 
 def file_name(number: int, name: str) -> str:
-    """A name for files about a suite: its number, which keeps names apart, and what is harmless of its name.
+    """Return a file name for a suite: its number, which makes it unique, and the safe characters of its name.
 
     >>> file_name(3, "../../etc/passwd"), file_name(12, "CON")
     ('03-etc-passwd', '12-CON')

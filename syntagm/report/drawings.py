@@ -1,4 +1,4 @@
-"""The figures of a report as files."""
+"""The figures of a report, saved as files."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,17 +16,19 @@ def save(
     formats: Sequence[str] = (),
     spare: Callable[[Path, Sequence[str]], None] = lambda stem, columns: None,
 ) -> list[Path]:
-    """Write every figure of some runs into `folder`, made if it does not exist, each with its numbers as CSV.
+    """Write every figure of a report on these runs to `folder`, each with its numbers as CSV.
 
     Arguments:
-        formats: all unless some are chosen.
-        spare: asked before a figure is written: the stem of its files, the columns of its CSV; raises if it may not be.
+        folder: created if it does not exist.
+        formats: the formats to write; all if empty.
+        spare: called before a figure is written, with the stem of its files and the columns of its CSV; raises an error to
+            protect existing files.
 
     Raises:
-        UsageError: a format that can't be written, or runs of several tasks.
+        UsageError: a format does not exist, or the runs are of several tasks.
         RunError: a run is damaged, or the folder can't be written.
     """
-    endings(FORMATS, formats)  # refused before anything is drawn
+    endings(FORMATS, formats)  # an unknown format is refused before anything is drawn
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

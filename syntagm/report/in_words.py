@@ -1,4 +1,4 @@
-"""A prediction in words: what must be more or less surprising than what, as an English sentence in Markdown."""
+"""Predictions as English sentences in Markdown, such as: the `verb` is less surprising in `good` than in `bad`."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -16,11 +16,11 @@ Rise: TypeAlias = tuple[tuple[str, ...], str, str]
 
 
 def in_words(formula: Formula, labels: Mapping[str, str] | None = None) -> str:
-    """What the formula says, as a clause without a full stop; names stand between backquotes.
+    """Return the prediction as a clause without a full stop, with names between backquotes.
 
     Arguments:
         formula: the prediction.
-        labels: of regions, by name, for suites that number them.
+        labels: region name -> label, for suites that number their regions.
 
     >>> from syntagm.formula import parse
     >>> in_words(parse("(verb;%fits%) < (verb;%clashes%) & (verb;%fit%) < (verb;%clash%)"))
@@ -39,13 +39,13 @@ def _verdict(node: Node, labels: Mapping[str, str]) -> str:
         return " ".join(filter(None, _comparison(node, labels)))
     word = ", and " if node.operator == "&" else ", or "
     clauses = [_clause(part, labels) for part in _flat(node, node.operator)]
-    # What clauses in a row have in common at their beginning is said once.
-    said = [_shared(list(group), word) for _, group in groupby(clauses, lambda clause: clause[0])]
-    return ("" if node.operator == "&" else "either ") + word.join(said)
+    # Neighbouring clauses with the same beginning are joined.
+    groups = [_shared(list(group), word) for _, group in groupby(clauses, lambda clause: clause[0])]
+    return ("" if node.operator == "&" else "either ") + word.join(groups)
 
 
 def _shared(clauses: Sequence[Clause], word: str) -> str:
-    """Clauses that begin with the same words."""
+    """Join clauses that begin with the same words."""
     if not clauses[0][0]:
         return word.join(rest for _, _, rest in clauses)
     tails = []
@@ -63,39 +63,39 @@ def _clause(node: Node, labels: Mapping[str, str]) -> Clause:
 
 
 def _flat(node: Node, operator: str) -> list[Node]:
-    """The parts that one operator joins, however they are bracketed."""
+    """Return the operands of a chain of one operator, however they are bracketed."""
     if isinstance(node, Binary) and node.operator == operator:
         return [*_flat(node.left, operator), *_flat(node.right, operator)]
     return [node]
 
 
 def _comparison(node: Binary, labels: Mapping[str, str]) -> Clause:
-    """What is compared, in which condition, and with what."""
+    """Return a comparison as three parts: what is compared, in which condition, and with what."""
     left, right = _pooled(node.left), _pooled(node.right)
     if left and right and sorted(left[0]) == sorted(right[0]):
         more, than = (_MORE[node.operator], "than") if node.operator in _MORE else ("as", "as")
         head = f"{_regions(left[0], labels)} {'are' if len(left[0]) > 1 else 'is'} {more} surprising"
         return head, f"in `{left[1]}`", f"{than} in `{right[1]}`"
-    risen, other = _rise(node.left), _rise(node.right)
-    if risen and other and sorted(risen[0]) == sorted(other[0]) and node.operator in _MORE:
+    rise, other_rise = _rise(node.left), _rise(node.right)
+    if rise and other_rise and sorted(rise[0]) == sorted(other_rise[0]) and node.operator in _MORE:
         rises = "rises more" if node.operator == ">" else "rises by less"
-        return f"the surprisal of {_regions(risen[0], labels)} {rises}", "", f"{_way(risen)} than {_way(other)}"
+        return f"the surprisal of {_regions(rise[0], labels)} {rises}", "", f"{_way(rise)} than {_way(other_rise)}"
     if isinstance(node.right, float):
         return f"{_quantity(node.left, labels)} is {_SIDE[node.operator]}", "", _bits(node.right)
     return f"{_quantity(node.left, labels)} is {_SIZE[node.operator]}", "", _quantity(node.right, labels)
 
 
 def _pooled(node: Node) -> Pooled | None:
-    """Regions whose surprisal is added, if all are of one condition; and the condition."""
+    """Return the regions of a sum of surprisals and their condition; None if they are of several conditions."""
     parts = _flat(node, "+")
     references = [part for part in parts if isinstance(part, Reference)]
-    if len(references) < len(parts) or len({one.condition for one in references}) != 1:
+    if len(references) < len(parts) or len({reference.condition for reference in references}) != 1:
         return None
-    return tuple(one.region for one in references), references[0].condition
+    return tuple(reference.region for reference in references), references[0].condition
 
 
 def _rise(node: Node) -> Rise | None:
-    """Regions, and from which condition to which their surprisal is followed, if the node is such a difference."""
+    """Return the regions of a difference between two conditions, and the conditions; None if the node is no such difference."""
     if not isinstance(node, Binary) or node.operator != "-":
         return None
     end, start = _pooled(node.left), _pooled(node.right)
@@ -107,13 +107,13 @@ def _way(rise: Rise) -> str:
 
 
 def _quantity(node: Node, labels: Mapping[str, str]) -> str:
-    """A number of bits, as a noun phrase."""
+    """Return a number of bits as a noun phrase."""
     if isinstance(node, float):
         return _bits(node)
     if pooled := _pooled(node):
         return f"the surprisal of {_regions(pooled[0], labels)} in `{pooled[1]}`"
-    if risen := _rise(node):
-        return f"the rise in surprisal of {_regions(risen[0], labels)} {_way(risen)}"
+    if rise := _rise(node):
+        return f"the rise in surprisal of {_regions(rise[0], labels)} {_way(rise)}"
     assert isinstance(node, Binary)
     right = _quantity(node.right, labels)
     if node.operator == "-" and isinstance(node.right, Binary) and not (_pooled(node.right) or _rise(node.right)):

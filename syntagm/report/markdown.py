@@ -1,15 +1,15 @@
-"""Texts of suites in Markdown: whatever stands in them is shown, and nothing of it is markup."""
+"""Escaping for Markdown: the texts of suites are shown as they are, and never read as markup."""
 
 import re
 from collections.abc import Sequence
 
-# An underscore within a word and an ampersand that begins no entity mean themselves.
+# An underscore within a word, and an ampersand that does not begin an entity, need no escape.
 _MARKUP = re.compile(r"([\\`*\[\]<|~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;))")
 _AT_THE_START = re.compile(r"^(\s*(?=[-+>#])|\s*\d+(?=[.)]))")
 
 
 def text(plain: str) -> str:
-    r"""A text on one line, with what Markdown would take for markup escaped.
+    r"""Return a text on one line, with Markdown markup escaped.
 
     >>> text("*The <b> | a_b _c_ &amp; R&D\n  d")
     '\\*The \\<b> \\| a_b \\_c\\_ \\&amp; R&D d'
@@ -20,18 +20,18 @@ def text(plain: str) -> str:
 
 
 def bold(plain: str) -> str:
-    """The text in bold.
+    """Return a text in bold.
 
     >>> bold("are"), bold(".")
     ('**are**', '<b>.</b>')
     """
-    # Stars between a letter and a punctuation mark would stay stars.
+    # Markdown reads stars between a letter and a punctuation mark as plain stars.
     edges = plain[:1].isalnum() and plain[-1:].isalnum()
     return f"**{text(plain)}**" if edges else f"<b>{text(plain)}</b>"
 
 
 def code(plain: str) -> str:
-    """The text as code; as text, where code can't hold it.
+    """Return a text as code; or as plain text, if it has characters that code in a table can't hold.
 
     >>> code("match_sing"), code("a|b")
     ('`match_sing`', 'a\\\\|b')
@@ -41,7 +41,7 @@ def code(plain: str) -> str:
 
 
 def link(heading: str) -> str:
-    """A link to a heading on the same page that is this text as code.
+    """Return a link to the heading on the same page that is this text as code.
 
     >>> link("npz_ambig")
     '[`npz_ambig`](#npz_ambig)'
@@ -51,7 +51,7 @@ def link(heading: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of cells that are Markdown already.
+    """Return a table; its cells are Markdown.
 
     >>> print(table(("a", "b"), [("1", "2")]))
     | a | b |
@@ -64,7 +64,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """The number with its noun.
+    """Return a number with its noun.
 
     >>> counted(1, "suite"), counted(2000, "item")
     ('1 suite', '2,000 items')

@@ -1,4 +1,4 @@
-"""The methods of some runs in plain English, written from their records, with citations: `[@key]` as Pandoc reads them."""
+"""The methods section about runs, in English, written from their records, with citations as Pandoc reads them: `[@key]`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ from syntagm.tasks.task import SuiteRecord
 
 _COMPARISON = ("mcnemar-1947-note", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
 _RULES = {
-    "strict": "; where one reached over a border, the item was left out as undefined",
-    "start": ", even where it reaches over a border",
+    "strict": "; where a token crossed a border, the item was excluded as undefined",
+    "start": ", even where it crosses a border",
 }
 _BOOTSTRAP = "efron-1979-bootstrap"
 
 
 def paragraphs(runs: Sequence[Run]) -> list[str]:
-    """What was run, on what, and how the numbers were made, as paragraphs in Markdown; the last lists the suites."""
+    """Return paragraphs in Markdown: models and suites, measures, statistics and software, and a list of the suites."""
     suites = _suites(runs)
     return [
         " ".join([_materials(runs, suites), *map(_model, runs)]),
@@ -33,49 +33,49 @@ def paragraphs(runs: Sequence[Run]) -> list[str]:
 
 
 def keys(runs: Sequence[Run]) -> list[str]:
-    """The keys of everything that the runs rest on, in the order of the text."""
-    found = [key for suite in _suites(runs) for key in references.of_suite(suite)[0]]
+    """Return the BibTeX keys of everything that the runs use, in the order of the text."""
+    cited = [key for suite in _suites(runs) for key in references.of_suite(suite)[0]]
     for run in runs:
-        found += [*references.of_model(run), *references.of_scoring(run)]
-    return list(dict.fromkeys([*found, _BOOTSTRAP, *(_COMPARISON if _compared(runs) else ())]))
+        cited += [*references.of_model(run), *references.of_scoring(run)]
+    return list(dict.fromkeys([*cited, _BOOTSTRAP, *(_COMPARISON if _compared(runs) else ())]))
 
 
 def unknown(runs: Sequence[Run]) -> list[str]:
-    """A sentence for each suite whose source is not said, or not known here."""
-    found = []
+    """Return a sentence for each suite without a source, or with a source that is not in the bibliography."""
+    sentences = []
     for suite in _suites(runs):
-        known, lacking = references.of_suite(suite)
-        found += [f"suite {suite.name}: {one} is not in the bibliography" for one in lacking]
-        if not known and not lacking:
-            found.append(f"suite {suite.name} names no source")
-    return found
+        known, missing = references.of_suite(suite)
+        sentences += [f"suite {suite.name}: {work} is not in the bibliography" for work in missing]
+        if not known and not missing:
+            sentences.append(f"suite {suite.name} names no source")
+    return sentences
 
 
 def latex(paragraph: str) -> str:
-    r"""A paragraph as LaTeX, for natbib.
+    r"""Translate a paragraph to LaTeX, with citations for natbib.
 
     >>> latex("Surprisal [@hale-2001-probabilistic; @levy-2008-expectation] of `a_b`, 95%.")
     'Surprisal \\citep{hale-2001-probabilistic,levy-2008-expectation} of \\texttt{a\\_b}, 95\\%.'
     """
     from syntagm.drawing.table import _tex
 
-    made = []
+    pieces = []
     for piece in re.split(r"(\[@[^\]]+\]|`[^`]*`)", paragraph):
         if piece.startswith("[@"):
-            made.append(rf"\citep{{{','.join(re.findall(r'@([^;]+)', piece[1:-1]))}}}")
+            pieces.append(rf"\citep{{{','.join(re.findall(r'@([^;]+)', piece[1:-1]))}}}")
         elif piece.startswith("`"):
-            made.append(rf"\texttt{{{_tex(piece[1:-1])}}}")
+            pieces.append(rf"\texttt{{{_tex(piece[1:-1])}}}")
         else:
-            made.append(_tex(re.sub(r"\\(.)", r"\1", piece)))
-    return "".join(made)
+            pieces.append(_tex(re.sub(r"\\(.)", r"\1", piece)))
+    return "".join(pieces)
 
 
-def _cite(found: Sequence[str]) -> str:
-    return f" [{'; '.join('@' + key for key in dict.fromkeys(found))}]" if found else ""
+def _cite(keys: Sequence[str]) -> str:
+    return f" [{'; '.join('@' + key for key in dict.fromkeys(keys))}]" if keys else ""
 
 
 def _code(plain: str) -> str:
-    """As code even with signs that a table could not hold."""
+    """Return a text as code, even if it has characters that a table can't hold."""
     return text(plain) if "`" in plain else f"`{plain}`"
 
 
@@ -88,37 +88,41 @@ def _materials(runs: Sequence[Run], suites: Sequence[SuiteRecord]) -> str:
     cited = [key for suite in suites for key in references.of_suite(suite)[0]]
     ours = sum(suite.tags.get("author") == "Syntagm" for suite in suites)
     who = " (items written for Syntagm after the designs of these works)" if cited and ours == len(suites) else ""
-    asked = "questions" if any(map(references.is_fill, runs)) else "sentences"
+    asked = "questions" if any(map(references.fills_gaps, runs)) else "sentences"
     size = f"{counted(len(suites), 'suite')} with {counted(items, 'item')} and {sentences:,} {asked}"
     return f"We evaluated {counted(len(runs), 'language model')} on {size}{_cite(cited)}{who}."
 
 
 def _model(run: Run) -> str:
     model, record = run.record["model"], run.record["model"]["record"]
-    policies = references.settings(run)
+    settings = references.settings(run)
     about = [f"{record['architecture']} architecture"] if "architecture" in record else []
     about += [f"order {record['order']}"] if "order" in record else []
     about += [f"{name} {code(str(record[name])[:12])}" for name in ("revision", "weights", "hash") if record.get(name)]
-    about += [text(_words(run, "dtype"))] if "dtype" in policies else []
-    before = f"{_code(str(model['start']))} stood before each text" if model["start"] else "nothing stood before a text"
-    ends = "the end symbol was scored, too" if policies.get("eos") == "yes" else "no end symbol was scored"
-    others = [f"{key} {code(value)}" for key, value in policies.items() if key not in ("bos", "eos", "dtype")]
+    about += [text(_words(run, "dtype"))] if "dtype" in settings else []
+    before = (
+        f"{_code(str(model['start']))} was put before each text" if model["start"] else "nothing was put before a text"
+    )
+    ends = (
+        "the end-of-text symbol was scored, too" if settings.get("eos") == "yes" else "no end-of-text symbol was scored"
+    )
+    others = [f"{key} {code(value)}" for key, value in settings.items() if key not in ("bos", "eos", "dtype")]
     shown = f" ({', '.join(about)})" if about else ""
-    said = f"For {code(run.model)}{shown}{_cite(references.of_model(run))} {before} and {ends}"
-    return said + (f"; {', '.join(others)}." if others else ".")
+    sentence = f"For {code(run.model)}{shown}{_cite(references.of_model(run))} {before} and {ends}"
+    return sentence + (f"; {', '.join(others)}." if others else ".")
 
 
 def _measure(runs: Sequence[Run]) -> Iterator[str]:
-    score = [run for run in runs if not references.is_fill(run)]
+    score = [run for run in runs if not references.fills_gaps(run)]
     ways = dict.fromkeys(map(_scoring, runs))
     for way in sorted(ways, key=lambda way: way is not SURPRISAL):
         chosen = [run for run in runs if _scoring(run) == way]
-        cited = _cite([key for run in chosen for key in references.of_scoring(run) if key != references.BLANKS])
+        cited = _cite([key for run in chosen for key in references.of_scoring(run) if key != references.GAPS])
         named = {
             setting: " or ".join(dict.fromkeys(_words(run, setting) for run in chosen)) for setting in way.settings
         }
         yield f"{way.words.format(**named)}{cited}."
-    yield from map(_blanks, (run for run in runs if references.is_fill(run)))
+    yield from map(_gaps, (run for run in runs if references.fills_gaps(run)))
     if not score:
         return
     kinds = dict.fromkeys(suite.aggregate for run in score for suite in run.suites)
@@ -126,17 +130,17 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
     for rule in dict.fromkeys(run.rule for run in score):
         yield f"A token belongs to the region of its first visible character{_RULES[rule]}."
     count = sum(len(suite.predictions) for suite in _suites(score))
-    limits = " or ".join(f"{one:g}" for one in dict.fromkeys(run.tolerance for run in score))
+    limits = " or ".join(f"{tolerance:g}" for tolerance in dict.fromkeys(run.tolerance for run in score))
     yield (
         f"The suites make {counted(count, 'prediction')}, each an inequality between such values. A prediction holds of an item "
         f"if its margin is above {limits} bits; smaller differences are ties and count as failures."
     )
 
 
-def _blanks(run: Run) -> str:
+def _gaps(run: Run) -> str:
     options = run.record["options"]
     cuts = [
-        f"the {kind} {', '.join(f'{one:g}' for one in options[kind])} of the probability"
+        f"the {kind} {', '.join(f'{mass:g}' for mass in options[kind])} of the probability"
         for kind in ("top", "bottom")
         if options.get(kind)
     ]
@@ -144,10 +148,11 @@ def _blanks(run: Run) -> str:
     words = options["words"]
     named = f"{code(words['name'])} ({words['hash'][:8]}; eligible: {options['eligible']})"
     return (
-        f"Where the two sentences of an item differ in one word, {code(run.model)} was asked for every form of the list {named} "
+        f"Where the two sentences of an item differ in one word, {code(run.model)} scored every form of the list {named} "
         "in its place. TSE is the proportion of items whose grammatical word is the likelier one; equal weight is the proportion "
-        "of the rows of the list whose fitting form is the likelier one, model weight the share of the probability of all forms "
-        f"that goes to fitting ones, both averaged over distinct contexts{cut}{_cite([references.BLANKS])}."
+        "of the rows of the list whose fitting form is the likelier one, model weight is the proportion of the "
+        f"probability of all forms that goes to fitting ones; both are averaged over distinct contexts{cut}"
+        f"{_cite([references.GAPS])}."
     )
 
 
@@ -157,19 +162,19 @@ def _scoring(run: Run) -> Scoring:
 
 
 def _words(run: Run, setting: str) -> str:
-    """What a value of a scoring setting is called: by the family's declaration, else as the record has it."""
+    """Return the value of a scoring setting in words, if the family has words for it; else as it is in the record."""
     family, value = families.of_model(run.model), str(run.record["model"]["policies"][setting])
     return family.words(setting, value) if family else value
 
 
 def _numbers(runs: Sequence[Run]) -> Iterator[str]:
     draws = f"{bootstrap.DRAWS:,} draws, seed {bootstrap.SEED}"
-    if not all(map(references.is_fill, runs)):
+    if not all(map(references.fills_gaps, runs)):
         yield (
             "The accuracy of a suite is the proportion of its items of which the prediction holds; a score over suites is the "
             "unweighted mean of the accuracies by the first prediction of each."
         )
-    over = "items (or contexts)" if any(map(references.is_fill, runs)) else "items"
+    over = "items (or contexts)" if any(map(references.fills_gaps, runs)) else "items"
     yield (
         f"Intervals are 95% percentile bootstrap intervals over {over}, within suites for a score over several "
         f"({draws}){_cite([_BOOTSTRAP])}."
@@ -191,8 +196,8 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _compared(runs: Sequence[Run]) -> bool:
-    """Do two runs of `syntagm run` have a suite in common? Weights of fill runs are no verdicts that flip."""
-    seen = [(suite.name, suite.hash) for run in runs if not references.is_fill(run) for suite in run.suites]
+    """Return whether two runs of `syntagm run` share a suite. Runs of `syntagm fill` have no verdicts to compare."""
+    seen = [(suite.name, suite.hash) for run in runs if not references.fills_gaps(run) for suite in run.suites]
     return len(seen) > len(set(seen))
 
 

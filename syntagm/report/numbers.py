@@ -1,4 +1,4 @@
-"""What all chapters say of a run and of a suite, and how a number is written."""
+"""The runs and suites of a report as all chapters show them, and the formatting of numbers."""
 
 import json
 import math
@@ -18,15 +18,15 @@ _SHOWN = frozenset({*estimates.TAGS, "contrast", "comment", "description"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column(Generic[R]):
-    """A run as it stands in the report: what it is called, and what its suites hold under that name.
+    """A run as a column of the report: its name and its numbers.
 
     Arguments:
-        name: the model's name; with the folder where two runs have the same.
-        accuracies: (suite, measure) -> estimate; of predictions, the measure "all" is the conjunction.
-        judged: suite -> how many of the items that are asked about have a value, be it undefined.
-        items: how many items are asked about, in all suites.
-        left_out: what was not computed (predictions), or why items make no context (gaps), and how often.
-        pooled: (group of suites, measure) -> estimate, where a task takes suites together.
+        name: the name of the model, with the folder if two runs have the same model.
+        accuracies: (suite, measure) -> estimate; the measure "all" is the conjunction of all predictions.
+        judged: suite -> the number of items with a value, undefined values included.
+        items: the number of items to judge, in all suites.
+        skipped: prediction that was not computed, or reason why an item has no context for a gap -> how often.
+        pooled: (group of suites, measure) -> estimate, for tasks that pool suites.
     """
 
     run: R
@@ -34,34 +34,40 @@ class Column(Generic[R]):
     accuracies: Mapping[tuple[str, str], Estimate]
     judged: Mapping[str, int]
     items: int
-    left_out: Mapping[str, int]
+    skipped: Mapping[str, int]
     pooled: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
 
     @property
     def missing(self) -> int:
-        """How many items are not judged yet."""
-        # Of a finished run nothing is missing: what a model can't be asked, it isn't asked.
+        """The number of items that are not judged yet."""
+        # In a finished run nothing is missing: predictions that the model can't compute were never planned.
         return 0 if self.run.done else self.items - sum(self.judged.values())
 
     @property
     def undefined(self) -> int:
-        """How many values are undefined."""
+        """The number of undefined values."""
         return sum(self.run.undefined.values())
 
     @property
     def ties(self) -> int:
-        """How many verdicts are ties."""
-        return sum(one.ties for (_, measure), one in self.accuracies.items() if measure != "all")
+        """The number of ties."""
+        return sum(estimate.ties for (_, measure), estimate in self.accuracies.items() if measure != "all")
 
     @property
     def record(self) -> str:
-        """The record of the run, to read, less the suites."""
+        """The record of the run as JSON, with the number of suites in place of the suites."""
         return json.dumps({**self.run.record, "suites": len(self.run.suites)}, indent=2, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject(Generic[R]):
-    """One suite with the columns that ran on it. Suites of one name with different contents are different subjects."""
+    """A suite, and the columns that have it. Suites of the same name with different content are different subjects.
+
+    Arguments:
+        number: the place of the suite in the report, from 1.
+        namesakes: how many other subjects have the same name.
+        measures: the predictions, and "all" if their conjunction is a measure.
+    """
 
     number: int
     record: SuiteRecord
@@ -76,43 +82,43 @@ class Subject(Generic[R]):
 
     @property
     def title(self) -> str:
-        """The suite's name; with its hash, where another suite has the name, too."""
+        """The suite's name, with its hash if another suite has the same name."""
         return f"{self.name} @{self.record.hash[:8]}" if self.namesakes else self.name
 
     @property
     def other_tags(self) -> dict[str, str]:
-        """The tags that the page shows nowhere else."""
+        """The tags that are not shown elsewhere on the page."""
         return {key: value for key, value in self.record.tags.items() if key not in _SHOWN}
 
     @property
     def first(self) -> str:
-        """The first prediction, "" without any."""
+        """The name of the first prediction; "" if there is none."""
         return next(iter(self.record.predictions_for("first")), "")
 
     def chance(self, measure: str) -> Chance:
-        """What chance gives by one of the measures."""
+        """Return the chance level of a measure."""
         return estimates.chance_of_suite(self.record, measure)
 
 
 def subjects(columns: Sequence[Column[R]]) -> list[Subject[R]]:
-    """The suites of all columns, in the order of first appearance."""
-    found: dict[tuple[str, str], list[Column[R]]] = {}
+    """Return the suites of all columns, in the order of their first appearance."""
+    by_content: dict[tuple[str, str], list[Column[R]]] = {}
     for column in columns:
         for suite in column.run.suites:
-            found.setdefault((suite.name, suite.hash), []).append(column)
-    names = [name for name, _ in found]
+            by_content.setdefault((suite.name, suite.hash), []).append(column)
+    names = [name for name, _ in by_content]
     result = []
-    for number, ((name, _), having) in enumerate(found.items(), 1):
-        # Of the model for which the most was computed: others may have no number for some of its predictions.
-        record = max((column.run.suite(name) for column in having), key=lambda suite: len(suite.predictions))
-        conjoined = all(estimates.conjoins(column.run) for column in having) and len(record.predictions_for("all")) > 1
+    for number, ((name, _), members) in enumerate(by_content.items(), 1):
+        # The record with the most predictions: some predictions may be computed only for some of the models.
+        record = max((column.run.suite(name) for column in members), key=lambda suite: len(suite.predictions))
+        conjoined = all(estimates.conjoins(column.run) for column in members) and len(record.predictions_for("all")) > 1
         measures = (*record.predictions, *(("all",) if conjoined else ()))
-        result.append(Subject(number, record, tuple(having), names.count(name) - 1, measures))
+        result.append(Subject(number, record, tuple(members), names.count(name) - 1, measures))
     return result
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number to read.
+    """Format a number.
 
     >>> number(0.8125), number(float("nan"))
     ('0.812', 'undefined')
@@ -120,14 +126,17 @@ def number(value: float, digits: int = 3) -> str:
     return "undefined" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def between(one: Estimate) -> str:
-    """The interval to read: "[0.800, 0.824]", or why there is none."""
-    return "no interval" if math.isnan(one.low) else f"[{one.low:.3f}, {one.high:.3f}]"
+def interval(estimate: Estimate) -> str:
+    """Format an interval, such as "[0.800, 0.824]"; "no interval" if there is none."""
+    return "no interval" if math.isnan(estimate.low) else f"[{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
 def citation(column: Column[R], suite: str, measure: str) -> str:
-    """A number with all it rests on, in a line: signature = value [low, high] n=items."""
-    one = column.accuracies[suite, measure]
-    line = f"{column.run.signature(suite, measure)} = {number(one.value)} {between(one)} n={one.n}"
-    extra = [f" ties={one.ties}" if one.ties else "", f" undefined={one.undefined}" if one.undefined else ""]
-    return line + "".join(extra) + f" {one.method}"
+    """Return a line that cites a number: signature = value [low, high] n=items, ties, undefined, method."""
+    estimate = column.accuracies[suite, measure]
+    line = f"{column.run.signature(suite, measure)} = {number(estimate.value)} {interval(estimate)} n={estimate.n}"
+    extra = [
+        f" ties={estimate.ties}" if estimate.ties else "",
+        f" undefined={estimate.undefined}" if estimate.undefined else "",
+    ]
+    return line + "".join(extra) + f" {estimate.method}"

@@ -1,11 +1,11 @@
 "use strict";
-// Everything shown is put in as text, never as markup: names and sentences are not ours.
+// Names and sentences come from others: they are inserted as text, never as markup.
 
 function element(tag, name, text) {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text !== undefined) made.textContent = text;
-  return made;
+  const created = document.createElement(tag);
+  if (name) created.className = name;
+  if (text !== undefined) created.textContent = text;
+  return created;
 }
 
 // Tables: a click on a heading sorts; numbers by data-value, empty ones last.
@@ -20,7 +20,7 @@ function sortable(table) {
       const numeric = heading.classList.contains("number");
       const before = heading.getAttribute("aria-sort");
       const down = before ? before === "ascending" : numeric;
-      headings.forEach((one) => one.removeAttribute("aria-sort"));
+      headings.forEach((other) => other.removeAttribute("aria-sort"));
       heading.setAttribute("aria-sort", down ? "descending" : "ascending");
       sort(table.tBodies[0], column, numeric, down ? -1 : 1);
     });
@@ -35,7 +35,7 @@ function sort(body, column, numeric, sign) {
   body.append(...[...body.rows].sort((a, b) => compare(key(a), key(b))));
 }
 
-// Long tables: a field that hides the rows without all of its words.
+// Long tables: a search field that hides the rows that lack one of its words.
 function filterable(table) {
   const rows = [...table.tBodies[0].rows];
   if (rows.length < 2) return;
@@ -58,7 +58,7 @@ function filterable(table) {
   table.closest(".scroll").before(label);
 }
 
-// A link into a fold opens it.
+// A link to something inside a closed fold opens the fold.
 function reveal() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const fold = target && target.closest("details");
@@ -67,7 +67,7 @@ function reveal() {
   target.scrollIntoView();
 }
 
-// Signatures: a button that copies.
+// Signatures: a button that copies them.
 function copyable(line) {
   const button = element("button", "copy", "copy");
   button.type = "button";
@@ -81,7 +81,7 @@ function copyable(line) {
   line.prepend(button);
 }
 
-// Items: drawn when their fold is opened for the first time.
+// Items are drawn when their fold is opened for the first time.
 function drawItems(fold) {
   const list = fold.querySelector(".list");
   if (list.childElementCount) return;
@@ -95,9 +95,9 @@ function filter(drawn, suite) {
   const label = element("label", "filter", "Show ");
   const select = element("select");
   const kinds = { "all of them": () => true };
-  const some = (kind) => (item) => item.verdicts.some((verdict) => said(verdict, suite)[0] === kind);
+  const some = (kind) => (item) => item.verdicts.some((verdict) => judgement(verdict, suite)[0] === kind);
   kinds["where a prediction fails"] = some("fails");
-  kinds["where every prediction holds"] = (item) => item.verdicts.every((verdict) => said(verdict, suite)[0] === "holds");
+  kinds["where every prediction holds"] = (item) => item.verdicts.every((verdict) => judgement(verdict, suite)[0] === "holds");
   kinds["ties"] = some("tie");
   kinds["undefined"] = some("undefined");
   if (suite.columns.length > 1) kinds["where models differ"] = (item) => item.why === "flip";
@@ -122,16 +122,16 @@ function drawItem(item, suite) {
   article.append(title);
   suite.columns.forEach((name, column) => {
     if (suite.columns.length > 1) article.append(element("h5", "", name));
-    for (const verdict of item.verdicts.filter((one) => one[0] === column)) {
-      const [kind, text] = said(verdict, suite);
+    for (const verdict of item.verdicts.filter((judged) => judged[0] === column)) {
+      const [kind, text] = judgement(verdict, suite);
       article.append(element("p", `verdict ${kind}`, `${suite.numbers ? "" : "prediction "}${verdict[1]}: ${text}`));
     }
-    for (const sentence of item.sentences.filter((one) => one[0] === column)) article.append(drawSentence(sentence, suite));
+    for (const sentence of item.sentences.filter((scored) => scored[0] === column)) article.append(drawSentence(sentence, suite));
   });
   return article;
 }
 
-function said([column, , value, margin], suite) {
+function judgement([column, , value, margin], suite) {
   if (value === null) return ["undefined", "? undefined"];
   if (suite.numbers) return ["", value.toFixed(3)];
   const bits = margin === null ? "" : ` by ${Math.abs(margin).toFixed(2)} bits`;
@@ -167,7 +167,7 @@ function drawToken(token, bits) {
   return drawn;
 }
 
-// Figures: the label of a mark beside the pointer.
+// Figures: the label of a mark is shown beside the pointer.
 function tip(event) {
   const mark = event.target.closest("svg [aria-label]");
   const box = document.getElementById("tip");
@@ -182,7 +182,7 @@ document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table.filterable").forEach(filterable);
 addEventListener("hashchange", reveal);
 reveal();
-// Folds with comparisons are numbers that paper should have; those with single items are not.
+// Comparisons are opened for printing, single items are not.
 addEventListener("beforeprint", () => document.querySelectorAll("details.pair").forEach((fold) => { fold.open = true; }));
 document.querySelectorAll(".signature").forEach(copyable);
 document.querySelectorAll("details.items").forEach((fold) => fold.addEventListener("toggle", () => fold.open && drawItems(fold)));

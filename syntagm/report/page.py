@@ -1,4 +1,4 @@
-"""Write runs as one page that opens offline: every number with its interval and signature, plots, and what lies behind them."""
+"""The HTML report: one page about runs, with every number, its interval and signature, figures, examples and records."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,23 +13,23 @@ from syntagm.report.shell import CEILING
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept
 
-_MADE_BY = {
-    "predictions": "one of `syntagm run`",
-    "measures": "one of measures (`syntagm run --measure`)",
+_SOURCES = {
+    "predictions": "a run of `syntagm run`",
+    "measures": "a run of `syntagm run --measure`",
     "gaps": "a run of `syntagm fill`",
 }
 
 
 def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> Path:
-    """Write one self-contained HTML page about `runs` at `path`.
+    """Write an HTML report about `runs` to `path`, one self-contained page.
 
     Arguments:
-        runs: all of one task.
-        ceiling: the page is no larger than this many bytes: CSV of single suites, then examples (items with tokens; lemmas and
-            contexts), are left out to keep it, and figures after half of it; the page says so.
+        runs: runs of one task.
+        ceiling: the most bytes that the page may have. Figures may take half of it. To keep to it, the page drops the CSV of
+            single suites, then examples (items with tokens; lemmas and contexts), and says so.
 
     Raises:
-        UsageError: no runs, runs of several tasks, or the numbers alone need more.
+        UsageError: there are no runs, they are of several tasks, or the numbers alone are larger than the ceiling.
         RunError: a run is damaged, or `path` can't be written.
     """
     chapter = chapter_of(runs)
@@ -39,30 +39,30 @@ def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> 
         "title": chapter.title,
         "columns": chapter.columns,
         "items": sum(subject.record.items for subject in chapter.subjects),
-        "said": paragraph.said([column.run for column in chapter.columns]),
+        "methods_text": paragraph.methods_text([column.run for column in chapter.columns]),
     }
 
-    def render(rest: Mapping[str, Any]) -> str:
-        return shell.rendered("page.html", {**shared, **rest})
+    def render(further: Mapping[str, Any]) -> str:
+        return shell.rendered("page.html", {**shared, **further})
 
     return shell.write_first(Path(path), chapter.versions(page, render, ceiling), ceiling)
 
 
 def chapter_of(runs: Sequence[Run]) -> Chapter:
-    """Return the chapter on runs of one task.
+    """Return the chapter about runs of one task.
 
     Raises:
-        UsageError: no runs, or runs of several tasks.
+        UsageError: there are no runs, or they are of several tasks.
     """
     if not runs:
         raise UsageError("report", "no runs", "at least one run directory")
     by_task = {run.task.name: run for run in reversed(runs)}
     if len(by_task) > 1:
-        first, second = sorted(by_task, key=list(_MADE_BY).index, reverse=True)[:2]
+        first, second = sorted(by_task, key=list(_SOURCES).index, reverse=True)[:2]
         raise UsageError(
             "report",
-            f"{_MADE_BY[first]} ({by_task[first].place}) beside {_MADE_BY[second]} ({by_task[second].place})",
-            "runs of one kind", "They answer different questions: make a page of each kind.",
+            f"{_SOURCES[first]} ({by_task[first].place}) beside {_SOURCES[second]} ({by_task[second].place})",
+            "runs of one kind", "They measure different things: make a page of each kind.",
         )  # fmt: skip
     over_gaps = [run for run in runs if kept.over_gaps(run)]
     return Gaps(over_gaps) if over_gaps else Predictions(runs)

@@ -1,4 +1,4 @@
-"""The methods paragraphs of `methods` as HTML on a page, with authors and years where the citations stand."""
+"""The paragraphs of `methods` as HTML, with citations as authors and years."""
 
 import re
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ _UMLAUTS = dict(zip("aouAOU", "äöüÄÖÜ", strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What some runs' methods were, to stand on a page.
+class MethodsText:
+    """The methods section of a page.
 
     Arguments:
-        paragraphs: as HTML.
+        paragraphs: the paragraphs, as HTML.
         bibliography: everything that they cite, as BibTeX.
         unknown: a sentence for each suite whose source is not known.
     """
@@ -32,15 +32,15 @@ class Said:
     unknown: tuple[str, ...]
 
 
-def said(runs: Sequence[Run]) -> Said:
-    """The methods of some runs, as `syntagm cite` writes them."""
-    found = tuple(html(one) for one in methods.paragraphs(runs))
+def methods_text(runs: Sequence[Run]) -> MethodsText:
+    """Return the methods section about runs, as `syntagm cite` writes it."""
+    paragraphs = tuple(html(paragraph) for paragraph in methods.paragraphs(runs))
     bibliography = references.bibtex(methods.keys(runs), runs, version("syntagm"))
-    return Said(found, bibliography, tuple(methods.unknown(runs)))
+    return MethodsText(paragraphs, bibliography, tuple(methods.unknown(runs)))
 
 
 def html(paragraph: str) -> Markup:
-    r"""A paragraph of `methods` as HTML; whatever else stands in it is text.
+    r"""Translate a paragraph of `methods` to HTML, escaping everything in it.
 
     >>> html("Surprisal [@hale-2001-probabilistic; @marvin-linzen-2018-targeted] of `a<b`, \\*all\\*.")
     Markup('Surprisal (Hale 2001; Marvin &amp; Linzen 2018) of <code><bdi>a&lt;b</bdi></code>, *all*.')
@@ -58,14 +58,14 @@ def _piece(piece: str) -> Markup:
 
 
 def short(key: str) -> str:
-    """Who and when: an entry of the bibliography as it is cited in a text.
+    """Return the authors and the year of an entry of the bibliography, as cited in a text.
 
     >>> short("hu-etal-2020-systematic"), short("kneser-ney-1995-improved"), short("hochreiter-schmidhuber-1997-long")
     ('Hu et al. 2020', 'Kneser & Ney 1995', 'Hochreiter & Schmidhuber 1997')
     """
     entry = references.entries()[key]
     authors, year = _AUTHORS.search(entry), _YEAR.search(entry)
-    named = _ACCENT.sub(lambda match: _UMLAUTS.get(match[1], match[1]), authors[1] if authors else key).split(" and ")
-    surnames = [one.partition(",")[0] for one in named]
-    who = f"{surnames[0]} et al." if len(surnames) > 2 or "others" in surnames else " & ".join(surnames)
-    return f"{who} {year[1]}" if year else who
+    names = _ACCENT.sub(lambda match: _UMLAUTS.get(match[1], match[1]), authors[1] if authors else key).split(" and ")
+    surnames = [name.partition(",")[0] for name in names]
+    cited = f"{surnames[0]} et al." if len(surnames) > 2 or "others" in surnames else " & ".join(surnames)
+    return f"{cited} {year[1]}" if year else cited

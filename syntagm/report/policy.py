@@ -1,7 +1,7 @@
-"""What a page may do: run the scripts and use the styles it carries, and nothing else.
+"""The content security policy of a page: it may run its own scripts and use its own styles, and nothing else.
 
-Text from materials and models is untrusted. Templates escape it; what scripts read stands as JSON in which no character can
-end the element or begin another; the content policy names each script and style sheet by its hash.
+Text from materials and models is untrusted. Templates escape it. Data for scripts is JSON in which no character can end the
+element or begin another. The policy names each script and style sheet by its hash.
 """
 
 import base64
@@ -13,7 +13,7 @@ _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u20
 
 
 def embedded(value: object) -> str:
-    """JSON that can stand inside a script element.
+    """Return a value as JSON that is safe inside a script element.
 
     >>> embedded({"text": "</script>"})
     '{"text":"\\\\u003c/script\\\\u003e"}'
@@ -22,7 +22,7 @@ def embedded(value: object) -> str:
 
 
 def content_policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
-    """The Content-Security-Policy of a page that carries these scripts and style sheets, as they stand in their elements."""
+    """Return the Content-Security-Policy of a page with these scripts and style sheets, given as the text of their elements."""
     allowed = {"script-src": scripts, "style-src": styles}
     named = [
         f"{kind} {' '.join(map(_source, sources)) or chr(39) + 'none' + chr(39)}" for kind, sources in allowed.items()

@@ -1,6 +1,7 @@
-"""The bibliography: what suites name as their source, what models are, and what a method rests on, as BibTeX.
+"""The bibliography: BibTeX of the sources of suites, of models, and of methods.
 
-The entries stand in `materials/cited/references.bib`; a key is the first author's name, ..., the year, a word.
+The entries are in `materials/cited/references.bib`. A key is made of surnames, the year and a word, such as
+`levy-2008-expectation`.
 """
 
 import re
@@ -18,12 +19,12 @@ _KEY = re.compile(r"@\w+\{([^,]+),")
 _MENTION = re.compile(
     r"\b([A-Z][\w'’-]+(?:, [A-Z][\w'’-]+)*(?: et al\.?| (?:and|&) [A-Z][\w'’-]+)?)(?:, | \(| )((?:19|20)\d\d)\b"
 )
-BLANKS = "newman-etal-2021-refining"
+GAPS = "newman-etal-2021-refining"
 
 
 @cache
 def entries() -> dict[str, str]:
-    """Key -> entry, as it stands in the file.
+    """Return the entries of the file by key.
 
     >>> "hu-etal-2020-systematic" in entries()
     True
@@ -33,7 +34,7 @@ def entries() -> dict[str, str]:
 
 
 def mentioned(text: str) -> tuple[list[str], list[str]]:
-    """The keys of the works that a text names by author and year, and the names of those that are not known here.
+    """Return the keys of the works that a text names by author and year, and the names of those not in the bibliography.
 
     >>> mentioned("Hu et al. 2020; after Wilcox et al. 2018")
     (['hu-etal-2020-systematic', 'wilcox-etal-2018-rnn'], [])
@@ -43,14 +44,17 @@ def mentioned(text: str) -> tuple[list[str], list[str]]:
     keys, unknown = [], []
     for match in _MENTION.finditer(text):
         surname = re.split(r"[ ,]", match[1])[0].lower()
-        found = [key for key in entries() if key.split("-")[0] == surname and match[2] in key.split("-")]
-        keys += found
-        unknown += [] if found else [f"{match[1]} {match[2]}"]
+        matches = [key for key in entries() if key.split("-")[0] == surname and match[2] in key.split("-")]
+        keys += matches
+        unknown += [] if matches else [f"{match[1]} {match[2]}"]
     return list(dict.fromkeys(keys)), list(dict.fromkeys(unknown))
 
 
 def of_suite(suite: SuiteRecord) -> tuple[list[str], list[str]]:
-    """What a suite rests on: the works that its tags name, and those of the collection that its tags give away."""
+    """Return the keys of the sources of a suite, and the names of sources that are not in the bibliography.
+
+    The sources are those that the tags name, and the papers of BLiMP and SyntaxGym for suites in their form.
+    """
     keys, unknown = mentioned("; ".join(suite.tags.get(name, "") for name in ("reference", "paper")))
     if {"UID", "linguistics_term"} <= suite.tags.keys():  # the fields of BLiMP
         keys.append("warstadt-etal-2020-blimp")
@@ -60,34 +64,34 @@ def of_suite(suite: SuiteRecord) -> tuple[list[str], list[str]]:
 
 
 def of_model(run: Run) -> list[str]:
-    """What a model's family, its architecture and the programs that compute it rest on."""
+    """Return the keys of the papers on the model's family, its architecture and the programs that compute it."""
     family = families.of_model(run.model)
     return family.cites(run.record["model"]["record"]) if family else []
 
 
 def of_scoring(run: Run) -> list[str]:
-    """What the way of scoring rests on: that of the family, its settings, the measures of blanks."""
+    """Return the keys of the papers on the scoring: of the family, of its settings, of the measures of gaps."""
     family = families.of_model(run.model)
     keys = list((family.scoring if family else SURPRISAL).references)
-    known = [family.known(setting, value) for setting, value in settings(run).items()] if family else []
-    keys += [key for value in known if value for key in value.references]
-    return [*keys, *([BLANKS] if is_fill(run) else [])]
+    declared = [family.known(setting, value) for setting, value in settings(run).items()] if family else []
+    keys += [key for value in declared if value for key in value.references]
+    return [*keys, *([GAPS] if fills_gaps(run) else [])]
 
 
 def settings(run: Run) -> dict[str, str]:
-    """The scoring settings of a model that matter in a run: those of gaps where gaps were filled."""
-    family, policies = families.of_model(run.model), run.record["model"]["policies"]
-    others = family.gaps_only if family and not is_fill(run) else frozenset()
-    return {name: str(value) for name, value in policies.items() if name not in others}
+    """Return the scoring settings of a model that matter in a run: those of gaps only where gaps were filled."""
+    family, recorded = families.of_model(run.model), run.record["model"]["policies"]
+    others = family.gaps_only if family and not fills_gaps(run) else frozenset()
+    return {name: str(value) for name, value in recorded.items() if name not in others}
 
 
-def is_fill(run: Run) -> bool:
-    """Does the run fill blanks?"""
+def fills_gaps(run: Run) -> bool:
+    """Return whether the run filled gaps."""
     return run.task.name == "gaps"
 
 
 def bibtex(keys: Iterable[str], runs: Sequence[Run], version: str) -> str:
-    """The entries, one for each model, and one for this program; keys in order, once each."""
+    """Return BibTeX: the entries of these keys, each once and in order, one for each model, and one for this program."""
     known = [entries()[key] for key in dict.fromkeys(keys)]
     models = {_model_key(run): _model_entry(run) for run in runs}
     title = "Syntagm: targeted syntactic evaluation of language models"
@@ -96,8 +100,8 @@ def bibtex(keys: Iterable[str], runs: Sequence[Run], version: str) -> str:
 
 
 def _model_key(run: Run) -> str:
-    harmless = re.sub(r"[^A-Za-z0-9]+", "-", run.model.partition("?")[0]).strip("-")
-    return f"model-{harmless}-{run.record['model']['fingerprint'][:8]}"
+    safe = re.sub(r"[^A-Za-z0-9]+", "-", run.model.partition("?")[0]).strip("-")
+    return f"model-{safe}-{run.record['model']['fingerprint'][:8]}"
 
 
 def _model_entry(run: Run) -> str:
@@ -116,7 +120,7 @@ def _entry(key: str, **fields: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text as it can stand in a field: without braces, and with what LaTeX takes for commands escaped.
+    """Return a text that can be a BibTeX field: without braces, and with the special characters of LaTeX escaped.
 
     >>> _plain("demo_1 {50%}")
     'demo\\\\_1 (50\\\\%)'

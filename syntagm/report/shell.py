@@ -1,4 +1,4 @@
-"""What all pages share: how templates are read, the one script and style sheet, and the policy that allows no more."""
+"""The frame of every page: templates, the script, the style sheet, the content policy and the size limit."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -15,22 +15,22 @@ from syntagm.report import numbers
 from syntagm.report.policy import content_policy
 
 CEILING = 10_000_000
-# Figures together take no more bytes than this, or half of the ceiling; all verdicts as CSV no more than that.
+# The most bytes for all figures together (or half of the ceiling, if that is less), and for all verdicts as CSV.
 FIGURES, DATA = 5_000_000, 1_500_000
 _HERE = Path(__file__).parent
 
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    found.globals.update(number=numbers.number, between=numbers.between, citation=numbers.citation)
-    return found
+    environment.globals.update(number=numbers.number, interval=numbers.interval, citation=numbers.citation)
+    return environment
 
 
 def rendered(template: str, shown: Mapping[str, Any]) -> str:
-    """A template that extends `shell.html`, filled in."""
+    """Render a template that extends `shell.html`."""
     script, style = ((_HERE / name).read_text("utf-8") for name in ("page.js", "page.css"))
     frame = {
         "version": version("syntagm"),
@@ -42,18 +42,23 @@ def rendered(template: str, shown: Mapping[str, Any]) -> str:
 
 
 def write_first(path: Path, versions: Iterable[str], ceiling: int) -> Path:
-    """Write the first of several versions of a page, each with less on it, that is no larger than the ceiling.
+    """Write the first version of a page that is no larger than the ceiling.
+
+    Arguments:
+        versions: the page with less and less on it.
+        ceiling: the most bytes that the page may have.
 
     Raises:
-        UsageError: none is.
-        RunError: it can't be written.
+        UsageError: even the last version is larger.
+        RunError: the page can't be written.
     """
     size = 0
-    for one in versions:
-        content = one.encode()
+    for page in versions:
+        content = page.encode()
         size = len(content)
         if size <= ceiling:
             atomic.write(path, content)
             return path
-    found = f"{size:,} bytes without any item"
-    raise UsageError("report", found, f"at most {ceiling:,}", "Report on fewer runs at a time.")
+    raise UsageError(
+        "report", f"{size:,} bytes without any item", f"at most {ceiling:,}", "Report on fewer runs at a time."
+    )

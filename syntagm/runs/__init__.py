@@ -1,1 +1,1 @@
-"""Run directories: the engine that writes them, the store that reads them."""
+"""Runs of tasks: the engine that computes them, the ledger that writes them, and the store that reads them."""

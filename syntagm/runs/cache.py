@@ -1,8 +1,8 @@
-"""Answers kept across runs, in one SQLite file.
+"""A cache of answers across runs, in one SQLite file.
 
-A key is the hash of the model's fingerprint and the text. The fingerprint covers weights, vocabulary, type, start and
-end policy and the version of the scorer, so one model's numbers never serve another. Each value carries a checksum; a
-damaged one is a miss, and is counted and removed. Whatever goes wrong here costs time, never a number.
+A key is the hash of the model's fingerprint and the text. The fingerprint covers weights, vocabulary, type, the settings
+for bos and eos, and the version of the scorer, so that models never share answers. Each value has a checksum. A damaged
+value is a miss; it is counted and removed. A fault of the cache costs time, but never changes a number.
 """
 
 import hashlib
@@ -23,19 +23,24 @@ from syntagm.models.contract import LanguageModel
 _HEADER = struct.Struct("<16sI")
 _CHUNK = 500
 # Seconds to wait for other processes.
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 _T = TypeVar("_T")
 
 
 def default_path() -> Path:
-    """Where the cache is, unless told otherwise: `$SYNTAGM_CACHE`, else the user's cache folder."""
+    """Return the default path of the cache: `$SYNTAGM_CACHE`, else a file in the user's cache folder."""
     if chosen := os.environ.get("SYNTAGM_CACHE"):
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syntagm" / "answers.sqlite"
 
 
 class AnswerCache:
-    """The cache at `path`; `warn` hears in a sentence of whatever is wrong with it."""
+    """The cache of answers.
+
+    Arguments:
+        path: the SQLite file.
+        warn: called with a sentence about each fault of the file.
+    """
 
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self.path, self._warn = path, warn
@@ -43,13 +48,13 @@ class AnswerCache:
         self._attempt(self._create, None)
 
     def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
-        """The stored answers to some of `texts`."""
+        """Return the answers to those of `texts` that are in the cache, by text."""
         if not (self.usable and model.worth_caching):
             return {}
         nothing: dict[str, Surprisals] = {}
-        found = self._attempt(lambda: self._get(model, texts), nothing)
-        self.hits += len(found)
-        return found
+        answers = self._attempt(lambda: self._get(model, texts), nothing)
+        self.hits += len(answers)
+        return answers
 
     def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
         """Store answers, all in one transaction."""
@@ -58,7 +63,7 @@ class AnswerCache:
             self._attempt(lambda: self._put(rows), None)
 
     def _connect(self) -> "closing[sqlite3.Connection]":
-        return closing(sqlite3.connect(self.path, timeout=_PATIENCE))
+        return closing(sqlite3.connect(self.path, timeout=_TIMEOUT))
 
     def _create(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,8 +72,8 @@ class AnswerCache:
             connection.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
 
     def _get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
-        found: dict[str, Surprisals] = {}
-        broken: list[tuple[bytes]] = []
+        answers: dict[str, Surprisals] = {}
+        damaged: list[tuple[bytes]] = []
         with self._connect() as connection:
             for first in range(0, len(texts), _CHUNK):
                 keys = {_key(model, text): text for text in texts[first : first + _CHUNK]}
@@ -76,22 +81,22 @@ class AnswerCache:
                 for key, value in connection.execute(query, list(keys)):
                     answer = _unpack(keys[key], value)
                     if answer is None:
-                        broken.append((key,))
+                        damaged.append((key,))
                     else:
-                        found[keys[key]] = answer
-            if broken:
-                self.damaged += len(broken)
-                self._warn(f"{self.path}: {len(broken)} damaged answers; they are removed and computed again")
+                        answers[keys[key]] = answer
+            if damaged:
+                self.damaged += len(damaged)
+                self._warn(f"{self.path}: {len(damaged)} damaged answers; they are removed and computed again")
                 with connection:
-                    connection.executemany("DELETE FROM answers WHERE key = ?", broken)
-        return found
+                    connection.executemany("DELETE FROM answers WHERE key = ?", damaged)
+        return answers
 
     def _put(self, rows: list[tuple[bytes, bytes]]) -> None:
         with self._connect() as connection, connection:
             connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", rows)
 
     def _attempt(self, work: Callable[[], _T], otherwise: _T) -> _T:
-        """Do the work; on a damaged file begin a new one, on any other trouble go on without a cache. Both are said."""
+        """Do the work, and warn of faults. A damaged file is replaced by a new one; after other faults the cache is not used."""
         try:
             return work()
         except sqlite3.OperationalError as error:
@@ -118,20 +123,23 @@ class AnswerCache:
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging. Elsewhere SQLite waits for other processes; here it fails at once, so we wait."""
-    until = time.monotonic() + _PATIENCE
+    """Switch to write-ahead logging.
+
+    SQLite does not wait for other processes in this statement, as it does in others, so this function does.
+    """
+    deadline = time.monotonic() + _TIMEOUT
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
 
 
 def _key(model: LanguageModel, text: str) -> bytes:
-    # Half a character is a key as well; it is for the model to refuse it.
+    # A text with half a surrogate pair has a key, too, because it is the model that refuses such texts.
     return hashlib.sha256(f"{model.fingerprint}\0{text}".encode(errors="surrogatepass")).digest()
 
 

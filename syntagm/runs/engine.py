@@ -1,4 +1,4 @@
-"""The engine: plan a task, compute its units, commit them, finish. A kill loses one unit at most.
+"""The engine, which plans a task, computes its units and commits them. A kill loses at most one unit.
 
     plan -> open the ledger -> for each missing unit: ask, judge, commit -> finish
 
@@ -24,10 +24,10 @@ from syntagm.tasks.task import Judged, Plan, Task, Unit
 
 
 class Cache(Protocol):
-    """Answers kept from earlier runs; see `syntagm.runs.cache`."""
+    """A cache of answers from earlier runs; see `syntagm.runs.cache`."""
 
     def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
-        """Return the stored answers to some of `texts`."""
+        """Return the answers to those of `texts` that are in the cache, by text."""
 
     def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
         """Store answers."""
@@ -43,22 +43,27 @@ def execute(
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
-    """Run a task into the run directory `folder`, or continue the run that stands there.
+    """Run a task, or continue the run that is in the folder already.
 
     Arguments:
-        folder: None keeps the run in memory.
-        suites: gone through twice, so that files can be read one at a time; an iterator is made a list.
+        task: the task.
+        model: the model.
+        suites: the suites. They are iterated over twice, so that files can be read one at a time; an iterator is
+            converted to a list.
+        folder: the run directory; None for a run in memory.
+        cache: a cache of answers, for tasks that score texts.
+        progress: receives progress and warnings.
         command: the command line, for the record.
 
     Raises:
-        ModelError: the model can't do what the task needs.
-        InputError: a suite is malformed, see `syntagm.check`; or its file changed between the two times it was read.
-        UsageError: two suites have one name, or there is none; or there is nothing to ask.
-        RunError: the folder is in use, can't be written, or holds another run.
-        Interrupted: `progress` said so; the same call continues.
+        ModelError: the model lacks the method that the task needs.
+        InputError: a suite is malformed (see `syntagm.check`), or its file was changed while the run was going on.
+        UsageError: two suites have the same name, there are no suites, or there is nothing to ask.
+        RunError: the folder is in use, can't be written, or has another run.
+        Interrupted: `progress` asked to stop; the same call continues the run.
     """
     if task.needs not in model.can:
-        raise ModelError(model.name, "this model fills no blanks", "one that does")
+        raise ModelError(model.name, "this model fills no gaps", "a model that does")
     progress = progress or Progress()
     suites = list(suites) if isinstance(suites, Iterator) else suites
     with _ledger(folder) as ledger:
@@ -68,7 +73,7 @@ def execute(
             progress.warned(warning)
         missing = ledger.open(task, model, options, plan, command, progress)
         with ledger.finishing():
-            for suite, units in left_to_do(suites, missing, plan):
+            for suite, units in missing_units(suites, missing, plan):
                 for unit, content in task.contents(suite, units, plan, model, options):
                     judged, cached = compute(task, model, unit, content, cache, progress)
                     ledger.commit(unit, judged, cached)
@@ -90,7 +95,7 @@ def compute(
     """Ask the questions of a unit and judge the answers.
 
     Returns:
-        What came of it, and how many answers were in the cache.
+        The tables of the unit, and the number of answers from the cache.
     """
     questions = task.ask(content)
     answered = cached = 0
@@ -107,62 +112,64 @@ def compute(
             if task.needs == "fill":
                 yield from model.fill(portion, done)  # type: ignore[arg-type]  # `ask` returned gaps
             else:
-                known = cache.get(model, portion) if cache else {}  # type: ignore[arg-type]
-                cached += len(known)
-                yield from _scored(model, portion, known, cache, done)  # type: ignore[arg-type]
+                cached_answers = cache.get(model, portion) if cache else {}  # type: ignore[arg-type]
+                cached += len(cached_answers)
+                yield from _score_portion(model, portion, cached_answers, cache, done)  # type: ignore[arg-type]
 
     judged = task.judge(content, answers())
-    # Sentences that items share are asked once.
+    # A question that several items share is asked once, and counts as answered for all of them here.
     progress.answered(unit.suite, unit.size - answered)
     return judged, cached
 
 
-def _scored(
+def _score_portion(
     model: LanguageModel,
     texts: Sequence[str],
-    known: dict[str, Surprisals],
+    cached_answers: dict[str, Surprisals],
     cache: Cache | None,
     done: Callable[[int], None],
 ) -> Iterator[Surprisals]:
-    """Answer a portion of texts. Portions don't depend on what is cached, and each is kept as soon as it is done, so that a
-    run which continues after a kill computes the same portions again, or none.
+    """Yield the answers to a portion of texts, from the cache or the model.
+
+    Portions don't depend on the content of the cache, and the answers of each are cached as soon as it is finished. So a
+    run that continues after a kill computes the same portions, or none.
     """
-    if known:
-        done(len(known))
-    missing = [text for text in texts if text not in known]
+    if cached_answers:
+        done(len(cached_answers))
+    missing = [text for text in texts if text not in cached_answers]
     fresh = {answer.text: answer for answer in model.score(missing, done)} if missing else {}
     if cache and fresh:
         cache.put(model, fresh.values())
     for text in texts:
-        yield known[text] if text in known else fresh[text]
+        yield cached_answers[text] if text in cached_answers else fresh[text]
 
 
 def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
-    """Give the suites one by one, for a plan.
+    """Yield the suites after a check of each.
 
     Raises:
         InputError: `syntagm check` finds an error in a suite.
-        UsageError: two suites have one name, or there is none.
+        UsageError: two suites have the same name, or there are no suites.
     """
     names: set[str] = set()
     for suite in suites:
         if errors := [str(finding) for finding in check([suite]) if finding.error]:
             cure = f"The first: {errors[0]} `syntagm check` lists all of them."
-            raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "none", cure)
+            raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "no errors", cure)
         if suite.name in names:
-            cure = "Results are kept by name: rename one."
-            raise UsageError(f"suite {suite.name}", "two suites of that name", "one", cure)
+            cure = "Results are stored by name: rename one of them."
+            raise UsageError(f"suite {suite.name}", "two suites of that name", "one suite", cure)
         names.add(suite.name)
         yield suite
     if not names:
-        raise UsageError("--suite", "no suites", "at least one")
+        raise UsageError("--suite", "no suites", "at least one suite")
 
 
-def left_to_do(suites: Iterable[Suite], missing: Sequence[Unit], plan: Plan) -> Iterator[tuple[Suite, list[Unit]]]:
-    """Give the suites that have units to compute, with these; nothing is read when there are none.
+def missing_units(suites: Iterable[Suite], missing: Sequence[Unit], plan: Plan) -> Iterator[tuple[Suite, list[Unit]]]:
+    """Yield each suite that has missing units, with these units. If no unit is missing, no suite is read.
 
     Raises:
-        InputError: a suite is not what it was when the run was planned.
+        InputError: a suite was changed after the run was planned.
     """
     units: dict[str, list[Unit]] = {}
     for unit in missing:
@@ -179,6 +186,6 @@ def left_to_do(suites: Iterable[Suite], missing: Sequence[Unit], plan: Plan) -> 
 
 def _changed(suite: str, found: str) -> InputError:
     return InputError(
-        f"suite {suite}", found, "files that stay as they are while a run goes on",
-        "Put back what it was and give the same command again, or choose another folder.",
+        f"suite {suite}", found, "files that do not change during a run",
+        "Restore the suite and run the same command again, or choose another folder.",
     )  # fmt: skip

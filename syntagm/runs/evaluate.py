@@ -1,4 +1,4 @@
-"""Evaluate a language model by the predictions of suites, by measures, or by a word list in gaps: in memory or into a folder."""
+"""Evaluate a language model by predictions, measures or word lists, in memory or in a run directory."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -30,20 +30,23 @@ def evaluate(
     cache: Cache | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """Evaluate `model` on `suites` in memory: nothing is written, and the run has the interface of one in a folder.
+    """Evaluate a model on suites in memory. Nothing is written, and the run has the same interface as one in a folder.
 
     Arguments:
-        suites: gone through twice; an iterator is made a list.
-        measures: what to judge items by in place of the predictions of the suites, as objects or as text:
+        model: the model.
+        suites: the suites. They are iterated over twice; an iterator is converted to a list.
+        measures: measures that replace the predictions of the suites, as objects or as text:
             `surprisal(condition=good, region=verb)`.
-        limit: at most so many items of each suite, drawn by `seed`; the run says so.
-        align: which token belongs to which region, see `syntagm.tasks.align`.
-        cache: answers of earlier runs, see `syntagm.runs.cache`.
+        limit: the maximum number of items of each suite, which are drawn at random; the run records this.
+        seed: the seed of the draw.
+        align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
+        cache: a cache of answers; see `syntagm.runs.cache`.
+        progress: receives progress and warnings.
 
     Raises:
-        UsageError: two suites have one name, or there is none; or no prediction can be computed for this model.
-        InputError: a suite is malformed, see `syntagm.check`.
-        Interrupted: `progress` said so.
+        UsageError: two suites have the same name, there are no suites, or no prediction suits the model.
+        InputError: a suite is malformed; see `syntagm.check`.
+        Interrupted: `progress` asked to stop.
 
     >>> from syntagm.materials.suite_files import read_suites
     >>> from syntagm.models.names import load
@@ -69,28 +72,32 @@ def run_suites(
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
-    """Evaluate `model` on `suites` into the run directory `folder`, or continue the run that stands there.
+    """Evaluate a model on suites and write a run directory, or continue the run that is there already.
 
     Arguments:
-        suites: gone through twice, so that files can be read one at a time; an iterator is made a list.
-        folder: None keeps the run in memory, as `evaluate` does.
-        measures: what to judge items by, in place of the predictions of the suites.
-        limit: at most so many items of each suite, drawn by `seed`; the run says so.
-        align: which token belongs to which region, see `syntagm.tasks.align`.
-        cache: answers of earlier runs, see `syntagm.runs.cache`.
+        model: the model.
+        suites: the suites. They are iterated over twice, so that files can be read one at a time; an iterator is
+            converted to a list.
+        folder: the run directory; None for a run in memory, as by `evaluate`.
+        measures: measures that replace the predictions of the suites, as objects or as text.
+        limit: the maximum number of items of each suite, which are drawn at random; the run records this.
+        seed: the seed of the draw.
+        align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
+        cache: a cache of answers; see `syntagm.runs.cache`.
+        progress: receives progress and warnings.
         command: the command line, for the record.
 
     Raises:
-        InputError: a suite is malformed, see `syntagm.check`; or its file changed between the two times it was read.
-        UsageError: two suites have one name, or there is none; or no prediction can be computed for this model.
-        RunError: the folder is in use, can't be written, or holds another run.
-        Interrupted: `progress` said so; the same call continues.
+        InputError: a suite is malformed (see `syntagm.check`), or its file was changed while the run was going on.
+        UsageError: two suites have the same name, there are no suites, or no prediction suits the model.
+        RunError: the folder is in use, can't be written, or has another run.
+        Interrupted: `progress` asked to stop; the same call continues the run.
     """
     _refuse_no_model(model)
-    named = [parse(measure) if isinstance(measure, str) else measure for measure in measures or ()]
-    task = Measures(tuple(named), align) if named else Predictions(align)
-    chosen = _Sampled(suites, limit, seed)
-    return execute(task, model, chosen, folder, cache=cache, progress=progress, command=command)
+    parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures or ()]
+    task = Measures(tuple(parsed), align) if parsed else Predictions(align)
+    sampled_suites = _Sampled(suites, limit, seed)
+    return execute(task, model, sampled_suites, folder, cache=cache, progress=progress, command=command)
 
 
 def fill(
@@ -108,34 +115,38 @@ def fill(
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
-    """Judge `model` by TSE, EW and MW (Newman et al. 2021), in memory or into a run directory, or continue the run there.
+    """Evaluate a model by TSE, EW and MW (Newman et al. 2021), or continue the run that is in the folder already.
 
     Arguments:
-        suites: gone through twice; an iterator is made a list. Which of their items make contexts: `tasks.gaps.context`.
-        words: the word list, or its name: a bundled one (`verbs`) or a file.
-        folder: the run directory; None keeps the run in memory.
-        limit: at most so many items of each suite, drawn by `seed`; the run says so.
-        eligible: which rows of the list count: "all" that the model can be asked for, or "single-token" ones.
-        top, bottom: nucleus cut-offs, as shares, in any order; see `tasks.gaps.shares`. Only rows of single tokens count
-            there.
-        shared: is the gap the word that the sentences of an item share, rather than the word in which they differ?
+        model: the model.
+        suites: the suites. They are iterated over twice; an iterator is converted to a list. `tasks.gaps.context` explains
+            which items have a context.
+        words: the word list, or the name of a bundled list (`verbs`) or a file.
+        folder: the run directory; None for a run in memory.
+        limit: the maximum number of items of each suite, which are drawn at random; the run records this.
+        seed: the seed of the draw.
+        eligible: the rows of the list that count: "all" that the model can score, or only "single-token" rows.
+        top, bottom: nucleus cut-offs as shares, in any order; see `tasks.gaps.shares`. With a cut-off, only rows of single
+            tokens count.
+        shared: whether the gap is the word that an item's sentences share, instead of the word in which they differ.
+        progress: receives progress and warnings.
         command: the command line, for the record.
 
     Raises:
         ModelError: the model fills no gaps.
-        InputError: a suite is malformed or changes on the way, or no item makes a context.
-        UsageError: two suites have one name, there is none, or a cut-off is no share.
-        RunError: the folder is in use, can't be written, or holds another run.
-        Interrupted: `progress` said so; the same call continues.
+        InputError: a suite is malformed or was changed during the run, or no item has a context.
+        UsageError: two suites have the same name, there are no suites, or a cut-off is no share.
+        RunError: the folder is in use, can't be written, or has another run.
+        Interrupted: `progress` asked to stop; the same call continues the run.
     """
     _refuse_no_model(model)
-    listed = read(words) if isinstance(words, str) else words
-    task = Gaps(listed, eligible, tuple(top), tuple(bottom), shared)
+    word_list = read(words) if isinstance(words, str) else words
+    task = Gaps(word_list, eligible, tuple(top), tuple(bottom), shared)
     return execute(task, model, _Sampled(suites, limit, seed), folder, progress=progress, command=command)
 
 
 class _Sampled:
-    """Suites with at most `limit` of their items, on each pass the same."""
+    """Suites with at most `limit` of their items, the same in each pass."""
 
     def __init__(self, suites: Iterable[Suite], limit: int | None, seed: int) -> None:
         self.suites = list(suites) if isinstance(suites, Iterator) else suites

@@ -1,6 +1,6 @@
-"""The ledger of a run directory: what is planned, what is finished, and that both survive a kill.
+"""The record and the ledger of a run directory, which survive a kill of the process.
 
-Files are written whole (temporary file, fsync, rename); a unit counts as finished once its line stands in the ledger.
+Files are written atomically (temporary file, fsync, rename). A unit is finished when the ledger has its line.
 """
 
 import contextlib
@@ -28,35 +28,35 @@ from syntagm.runs.store import FORMAT, Run, open_run, read_ledger, read_record, 
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
-# The temporary files that a killed run leaves behind; any other file in the folder is not ours to delete.
-_LEFT = re.compile(r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+\.tmp")
+# The temporary files that a killed run leaves behind. No other file in the folder is deleted.
+_TEMPORARY = re.compile(r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+\.tmp")
 
 
 def tolerance(model: LanguageModel) -> float:
-    """Return the margin in bits within which there is a tie: 1e-4, or the model's measured numerical error if larger."""
+    """Return the tolerance for ties in bits: 1e-4, or the model's measured numerical error if larger."""
     return max(1e-4, model.numerical_error)
 
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the run directory, made if it does not exist, against other processes.
+    """Lock a run directory against other processes, and create it if it does not exist.
 
     Raises:
-        RunError: it can't be made or written, or another process holds it.
+        RunError: the folder can't be created or written, or another process has locked it.
     """
     with lock.held(folder):
         try:
             (folder / "shards").mkdir(exist_ok=True)
         except OSError as error:
             raise atomic.refusal(folder, error, 0) from error
-        for left in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
-            if _LEFT.fullmatch(left.name):
-                left.unlink(missing_ok=True)
+        for path in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
+            if _TEMPORARY.fullmatch(path.name):
+                path.unlink(missing_ok=True)
         yield
 
 
 class Ledger:
-    """The record and the ledger of a run directory that this process holds (`locked`)."""
+    """The record and the ledger of a run directory that this process has locked (`locked`)."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -66,29 +66,29 @@ class Ledger:
 
     @property
     def options(self) -> Options:
-        """The options of the run that stands in the folder; empty if there is none."""
+        """The options of the run that is in the folder already; empty if there is none."""
         options: Options = self._standing["options"] if self._standing else {}
         return options
 
     def tolerance(self, model: LanguageModel) -> float:
-        """Return the margin in bits within which there is a tie.
+        """Return the tolerance for ties in bits.
 
-        It rests on a measurement, so a run that is continued keeps the tolerance it began with.
+        The tolerance depends on a measurement, so a run that is continued keeps its first tolerance.
         """
         return float(self.options["tolerance"]) if self._standing else tolerance(model)
 
     def open(
         self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress
     ) -> list[Unit]:
-        """Enter the plan, or check that it is that of the run which stands there; return the units that are missing.
+        """Record the plan of a new run, or check it against that of the run in the folder. Return the missing units.
 
         Raises:
-            RunError: another run stands there.
+            RunError: the folder has another run.
         """
         fresh = new_record(task, model, options, plan, command)
         if self._standing is not None:
             _refuse_another(self._folder, self._standing, fresh)
-            # Tags that are not refused change no number, so the latest hold, and what is counted by them.
+            # Tags that are not refused change no number. The latest tags, and counts that depend on them, are recorded.
             fresh = self._standing | {key: fresh[key] for key in ("suites", "contexts") if key in fresh}
         self._record = fresh
         _write_record(self._folder, fresh)
@@ -114,12 +114,12 @@ class Ledger:
         atomic.append(self._folder / "ledger.jsonl", json.dumps(line))
 
     def run(self) -> Run:
-        """Return the run as it stands in the folder."""
+        """Read the run from the folder."""
         return open_run(self._folder)
 
     @contextlib.contextmanager
     def finishing(self) -> Iterator[None]:
-        """Write all results when the work inside is done; enter into the record that it was interrupted, if it was."""
+        """Write all results after the work inside. If the work is interrupted, write that into the record."""
         if self._complete:
             yield
             return
@@ -136,8 +136,8 @@ class Ledger:
 
 
 def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
-    """Return the record of a run that begins now, as it is read back from JSON."""
-    about = {
+    """Return the record of a run that begins now, in the form in which it is read back from JSON."""
+    model_entry = {
         "name": model.name,
         "fingerprint": model.fingerprint,
         "start": model.bos,
@@ -158,7 +158,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
             "python": platform.python_version(),
             "platform": platform.platform(),
         },
-        "model": about | {"policies": dict(model.settings), "record": dict(model.record)},
+        "model": model_entry | {"policies": dict(model.settings), "record": dict(model.record)},
         "options": options,
         "suites": [asdict(suite) for suite in plan.suites],
         **plan.record,
@@ -168,30 +168,30 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
 
 
 def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any]) -> None:
-    cure = "Choose another folder, or give the command that began this run."
+    cure = "Choose another folder, or repeat the command that began this run."
     if standing["task"] != fresh["task"]:
-        raise RunError(str(folder), f"a run of the task {standing['task']}", f"one of the task {fresh['task']}", cure)
+        raise RunError(str(folder), f"a run of the task {standing['task']}", f"a run of the task {fresh['task']}", cure)
     if standing["model"]["fingerprint"] != fresh["model"]["fingerprint"]:
         found, wanted = (
-            f"a run of {one['model']['name']} ({one['model']['fingerprint'][:8]})" for one in (standing, fresh)
+            f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (standing, fresh)
         )
         raise RunError(str(folder), found, wanted, cure)
     record.refuse_another(folder, "a run", standing["options"], fresh["options"], cure)
-    here, there = ({suite["name"]: suite["hash"] for suite in one["suites"]} for one in (standing, fresh))
-    if list(here.items()) != list(there.items()):
-        odd = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
-        differs = f"Different: {', '.join(odd[:5])}." if odd else "Their order is another."
-        raise RunError(str(folder), "a run on other suites", "the same, in the same order", f"{differs} {cure}")
+    old, new = ({suite["name"]: suite["hash"] for suite in run["suites"]} for run in (standing, fresh))
+    if list(old.items()) != list(new.items()):
+        changed = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+        differs = f"Different: {', '.join(changed[:5])}." if changed else "Their order is different."
+        raise RunError(str(folder), "a run on other suites", "the same suites in the same order", f"{differs} {cure}")
     _refuse_other_tags(folder, standing, fresh, cure)
 
 
 def _refuse_other_tags(folder: Path, standing: dict[str, Any], fresh: dict[str, Any], cure: str) -> None:
-    """Refuse tags that are not in a suite's hash but by which suites would be asked otherwise: their units have other names."""
-    if all(list(one["shards"]) == list(other["shards"]) for one, other in _pairs(standing, fresh)):
+    """Refuse changed tags that are not in a suite's hash but change its questions, and so the names of its units."""
+    if all(list(old["shards"]) == list(new["shards"]) for old, new in _pairs(standing, fresh)):
         return
-    here, there = ({suite["name"]: suite["tags"] for suite in one["suites"]} for one in (standing, fresh))
-    said = "A tag may say the labels of contexts, as `number` does."
-    record.refuse_another(folder, "a run", here, there, f"{said} {cure}")
+    old_tags, new_tags = ({suite["name"]: suite["tags"] for suite in run["suites"]} for run in (standing, fresh))
+    reason = "A tag may determine the labels of contexts, as `number` does."
+    record.refuse_another(folder, "a run", old_tags, new_tags, f"{reason} {cure}")
 
 
 def _pairs(standing: dict[str, Any], fresh: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -199,10 +199,10 @@ def _pairs(standing: dict[str, Any], fresh: dict[str, Any]) -> Iterator[tuple[di
 
 
 def _verified(folder: Path, names: Iterable[str], tables: Iterable[str], progress: Progress) -> set[str]:
-    """Return the units that are finished and undamaged; damaged files are moved aside."""
+    """Return the names of the units that are finished and undamaged. Damaged files are renamed."""
     entries, endings = read_ledger(folder), set(tables)
     finished = set()
-    for name in (one for one in names if one in entries):
+    for name in (planned for planned in names if planned in entries):
         if entries[name]["files"].keys() == endings and all(
             read_shard(folder, name, ending, entries) is not None for ending in endings
         ):
@@ -210,12 +210,12 @@ def _verified(folder: Path, names: Iterable[str], tables: Iterable[str], progres
             continue
         for path in sorted((folder / "shards").glob(f"{name}.*")):
             os.replace(path, path.with_name(f"damaged-{time.time_ns()}-{path.name}"))
-        progress.warned(f"{folder}: shard {name[:8]} is damaged; it is moved aside and computed again")
+        progress.warned(f"{folder}: shard {name[:8]} is damaged; it is renamed and computed again")
     return finished
 
 
 def _lines(run: Run) -> Iterator[bytes]:
-    """Give the lines of results.csv, one suite in memory at a time."""
+    """Yield the lines of results.csv, with one suite in memory at a time."""
     yield from (line.encode() for line in csv.lines(RESULT_COLUMNS, []))
     for suite in run.suites:
         lines = csv.lines(RESULT_COLUMNS, run.results(suite.name).select(RESULT_COLUMNS).iter_rows())

@@ -1,4 +1,4 @@
-"""A run that is kept in memory: what the engine asks of a run directory, with nothing on disk."""
+"""Runs in memory, with the interface that the engine needs of a run directory."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 
 class MemoryLedger:
-    """The record and the tables of a run in memory; the methods are those of `runs.ledger.Ledger`."""
+    """The record and the tables of a run in memory. The methods are those of `runs.ledger.Ledger`."""
 
     def __init__(self) -> None:
         self.options: Options = {}
@@ -25,26 +25,26 @@ class MemoryLedger:
         self._tables: dict[tuple[str, str], pl.DataFrame] = {}
 
     def tolerance(self, model: LanguageModel) -> float:
-        """Return the margin in bits within which there is a tie."""
+        """Return the tolerance for ties in bits."""
         return tolerance(model)
 
     def open(
         self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress
     ) -> list[Unit]:
-        """Enter the plan; return its units, all of which are missing."""
+        """Record the plan and return its units, all of which are missing."""
         self._record, self._files = new_record(task, model, options, plan, command), plan.files
         progress.planned(sum(unit.size for unit in plan.units), 0, len(plan.suites))
         return list(plan.units)
 
     def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
-        """Keep the tables of a unit."""
+        """Store the tables of a unit."""
         entry: dict[str, Any] = {"suites": judged.suites} if judged.suites else {}
         self._entries[unit.name] = entry | {"undefined": dict(judged.undefined), "cached": cached}
         self._tables |= {(unit.name, ending): table for ending, table in judged.tables.items()}
 
     @contextlib.contextmanager
     def finishing(self) -> Iterator[None]:
-        """Enter into the record that the run is done when the work inside is."""
+        """Write into the record that the run is done, after the work inside."""
         yield
         self._record |= {"status": "done", "finished": datetime.now(UTC).isoformat(timespec="seconds")}
 

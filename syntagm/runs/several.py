@@ -7,7 +7,11 @@ from syntagm.runs.store import Run
 
 
 def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """The runs, each with its model's name; with that of its folder where two have the same, and a number if need be."""
+    """Return the runs with distinct names.
+
+    The name is that of the model, with the name of the folder if two runs have the same model, and with a number if that
+    is not enough.
+    """
     names = [run.model for run in runs]
     if len(set(names)) < len(names):
         names = [f"{run.model} ({run.label})" for run in runs]
@@ -17,44 +21,42 @@ def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:
 
 
 def titles(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
-    """(name, hash) of every suite -> what to call it: its name, with the hash where contents differ under one name."""
-    found = dict.fromkeys((suite.name, suite.hash) for run in runs for suite in run.suites)
-    names = [name for name, _ in found]
-    return {(name, hash): name if names.count(name) == 1 else f"{name} @{hash[:8]}" for name, hash in found}
+    """Return distinct titles for suites: (name, hash) -> name, with the hash if several suites have the name."""
+    suites = dict.fromkeys((suite.name, suite.hash) for run in runs for suite in run.suites)
+    names = [name for name, _ in suites]
+    return {(name, hash): name if names.count(name) == 1 else f"{name} @{hash[:8]}" for name, hash in suites}
 
 
 def not_asked(runs: Sequence[Run]) -> list[str]:
-    """A note a run with suites that make no context, which are in none of its means."""
-    found = {name: [suite.name for suite in run.suites if not suite.asked] for name, run in named(runs)}
+    """Return a note for each run with suites that have no context. No mean includes these suites."""
+    by_run = {name: [suite.name for suite in run.suites if not suite.asked] for name, run in named(runs)}
     return [
-        f"{name}: no context for the word list in {', '.join(suites)}, so in no mean."
-        for name, suites in found.items()
+        f"{name}: no context for the word list in {', '.join(suites)}, so no mean includes them."
+        for name, suites in by_run.items()
         if suites
     ]
 
 
 def having(runs: Sequence[Run], suite: str) -> list[tuple[str, Run]]:
-    """Pick the runs that have a suite of that name, each with its model's name as in `named`."""
-    return [(name, run) for name, run in named(runs) if any(one.name == suite for one in run.suites)]
+    """Return the runs that have a suite, with their names as in `named`."""
+    return [(name, run) for name, run in named(runs) if any(record.name == suite for record in run.suites)]
 
 
 def tags(runs: Sequence[Run]) -> list[str]:
-    """List the tags that suites of the runs have, in the order of first appearance."""
+    """Return the names of the tags of all suites, in the order of first appearance."""
     return list(dict.fromkeys(key for run in runs for suite in run.suites for key in suite.tags))
 
 
 def chosen_suite(runs: Sequence[Run], name: str) -> str:
-    """The suite that an option names; the only one, if it names none.
+    """Return the suite that an option names, or the only suite if the option is empty.
 
     Raises:
-        UsageError: there is no such suite, or none is named and there are several.
+        UsageError: there is no such suite, or there are several and the option is empty.
     """
     known = list(dict.fromkeys(suite.name for run in runs for suite in run.suites))
     if not name and len(known) == 1:
         return known[0]
     if name not in known:
         shown = ", ".join(known[:40]) + (" ..." if len(known) > 40 else "")
-        raise UsageError(
-            "suite", repr(name) if name else "several suites and none named", f"suite=NAME, one of {shown}"
-        )
+        raise UsageError("suite", repr(name) if name else "several suites, and no name", f"suite=NAME, one of {shown}")
     return name

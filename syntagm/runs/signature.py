@@ -1,24 +1,24 @@
-"""The signature of a number: what it rests on, in a line that is enough to repeat it."""
+"""Signatures of numbers: one line with everything that is needed to reproduce a number."""
 
 from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a number of a run rests on.
+    """Everything that a number of a run depends on.
 
     Arguments:
-        model: the model's name and family, its weights, its scoring settings, e.g. ("gpt2", "causal", "bos:yes").
-        asked: how it was asked, e.g. ("align:strict", "tie:0.0001").
-        suite: the suite with the beginning of its hash, or how many suites.
-        measure: the name of the measure, or of a rule.
-        aggregate: how tokens make a region.
-        version: of this package.
+        model: name and family of the model, its weights and its scoring settings, e.g. ("gpt2", "causal", "bos:yes").
+        asked: the options of the task, e.g. ("align:strict", "tie:0.0001").
+        suite: the suite with the beginning of its hash, or the number of suites.
+        measure: the name of the measure, or of a scoring rule.
+        aggregate: the function of the tokens' bits that is the value of a region.
+        version: the version of Syntagm.
 
-    >>> one = Signature(("toy", "toy"), ("align:strict",), "mvrr@1f6ce5a9", "0", "sum", "0.1.0")
-    >>> print(one)
+    >>> signature = Signature(("toy", "toy"), ("align:strict",), "mvrr@1f6ce5a9", "0", "sum", "0.1.0")
+    >>> print(signature)
     toy|toy|align:strict|mvrr@1f6ce5a9|0|sum|syntagm:0.1.0
-    >>> print(one.over(34))
+    >>> print(signature.over(34))
     toy|toy|align:strict|34 suites|0|sum|syntagm:0.1.0
     """
 
@@ -30,7 +30,7 @@ class Signature:
     version: str
 
     def over(self, suites: int) -> "Signature":
-        """Return the signature of a number over so many suites."""
+        """Return the signature of a number over several suites."""
         return replace(self, suite=f"{suites} suites")
 
     def __str__(self) -> str:

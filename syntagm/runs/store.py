@@ -1,11 +1,11 @@
-"""The run directory, read: what was run, every token's bits, every result. Reading a run never loads a model.
+"""Runs, and reading them from run directories. Reading a run never loads a model.
 
-run.json             the record: the task, on what, with which model, under which scoring settings
+run.json             the record: the task, its options, the suites, the model and its scoring settings
 ledger.jsonl         a line for each finished unit, with the hashes of its files
-shards/NAME.*        the tables of each unit, as its task declares them: `NAME.results.parquet`, and
-                     of predictions and measures `NAME.parquet`, a row a sentence with its tokens;
-                     of gaps `NAME.contexts.parquet` and `NAME.lemmas.parquet`
-words.csv            of gaps: the word list
+shards/NAME.*        the tables of each unit, as its task declares them: `NAME.results.parquet` for all tasks;
+                     for predictions and measures `NAME.parquet`, with one row per sentence and its tokens;
+                     for gaps `NAME.contexts.parquet` and `NAME.lemmas.parquet`
+words.csv            the word list, for gaps
 results.parquet/.csv all results, when the run is done
 """
 
@@ -35,17 +35,17 @@ from syntagm.tasks.task import Schema, SuiteRecord, Task
 
 FORMAT = 2
 REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "bits")
-# Tables of sentences of so many suites are kept in memory at most.
-_KEPT = 8
+# The maximum number of suites whose tables of sentences are held in memory.
+_MAX_IN_MEMORY = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
 
 
 class Run:
-    """A run, finished or not: of a run directory (`open_run`), or in memory.
+    """A run, finished or not, in a run directory (`open_run`) or in memory.
 
     Attributes:
         folder: the run directory; None for a run in memory.
-        record: what was run, as it stands in run.json.
+        record: the content of run.json.
     """
 
     def __init__(
@@ -62,26 +62,26 @@ class Run:
         self.task: type[Task[Any]] = TASKS[record["task"]]
         self.tolerance: float = record["options"]["tolerance"]
         self.rule: Rule = record["options"].get("align", "strict")
-        # A ledger that lost lines is unfinished, whatever the record says: the same command computes what is missing.
+        # A run whose ledger lost lines is unfinished, whatever the record says. The same command computes missing units.
         recorded = {name for suite in record["suites"] for name in suite["shards"]}
         self.done: bool = record["status"] == "done" and recorded <= ledger.keys()
         self._read: dict[tuple[str, str], pl.DataFrame] = {}
 
     @property
     def place(self) -> str:
-        """Where the run is, for messages."""
+        """The place of the run, for messages."""
         return str(self.folder) if self.folder else f"the run of {self.model} in memory"
 
     @property
     def label(self) -> str:
-        """The name of the folder; of a run in memory, that of the model."""
+        """The name of the folder, or that of the model for a run in memory."""
         return self.folder.name if self.folder else self.model
 
     def file(self, name: str) -> bytes:
-        """Return the content of a file that the task keeps beside the tables, such as `words.csv`.
+        """Return the content of a file that the task saves beside the tables, such as `words.csv`.
 
         Raises:
-            RunError: it is not there.
+            RunError: the file is missing.
         """
         if self.folder is None:
             return self._files[name]
@@ -107,21 +107,21 @@ class Run:
 
     @cached_property
     def suites(self) -> tuple[SuiteRecord, ...]:
-        """What was run on, in order."""
+        """The records of the suites, in order."""
         listed = ("conditions", "shards", "left_out")
         suites = [suite | {key: tuple(suite[key]) for key in listed if key in suite} for suite in self.record["suites"]]
         return tuple(SuiteRecord(**suite) for suite in suites)
 
     @cached_property
     def tables(self) -> Mapping[str, Schema]:
-        """The tables that the run keeps of each unit, by the endings of their files."""
+        """The tables of each unit: file ending -> columns."""
         return self.task.tables(self.record["options"])
 
     def suite(self, name: str) -> SuiteRecord:
-        """Return the record of one suite.
+        """Return the record of a suite.
 
         Raises:
-            RunError: it is not in the run.
+            RunError: the suite is not in the run.
         """
         for suite in self.suites:
             if suite.name == name:
@@ -129,23 +129,26 @@ class Run:
         raise RunError(self.place, f"no suite {name!r}", "one of " + ", ".join(suite.name for suite in self.suites))
 
     def kind(self, measure: str) -> Kind:
-        """Return what the values of a measure are."""
+        """Return the kind of value that a measure has."""
         return self.task.kind(measure, self.record["options"])
 
     @property
     def undefined(self) -> dict[str, int]:
-        """Why results are undefined, and how many for each reason; a reason keeps its first example."""
+        """The reasons why results are undefined, each with its first example, and their counts."""
         shards = [self._ledger.get(name, {}) for suite in self.suites for name in suite.shards]
         counts: dict[str, int] = {}
-        spelled: dict[str, str] = {}
-        for reason, count in [pair for one in shards for pair in one.get("undefined", {}).items()]:
+        with_example: dict[str, str] = {}
+        for reason, count in [pair for shard in shards for pair in shard.get("undefined", {}).items()]:
             kind = reason.partition(", for example in ")[0]
-            spelled.setdefault(kind, reason)
+            with_example.setdefault(kind, reason)
             counts[kind] = counts.get(kind, 0) + count
-        return {spelled[kind]: count for kind, count in counts.items()}
+        return {with_example[kind]: count for kind, count in counts.items()}
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
-        """Return a row an item and measure: model, suite, item, measure, value, margin, n. Of one suite, or of all."""
+        """Return the results of one suite, or of all: one row per item and measure.
+
+        The columns are model, suite, item, measure, value, margin and n.
+        """
         return self._all_results if suite is None else self._named(self.table("results.parquet", suite))
 
     @cached_property
@@ -153,39 +156,42 @@ class Run:
         return self._named(self.table("results.parquet"))
 
     def _named(self, results: pl.DataFrame) -> pl.DataFrame:
-        # A run that was stopped may go on under another spelling of the model's name (`bos=yes` for `bos=auto`).
+        # A run may be continued with another spelling of the model's name (`bos=yes` for `bos=auto`).
         return results.with_columns(model=pl.lit(self.model))
 
     def sentences(self, suite: str) -> pl.DataFrame:
-        """Return a row a sentence of one suite, with text, regions and tokens as lists; columns as in `tasks.items`.
+        """Return the sentences of a suite: one row per sentence, with the columns of `tasks.items.SENTENCES`.
+
+        Regions and tokens are lists.
 
         Raises:
-            RunError: the run keeps no sentences.
+            RunError: the run has no table of sentences.
         """
         if "parquet" not in self.tables:
             self.refuse("sentences, tokens or regions")
         return self.table("parquet", suite)
 
     def table(self, ending: str, suite: str | None = None) -> pl.DataFrame:
-        """Return a table that the run keeps, of one suite or of all, suite by suite.
+        """Return a table of one suite, or of all suites in order.
 
         Arguments:
-            ending: of its files: one of `tables`.
+            ending: the ending of the table's files, a key of `tables`.
+            suite: the name of the suite; None for all.
         """
         if suite is None:
-            parts = [self.table(ending, one.name) for one in self.suites]
+            parts = [self.table(ending, record.name) for record in self.suites]
             return pl.concat([pl.DataFrame(schema=self.tables[ending]), *parts])
         if (ending, suite) not in self._read:
-            if len(self._read) >= _KEPT and ending == "parquet":
+            if len(self._read) >= _MAX_IN_MEMORY and ending == "parquet":
                 self._read = {key: table for key, table in self._read.items() if key[0] != ending}
             self._read[ending, suite] = self._of_suite(ending, self.suite(suite))
         return self._read[ending, suite]
 
     def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
-        """Return the rows about a suite; of gaps, some may stand in units of suites before it."""
+        """Return the rows of a suite. In runs over gaps, some of them may be in units of earlier suites."""
         schema, tables = self.tables[ending], []
         for name in self._units_about.get(suite.name, ()):
-            # By name: the columns of a run that named its cut-offs in another order stand in that order.
+            # Columns are selected by name, because their order is that of the cut-offs in the command.
             table = self._table(name, ending).select(*schema)
             shared = len(self._ledger[name].get("suites", ())) > 1
             tables.append(table.filter(pl.col("suite") == suite.name) if shared else table)
@@ -193,17 +199,20 @@ class Run:
 
     @cached_property
     def _units_about(self) -> dict[str, list[str]]:
-        """Suite -> the finished units that hold rows about it, in order."""
-        about: dict[str, list[str]] = {}
+        """Suite -> the finished units with rows of the suite, in order."""
+        units: dict[str, list[str]] = {}
         for suite in self.suites:
             for name in suite.shards:
                 if name in self._ledger:
                     for other in self._ledger[name].get("suites") or (suite.name,):
-                        about.setdefault(other, []).append(name)
-        return about
+                        units.setdefault(other, []).append(name)
+        return units
 
     def tokens(self, suite: str) -> pl.DataFrame:
-        """A row a token of one suite; columns as in `TOKEN_COLUMNS`. An end symbol has an empty token."""
+        """Return the tokens of a suite: one row per token, with the columns of `TOKEN_COLUMNS`.
+
+        The token of an end-of-text symbol is empty.
+        """
         listed = self.sentences(suite).with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
         ends = pl.concat_list(pl.col("starts").list.slice(1), pl.col("text").str.len_chars().cast(pl.Int32))
         listed = listed.with_columns(ends=ends).explode(["starts", "ends", "bits", "known"])
@@ -220,19 +229,19 @@ class Run:
         )
 
     def regions(self, suite: str) -> pl.DataFrame:
-        """A row a region of one suite; columns as in `REGION_COLUMNS`.
+        """Return the regions of a suite: one row per region, with the columns of `REGION_COLUMNS`.
 
-        Bits are the suite's aggregate over the region's tokens; nan where a token reaches over a border.
+        `bits` is the suite's aggregate over the tokens of the region, or nan where a token crosses a region border.
         """
-        found = regions(self.sentences(suite), self.reading(suite))
-        return found.select(pl.lit(self.model).alias("model"), pl.lit(suite).alias("suite"), *REGION_COLUMNS[2:])
+        values = regions(self.sentences(suite), self.reading(suite))
+        return values.select(pl.lit(self.model).alias("model"), pl.lit(suite).alias("suite"), *REGION_COLUMNS[2:])
 
     def reading(self, suite: str) -> Reading:
-        """How the answers to one suite are read."""
+        """Return the rules that turn the tokens of a suite's sentences into the values of regions."""
         return Reading(self.suite(suite).aggregate, self.rule, self.record["model"]["start"] is not None)
 
     def answers(self, suite: str) -> Iterator[tuple[str, str, Sentence, Surprisals]]:
-        """Item, condition, sentence and answer of each sentence of one suite."""
+        """Yield item id, condition, sentence and surprisals of each sentence of a suite."""
         for row in self.sentences(suite).iter_rows(named=True):
             spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
             sentence = Sentence(row["text"], tuple(Region(*span) for span in spans))
@@ -245,25 +254,25 @@ class Run:
             )
 
     def signature(self, suite: str, measure: str) -> Signature:
-        """Return what a number of this run rests on."""
+        """Return the signature of a number of this run."""
         family, _, path = self.model.partition(":")
         record, model = self.suite(suite), self.record["model"]
         weights = model["record"].get("weights")
-        about = (
+        model_parts = (
             path.partition("?")[0],
             family,
             *([f"weights:{weights[:8]}"] if weights else []),
             *(f"{key}:{value}" for key, value in model["policies"].items()),
         )
-        asked = (*self.task.signature_parts(self.record["options"]), f"tie:{self.tolerance:g}")
+        options = (*self.task.signature_parts(self.record["options"]), f"tie:{self.tolerance:g}")
         version = self.record["versions"]["syntagm"]
-        return Signature(about, asked, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
+        return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 
     def refuse(self, what: str) -> NoReturn:
-        """Say that a run of this task has not got something, as a RunError."""
+        """Raise a RunError because runs of this task don't have `what`."""
         raise RunError(
             self.place, f"a run of the task {self.task.name} has no {what}", "a run of `syntagm run`",
-            "Of it there are results: `syntagm export --as results`, `syntagm compare`, `syntagm report`.",
+            "This run has results: `syntagm export --as results`, `syntagm compare`, `syntagm report`.",
         )  # fmt: skip
 
     def _table(self, name: str, kind: str) -> pl.DataFrame:
@@ -273,8 +282,8 @@ class Run:
         if content is None:
             path = self.folder / "shards" / f"{name}.{kind}"
             raise RunError(
-                str(path), "damaged: its content is not what the ledger says", "the file as it was written",
-                "Give the `syntagm run` command again: the shard is then computed anew.",
+                str(path), "damaged: its content does not have the hash in the ledger", "the file as it was written",
+                "Run the same `syntagm run` command again, which computes the shard again.",
             )  # fmt: skip
         return pl.read_parquet(BytesIO(content))
 
@@ -283,7 +292,7 @@ def open_run(folder: str | Path) -> Run:
     """Open a run directory for reading.
 
     Raises:
-        RunError: there is none, it can't be read, or another version of the format wrote it.
+        RunError: the folder has no run, or the record can't be read or has another version of the format.
     """
     folder = Path(folder)
     record = read_record(folder)
@@ -292,21 +301,20 @@ def open_run(folder: str | Path) -> Run:
             str(folder), "no run.json", "a run directory", "Make one with `syntagm run MODEL --suite ... -o DIR`."
         )
     return Run(folder, record, read_ledger(folder))
-    return Run(folder, record, read_ledger(folder))
 
 
 def read_record(folder: Path) -> dict[str, Any] | None:
-    """The content of run.json, None if there is no such file.
+    """Return the content of run.json; None if there is no such file.
 
     Raises:
-        RunError: it can't be read, or another version of the format wrote it.
+        RunError: the file can't be read, or has another version of the format.
     """
     path = folder / "run.json"
     if not path.exists():
         return None
     record = read_json(
         path, RunError, "the record of a run",
-        "Move the folder aside and run again; with the cache on, little is computed twice.",
+        "Rename the folder and run again; answers in the cache are not computed again.",
     )  # fmt: skip
     written = record.get("format")
     if written not in (1, FORMAT):
@@ -317,13 +325,13 @@ def read_record(folder: Path) -> dict[str, Any] | None:
 
 
 def _of_format_1(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record of format 1, which had two kinds of runs, as this format has it."""
+    """Convert a record of format 1, which had two kinds of runs, to the current format."""
     gaps = record.get("kind", "score") == "fill"
     suites = [suite | ({"asked": bool(suite["shards"])} if gaps else {}) for suite in record["suites"]]
-    upgraded = {key: value for key, value in record.items() if key != "kind"}
+    kept = {key: value for key, value in record.items() if key != "kind"}
     model = dict(record["model"])
     model |= {"sees": "left" if model.pop("left_to_right") else "both", "exact": True}
-    return upgraded | {
+    return kept | {
         "format": FORMAT,
         "task": "gaps" if gaps else "predictions",
         "model": model,
@@ -332,7 +340,7 @@ def _of_format_1(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the finished units by name. A line cut short by a kill is no entry."""
+    """Return the finished units by name. A line that was cut short by a kill is ignored."""
     path = folder / "ledger.jsonl"
     entries: dict[str, dict[str, Any]] = {}
     for line in path.read_bytes().splitlines() if path.exists() else []:
@@ -346,7 +354,7 @@ def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str, Any]]) -> bytes | None:
-    """A file of a finished shard; None if it is not there, or not what the ledger says it was."""
+    """Return a file of a finished shard; None if it is missing or does not have the hash in the ledger."""
     path = folder / "shards" / f"{name}.{kind}"
     content = path.read_bytes() if path.exists() else b""
     return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"].get(kind) else None

@@ -1,4 +1,4 @@
-"""The tasks by the names that stand in the records of runs."""
+"""The tasks, by their names in the records of runs."""
 
 from typing import Any
 

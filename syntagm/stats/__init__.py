@@ -1,1 +1,1 @@
-"""Statistics: bootstrap, paired tests, adjustment, chance, mixed models."""
+"""Statistics: bootstrap intervals, paired tests, adjusted p-values, chance levels, regressions, trajectories."""

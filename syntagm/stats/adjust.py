@@ -1,15 +1,19 @@
-"""Several tests at once: p adjusted so that few or none of those called different are not (Holm; Benjamini and Hochberg)."""
+"""Adjustment of p-values for multiple tests: the methods of Holm, and of Benjamini and Hochberg."""
 
 from collections.abc import Sequence
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """The adjusted p of each test, in the order given: reject those at or below the level (Holm 1979).
+    """Adjust p-values to control the family-wise error rate (Holm 1979).
 
-    The chance of any false rejection stays below the level. The smallest of m is multiplied by m, the next by m - 1, and so on;
-    none is smaller than one before it, nor above 1. It holds whatever the tests have to do with each other.
+    Rejecting all tests with an adjusted p at or below the level, the probability of any false rejection is at most the
+    level, whatever the dependence between tests. The smallest of m p-values is multiplied by m, the next by m - 1, and
+    so on. An adjusted p is never smaller than that of a smaller p, and never above 1.
 
-    >>> [round(one, 6) for one in holm([0.03, 0.01, 0.04])]  # 0.01 x 3, 0.03 x 2, 0.04 x 1, which may not be below 0.06
+    Returns:
+        The adjusted p-values, in the order of the tests.
+
+    >>> [round(p, 6) for p in holm([0.03, 0.01, 0.04])]  # 0.01 x 3, 0.03 x 2, 0.04 x 1 raised to 0.06
     [0.06, 0.03, 0.06]
     """
     adjusted = [0.0] * len(p)
@@ -21,12 +25,16 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
-    """The adjusted p of each test, in the order given: reject those at or below the level (Benjamini & Hochberg 1995).
+    """Adjust p-values to control the false discovery rate (Benjamini & Hochberg 1995).
 
-    The k-th smallest of m is multiplied by m / k; none is larger than one after it. Rejecting at 0.05, one in twenty of the
-    rejections is expected to be false, if the tests are independent or positively dependent.
+    Rejecting all tests with an adjusted p at or below 0.05, at most 5% of the rejections are expected to be false, if
+    the tests are independent or positively dependent. The k-th smallest of m p-values is multiplied by m / k. An
+    adjusted p is never larger than that of a larger p.
 
-    >>> [round(one, 6) for one in benjamini_hochberg([0.03, 0.01, 0.04])]  # 0.01 x 3, 0.03 x 3 / 2 but not above 0.04, 0.04
+    Returns:
+        The adjusted p-values, in the order of the tests.
+
+    >>> [round(p, 6) for p in benjamini_hochberg([0.03, 0.01, 0.04])]  # 0.01 x 3, 0.03 x 3 / 2 lowered to 0.04, 0.04
     [0.04, 0.03, 0.04]
     """
     adjusted = [0.0] * len(p)

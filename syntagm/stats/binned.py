@@ -1,7 +1,7 @@
-"""Accuracy against a property of items, in bins that hold as many items each as ties allow.
+"""Accuracy by a property of items, in bins with equal numbers of items, as far as equal values allow.
 
-Items of one suite are alike, so whole suites are drawn anew, and items within them: with suites that differ much, intervals
-are far wider than those of as many independent items.
+Items of a suite are similar, so the bootstrap resamples suites, and items within them. If suites differ much, intervals
+are far wider than those of the same number of independent items.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,15 @@ Numbers = NDArray[np.float64]
 
 
 def curves(pairs: pl.DataFrame, properties: Sequence[str], bins: int = BINS) -> pl.DataFrame:
-    """A row a model, property and bin: accuracy with its interval, and the mean of the property; columns as in `SCHEMA`.
+    """Compute accuracy with its interval, and the mean of the property, for each model, property and bin.
+
+    Columns are those of `SCHEMA`.
 
     Arguments:
-        pairs: columns model, suite, value (1, 0 or nan) and one of numbers for each property; a row without a finite number
-            or without a value is left out.
-        bins: at most so many for each model.
+        pairs: columns model, suite, value (1, 0 or nan) and one numeric column for each property. Rows without a finite
+            property or without a value are excluded.
+        properties: the names of the properties.
+        bins: the maximum number of bins for each model.
     """
     rows: list[tuple[object, ...]] = []
     for (model,), table in pairs.group_by("model", maintain_order=True):
@@ -39,7 +42,7 @@ def curves(pairs: pl.DataFrame, properties: Sequence[str], bins: int = BINS) -> 
 
 
 def edges(values: Numbers, bins: int) -> Numbers:
-    """Borders of bins with equal counts; fewer where values are equal. A value on a border belongs to the bin below it.
+    """Return the edges of bins with equal counts; fewer bins if values are equal. Bins include their upper edge.
 
     >>> edges(np.array([1.0, 2, 3, 4]), 2).tolist(), edges(np.array([5.0, 5, 5, 5]), 2).tolist()
     ([1.0, 2.0, 4.0], [5.0, 5.0])
@@ -56,14 +59,14 @@ def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]
     places = np.searchsorted(borders[1:], numbers, side="left")
     suites = table["suite"].rank("dense").to_numpy().astype(int) - 1
     shape = int(suites.max()) + 1, len(borders) - 1
-    counts, right = np.zeros(shape, int), np.zeros(shape, int)
+    counts, correct = np.zeros(shape, int), np.zeros(shape, int)
     np.add.at(counts, (suites, places), 1)
-    np.add.at(right, (suites, places), values.astype(int))
-    low, high = _interval(counts, right)
+    np.add.at(correct, (suites, places), values.astype(int))
+    low, high = _interval(counts, correct)
     n, sums = counts.sum(0), np.bincount(places, numbers, minlength=shape[1])
     return [
         (
-            float(borders[at]), float(borders[at + 1]), float(sums[at] / n[at]), float(right[:, at].sum() / n[at]),
+            float(borders[at]), float(borders[at + 1]), float(sums[at] / n[at]), float(correct[:, at].sum() / n[at]),
             float(low[at]), float(high[at]), int(n[at]), int((counts[:, at] > 0).sum()),
         )
         for at in range(shape[1])
@@ -71,20 +74,20 @@ def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]
     ]  # fmt: skip
 
 
-def _interval(counts: NDArray[np.int64], right: NDArray[np.int64]) -> Numbers:
-    """The ends of the intervals, shape (2, bins); nan in a bin of one item."""
-    # Of each bin of a suite the number of its items and of the right ones is all that counts: drawing suites as a multinomial
-    # and right items as binomials is drawing one by one, in a time that doesn't grow with the items.
+def _interval(counts: NDArray[np.int64], correct_counts: NDArray[np.int64]) -> Numbers:
+    """Return the ends of the intervals; nan for a bin of one item. Shape (2, bins)."""
+    # A draw depends only on the numbers of items and of correct items of each suite and bin. So suites are drawn from a
+    # multinomial and correct items from binomial distributions, in a time that doesn't depend on the number of items.
     generator = np.random.default_rng([bootstrap.SEED, *counts.shape])
     suites = len(counts)
     times = generator.multinomial(suites, np.full(suites, 1 / suites), size=DRAWS)
     drawn = times[:, :, None] * counts
-    held = generator.binomial(drawn, right / np.maximum(counts, 1)).sum(1)
+    correct = generator.binomial(drawn, correct_counts / np.maximum(counts, 1)).sum(1)
     total = drawn.sum(1)
-    # A bin that a draw leaves empty says nothing in this draw.
-    shares = np.where(total > 0, held / np.maximum(total, 1), np.nan)
+    # A bin that is empty in a draw has no value in this draw.
+    shares = np.where(total > 0, correct / np.maximum(total, 1), np.nan)
     shares[:, counts.sum(0) < 2] = np.nan
-    found = np.full((2, counts.shape[1]), np.nan)
-    some = np.isfinite(shares).any(0)
-    found[:, some] = np.nanpercentile(shares[:, some], bootstrap.PERCENTILES, axis=0)
-    return found
+    ends = np.full((2, counts.shape[1]), np.nan)
+    defined = np.isfinite(shares).any(0)
+    ends[:, defined] = np.nanpercentile(shares[:, defined], bootstrap.PERCENTILES, axis=0)
+    return ends

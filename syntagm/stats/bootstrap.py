@@ -1,14 +1,14 @@
-"""Intervals by resampling items: what the number would have been with other items of the same kind.
+"""Percentile bootstrap over items: intervals for means of suites, and for means over suites.
 
-Percentile bootstrap: the items of a suite are redrawn with replacement, 10,000 times, and the interval runs from the
-2.5th to the 97.5th percentile of the means. For a number over several suites, items are redrawn within each suite.
+The items of a suite are resampled with replacement, 10,000 times, and the interval is from the 2.5th to the 97.5th
+percentile of the means. For a mean over several suites, items are resampled within each suite.
 
-The stream of random numbers is derived from the seed and the name of the suite, so that a suite has the same interval
-whatever stands beside it. Where several numbers stand in a row (`column_means`), rows are redrawn, and nan are left out in each
-draw. Clusters are redrawn in `stats.clustered`, suites with their items in `stats.binned`.
+The random numbers depend on the seed and the name of the suite, so that a suite has the same interval in any context.
+If each item has several numbers (`column_means`), whole rows are resampled, and nan is ignored in each draw. The
+cluster bootstrap is in `stats.clustered`, the bootstrap over suites and their items in `stats.binned`.
 
-Edges: without items, and with one, there is no interval (nan, nan), and in a score over suites a suite of one item adds no
-spread; if all items agree, the bootstrap has seen no spread and the interval has no width.
+With fewer than two items there is no interval (nan, nan). In a mean over suites, a suite with one item adds no
+variance. If all items have the same value, the interval has no width.
 """
 
 import hashlib
@@ -29,14 +29,16 @@ _KEPT = 1 << 22
 Draws = NDArray[np.float64]
 
 
-def redrawn_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = SEED) -> Draws:
-    """Means of `values` redrawn with replacement. Shape (draws,), in the unit of the values.
+def resampled_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = SEED) -> Draws:
+    """Compute the means of resampled values. Shape (draws,), in the unit of the values.
 
     Arguments:
-        values: one number an item. Shape (items,). With fewer than two, or if one is not finite, the means are nan.
-        key: whose items these are, e.g. the suite's name: the random numbers depend on it and on `seed` only.
+        values: one number for each item. Shape (items,). The means are nan with fewer than two items, or if a value is
+            not finite.
+        key: what the items are, for example the name of the suite; the random numbers depend only on it and on `seed`.
+        draws: the number of bootstrap samples.
 
-    >>> redrawn_means([0, 1, 1], "agreement", draws=4).round(2).tolist()  # each of them 0, 1/3, 2/3 or 1
+    >>> resampled_means([0, 1, 1], "agreement", draws=4).round(2).tolist()  # possible means: 0, 1/3, 2/3, 1
     [1.0, 0.67, 0.33, 1.0]
     """
     array = np.sort(np.asarray(values, np.float64), axis=None)
@@ -48,13 +50,14 @@ def redrawn_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = S
 
 
 def _few(ordered: Draws) -> tuple[tuple[float, ...], tuple[int, ...]] | None:
-    """The distinct values and how often each stands there, if they are few."""
+    """Return the distinct values and their counts if there are few; otherwise None."""
     distinct, counts = np.unique(ordered, return_counts=True)
     return (tuple(distinct.tolist()), tuple(counts.tolist())) if len(distinct) <= _FEW else None
 
 
-# The verdicts of a suite stand behind many numbers: its accuracy, means over suites of several kinds, each pair of models.
-# So it is kept how often each value was drawn, in as few bytes as can be; of the last value, the rest was drawn.
+# The verdicts of a suite are used in many numbers: its accuracy, means over suites, comparisons of models. So the
+# counts of each value in each draw are cached, in as few bytes as possible; the count of the last value follows from
+# the others.
 @lru_cache(maxsize=2048)
 def _often(counts: tuple[int, ...], key: str, draws: int, seed: int) -> NDArray[np.unsignedinteger[Any]]:
     drawn = _multinomial(np.array(counts), generator(key, seed), draws)
@@ -75,11 +78,13 @@ def _interval_of_few(distinct: tuple[float, ...], counts: tuple[int, ...], key: 
     return interval(_of_few(distinct, counts, key, DRAWS, SEED))
 
 
-def resampled_means(values: Draws, source: np.random.Generator, draws: int) -> Draws:
-    """Means of `values` redrawn with replacement, from random numbers that the caller has. Shape (draws,).
+def resampled_means_from(values: Draws, source: np.random.Generator, draws: int) -> Draws:
+    """Compute the means of resampled values with a given random generator. Shape (draws,).
 
     Arguments:
-        values: finite, in ascending order, so that the order of the items makes no difference. Shape (items,).
+        values: finite and in ascending order, so that the order of the items makes no difference. Shape (items,).
+        source: the random generator.
+        draws: the number of bootstrap samples.
     """
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= _FEW:
@@ -87,92 +92,94 @@ def resampled_means(values: Draws, source: np.random.Generator, draws: int) -> D
     return _by_items(values, source, draws)
 
 
-def redrawn_means_of_each(lists: Sequence[NDArray[np.float64]], key: str, draws: int = DRAWS) -> list[Draws]:
-    """What `redrawn_means` gives for each of the lists, but for rounding; lists of one length are redrawn together.
+def resampled_means_of_each(lists: Sequence[NDArray[np.float64]], key: str, draws: int = DRAWS) -> list[Draws]:
+    """Compute `resampled_means` for each list, up to numerical error; lists of the same length are resampled together.
 
     Arguments:
-        lists: of one suite, e.g. the bits of its regions. Shapes (items,).
+        lists: of one suite, for example the bits of its regions. Shapes (items,).
+        key, draws: as in `resampled_means`.
 
     >>> lists = [np.arange(20) / 7, np.arange(20.0) ** 2]
-    >>> together = redrawn_means_of_each(lists, "agreement")
-    >>> all(np.allclose(one, redrawn_means(values, "agreement")) for one, values in zip(together, lists))
+    >>> together = resampled_means_of_each(lists, "agreement")
+    >>> all(np.allclose(means, resampled_means(values, "agreement")) for means, values in zip(together, lists))
     True
     """
-    found: dict[int, Draws] = {}
-    many: dict[int, list[int]] = {}
+    results: dict[int, Draws] = {}
+    same_length: dict[int, list[int]] = {}
     for place, values in enumerate(lists):
         if len(values) < 2 or not np.isfinite(values).all() or len(np.unique(values)) <= _FEW:
-            found[place] = redrawn_means(values, key, draws)
+            results[place] = resampled_means(values, key, draws)
         else:
-            many.setdefault(len(values), []).append(place)
-    for places in many.values():
+            same_length.setdefault(len(values), []).append(place)
+    for places in same_length.values():
         means = _together(np.sort(np.array([lists[place] for place in places]), axis=1), key, draws)
-        found |= dict(zip(places, means, strict=True))
-    return [found[place] for place in range(len(lists))]
+        results |= dict(zip(places, means, strict=True))
+    return [results[place] for place in range(len(lists))]
 
 
 def column_means(values: NDArray[np.float64], key: str, draws: int = DRAWS, seed: int = SEED) -> Draws:
-    """The mean of each column over the rows redrawn. Shape (draws, columns); nan where a draw has no value.
+    """Compute the mean of each column over resampled rows. Shape (draws, columns); nan if a draw has no value.
 
     Arguments:
         values: shape (rows, columns); nan is undefined. With fewer than two rows the means are nan.
-        key: whose rows these are: the random numbers depend on it and on `seed` only.
+        key: what the rows are; the random numbers depend only on it and on `seed`.
+        draws: the number of bootstrap samples.
 
     >>> values = np.array([[0.0, 1.0], [1.0, np.nan], [1.0, 1.0]])
     >>> column_means(values, "agreement", draws=3).round(2).tolist()
     [[0.33, 1.0], [1.0, 1.0], [0.67, 1.0]]
     """
     rows, columns = values.shape
-    found = np.full((draws, columns), np.nan)
+    means = np.full((draws, columns), np.nan)
     if rows < 2:
-        return found
+        return means
     defined = ~np.isnan(values)
     both = np.hstack([np.where(defined, values, 0.0), defined])
     first = 0
-    for often in how_often(generator(key, seed), rows, draws):
+    for often in resampled_counts(generator(key, seed), rows, draws):
         sums = often.astype(np.float64) @ both
         with np.errstate(invalid="ignore"):
-            found[first : first + len(often)] = sums[:, :columns] / sums[:, columns:]
+            means[first : first + len(often)] = sums[:, :columns] / sums[:, columns:]
         first += len(often)
-    return found
+    return means
 
 
 def column_intervals(draws: Draws) -> Draws:
-    """The 2.5th and 97.5th percentile of each column, without the draws that have no value there. Shape (2, columns).
+    """Return the 2.5th and 97.5th percentile of each column, ignoring nan. Shape (2, columns).
 
     Arguments:
-        draws: as `column_means` gives them. Columns without any value have the ends nan.
+        draws: from `column_means`. The percentiles of a column without values are nan.
 
     >>> column_intervals(np.array([[0.0, np.nan], [np.nan, np.nan], [1.0, np.nan]])).round(3).tolist()
     [[0.025, nan], [0.975, nan]]
     """
-    held = ~np.isnan(draws).all(axis=0)
-    found = np.full((2, draws.shape[1]), np.nan)
-    found[:, held] = np.nanpercentile(draws[:, held], PERCENTILES, axis=0)
-    return found
+    defined = ~np.isnan(draws).all(axis=0)
+    ends = np.full((2, draws.shape[1]), np.nan)
+    ends[:, defined] = np.nanpercentile(draws[:, defined], PERCENTILES, axis=0)
+    return ends
 
 
 def column_estimates(values: NDArray[np.float64], key: str) -> list[tuple[float, float, float, int]]:
-    """Of each column the mean, the two ends of its interval, and how many rows are defined; undefined ones are left out.
+    """Return the mean of each column, the two ends of its interval, and the number of defined rows.
 
-    With fewer than two defined rows there is no interval (nan), without any no mean. Arguments as of `column_means`.
+    The interval is nan with fewer than two defined rows, the mean with none. Arguments are those of `column_means`.
 
     >>> [(mean, n) for mean, _, _, n in column_estimates(np.array([[0.0, np.nan], [1.0, np.nan]]), "agreement")]
     [(0.5, 2), (nan, 0)]
     """
     low, high = column_intervals(column_means(values, key))
-    found = []
+    estimates = []
     for number in range(values.shape[1]):
         defined = values[~np.isnan(values[:, number]), number]
         mean = float(defined.mean()) if len(defined) else np.nan
         between = (float(low[number]), float(high[number])) if len(defined) > 1 else (np.nan, np.nan)
-        found.append((mean, *between, len(defined)))
-    return found
+        estimates.append((mean, *between, len(defined)))
+    return estimates
 
 
 def interval(means: Draws) -> tuple[float, float]:
-    """The 2.5th and 97.5th percentile of redrawn means, (nan, nan) if they are nan."""
-    # As np.percentile does it, which takes three times as long to find out that this is all it has to do.
+    """Return the 2.5th and 97.5th percentile of resampled means, (nan, nan) if they are nan."""
+    # The same numbers as np.percentile, three times as fast.
     places = (len(means) - 1) * (np.array(PERCENTILES) / 100)
     below = places.astype(np.intp)
     above = np.minimum(below + 1, len(means) - 1)
@@ -185,41 +192,41 @@ def interval(means: Draws) -> tuple[float, float]:
 
 
 def mean_over_suites(values: Mapping[str, ArrayLike]) -> Draws:
-    """The unweighted mean over suites of the means of their redrawn items. Shape (draws,).
+    """Compute the unweighted mean over suites of the means of their resampled items. Shape (draws,).
 
-    A suite of one item stays as it is beside suites of more: nothing can be redrawn in it. Without any suite of two items,
-    or with a suite of none, the means are nan.
+    A suite with one item can't be resampled and stays constant. The means are nan if no suite has two items, or if a
+    suite has none.
 
     Arguments:
-        values: suite -> one number an item.
+        values: suite -> one number for each item.
     """
-    sizes = [np.size(one) for one in values.values()]
+    sizes = [np.size(items) for items in values.values()]
     if max(sizes, default=0) < 2 or 0 in sizes:
         return np.full(DRAWS, np.nan)
     total = np.zeros(DRAWS)
-    for suite, one in values.items():
-        total += redrawn_means(one, suite) if np.size(one) > 1 else np.asarray(one, np.float64)
+    for suite, items in values.items():
+        total += resampled_means(items, suite) if np.size(items) > 1 else np.asarray(items, np.float64)
     means: Draws = total / len(values)
     return means
 
 
 def interval_over_suites(values: Mapping[str, ArrayLike]) -> tuple[float, float]:
-    """The interval of what `mean_over_suites` gives for these values; that of one suite is kept, as many numbers need it.
+    """Return the interval of `mean_over_suites`; the interval of a single suite is cached, because it is used often.
 
     >>> values = {"agreement": [0, 1, 1, 1]}
     >>> interval_over_suites(values) == interval(mean_over_suites(values))
     True
     """
     if len(values) == 1:
-        [(suite, one)] = values.items()
-        array = np.sort(np.asarray(one, np.float64), axis=None)
+        [(suite, items)] = values.items()
+        array = np.sort(np.asarray(items, np.float64), axis=None)
         if len(array) > 1 and np.isfinite(array).all() and (few := _few(array)):
             return _interval_of_few(*few, suite)
     return interval(mean_over_suites(values))
 
 
 def method_over_suites(suites: int) -> str:
-    """What to call the method of a mean over so many suites.
+    """Name the method of a mean over a number of suites.
 
     >>> method_over_suites(31)
     'mean of 31 suites; bootstrap(items within suites, 10000, seed 1)'
@@ -229,10 +236,11 @@ def method_over_suites(suites: int) -> str:
 
 
 def remark(method: str, sizes: Mapping[str, int]) -> str:
-    """The method, and what suites with fewer than two items do to the interval, as far as there are any.
+    """Add to the name of a method a remark on suites with fewer than two items, if there are any.
 
     Arguments:
-        sizes: suite -> how many defined items it has.
+        method: the name of the method.
+        sizes: suite -> number of defined items.
 
     >>> remark(METHOD, {"agreement": 1})
     'bootstrap(items, 10000, seed 1); no interval: fewer than two items in agreement'
@@ -253,8 +261,8 @@ def _by_counts(distinct: Draws, counts: NDArray[np.int64], source: np.random.Gen
 
 
 def _multinomial(counts: NDArray[np.int64], source: np.random.Generator, draws: int) -> NDArray[np.int64]:
-    # How often each value is drawn is multinomial; for values 0 and 1 the sum of the draw is binomial(n, mean). The
-    # distribution is that of drawing items one by one, at a cost that doesn't grow with their number.
+    # The counts of the values in a bootstrap sample have a multinomial distribution (for values 0 and 1, a binomial
+    # one). Drawing them is equivalent to drawing items one by one, and the cost doesn't depend on the number of items.
     n = int(counts.sum())
     return source.multinomial(n, counts / n, size=draws)
 
@@ -270,9 +278,9 @@ def _by_items(values: Draws, source: np.random.Generator, draws: int) -> Draws:
 
 
 def _together(lists: NDArray[np.float64], key: str, draws: int) -> Draws:
-    """As `_by_items` for several lists of one length, with the same items drawn in each. Shape (lists, draws)."""
+    """Resample several lists of the same length like `_by_items`, with the same items in each. Shape (lists, draws)."""
     n = lists.shape[1]
-    # The models of a report are redrawn one after another, with the same items.
+    # The models of a report are resampled one after another with the same items, so the last counts are cached.
     parts = _kept(key, n, draws) if n * draws <= _KEPT else _columns(key, n, draws)
     return np.concatenate([lists @ often / n for often in parts], axis=1)
 
@@ -283,17 +291,20 @@ def _kept(key: str, n: int, draws: int) -> tuple[Draws, ...]:
 
 
 def _columns(key: str, n: int, draws: int) -> Iterator[Draws]:
-    """How often each item is drawn, a column a draw. Shapes (n, some draws)."""
-    return (often.T.astype(np.float64, order="C") for often in how_often(generator(key, SEED), n, draws))
+    """Yield the counts of each item, with one column for each draw. Shapes (n, draws in the chunk)."""
+    return (often.T.astype(np.float64, order="C") for often in resampled_counts(generator(key, SEED), n, draws))
 
 
-def how_often(source: np.random.Generator, n: int, draws: int, at_once: int = _CHUNK) -> Iterator[NDArray[np.int64]]:
-    """How often each of n rows is drawn in draws of n, some draws at a time. Shapes (some draws, n).
+def resampled_counts(
+    source: np.random.Generator, n: int, draws: int, at_once: int = _CHUNK
+) -> Iterator[NDArray[np.int64]]:
+    """Yield how often each of n rows occurs in each bootstrap sample, in chunks. Shapes (draws in the chunk, n).
 
-    A product with these counts gives the sums of all draws at once.
+    A matrix product with these counts gives the sums of all samples at once.
 
     Arguments:
-        at_once: so many numbers are drawn at a time, which makes no difference but to the memory.
+        source: the random generator.
+        at_once: the approximate number of random numbers in a chunk; it bounds the memory and doesn't change results.
     """
     rows = max(1, at_once // n)
     for start in range(0, draws, rows):
@@ -303,7 +314,7 @@ def how_often(source: np.random.Generator, n: int, draws: int, at_once: int = _C
 
 
 def generator(key: str, seed: int) -> np.random.Generator:
-    """The random numbers that belong to a name and a seed."""
+    """Return the random generator for a name and a seed."""
     digest = hashlib.sha256(key.encode()).digest()
     words: Sequence[int] = np.frombuffer(digest, "<u4").tolist()
     return np.random.Generator(np.random.PCG64([seed, *words]))

@@ -1,7 +1,7 @@
-"""How alike the accuracies of models are over suites: all correlations of two models, and an order that puts like by like.
+"""Correlations of the accuracies of models over suites, and an order of models by similarity.
 
-The suites are the units: intervals draw them anew. Two models are compared on the suites that have a value under both; with
-fewer than three, or if all values of one of them are equal, there is no correlation.
+Intervals are from a bootstrap over suites. Two models are compared on the suites with a value under both. The
+correlation is nan with fewer than three suites, or if all values of a model are equal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,35 +22,35 @@ METHOD = f"bootstrap(suites, {bootstrap.DRAWS}, seed {bootstrap.SEED})"
 
 
 def correlations(accuracies: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
-    """A row a pair of models and kind of correlation, Pearson's and Spearman's, with columns as in `SCHEMA`.
+    """Compute Pearson's and Spearman's correlation for each pair of models; columns as in `SCHEMA`.
 
     Arguments:
-        accuracies: model -> suite -> accuracy; nan where it is undefined.
+        accuracies: model -> suite -> accuracy; nan if undefined.
 
     >>> table = correlations({"a": {"s": 0.1, "t": 0.2, "u": 0.4}, "b": {"s": 0.5, "t": 0.6, "u": 0.8}})
     >>> table.select("a", "b", "kind", pl.col("r").round(6), "n").rows()
     [('a', 'b', 'Pearson', 1.0, 3), ('a', 'b', 'Spearman', 1.0, 3)]
     """
     pairs = list(combinations(accuracies, 2))
-    # One kind for all pairs, then the next: what is drawn of a model for one pair is then at hand for the others.
+    # First one kind for all pairs, then the other, so that the cached draws of a model are used by all its pairs.
     of_kind = [[_row(accuracies, a, b, kind) for a, b in pairs] for kind in METHODS]
-    rows = [row for several in zip(*of_kind, strict=True) for row in several]
+    rows = [row for rows_of_pair in zip(*of_kind, strict=True) for row in rows_of_pair]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def _row(accuracies: Mapping[str, Mapping[str, float]], a: str, b: str, kind: str) -> tuple[object, ...]:
     shared = [suite for suite in accuracies[a] if _defined(accuracies[a], suite) and _defined(accuracies[b], suite)]
     x, y = ([accuracies[model][suite] for suite in shared] for model in (a, b))
-    found = association(x, y, kind, key=f"{len(shared)} suites") if len(shared) > 2 else None
-    numbers = (found.value, found.low, found.high) if found else (np.nan,) * 3
+    correlation = association(x, y, kind, key=f"{len(shared)} suites") if len(shared) > 2 else None
+    numbers = (correlation.value, correlation.low, correlation.high) if correlation else (np.nan,) * 3
     return (a, b, kind, *numbers, len(shared), METHOD)
 
 
 def order(table: pl.DataFrame, models: Sequence[str], kind: str = "Pearson") -> list[str]:
-    """The models so that those most alike stand together: leaves of a tree of average linkage over 1 - r.
+    """Order models so that similar ones are neighbours, by hierarchical clustering (average linkage) of 1 - r.
 
-    A pair without a correlation is at distance 1, as if uncorrelated. Among the orders of the tree the one whose neighbours
-    are nearest (Bar-Joseph et al. 2001); the first model of `models` stands in its first half.
+    A pair without a correlation has distance 1, as if uncorrelated. Of the orders that the tree allows, it is the one
+    with the smallest distances between neighbours (Bar-Joseph et al. 2001). The first of `models` is in the first half.
     """
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform
@@ -66,12 +66,12 @@ def order(table: pl.DataFrame, models: Sequence[str], kind: str = "Pearson") -> 
 
 
 def matrix(table: pl.DataFrame, models: Sequence[str], kind: str) -> NDArray[np.float64]:
-    """The correlations as a symmetric matrix, 1 on the diagonal. Shape (models, models)."""
+    """Return the correlations as a symmetric matrix with 1 on the diagonal. Shape (models, models)."""
     places = {model: index for index, model in enumerate(models)}
-    made = np.eye(len(models))
+    result = np.eye(len(models))
     for a, b, r in table.filter(pl.col("kind") == kind).select("a", "b", "r").iter_rows():
-        made[places[a], places[b]] = made[places[b], places[a]] = r
-    return made
+        result[places[a], places[b]] = result[places[b], places[a]] = r
+    return result
 
 
 def _defined(values: Mapping[str, float], suite: str) -> bool:

@@ -1,9 +1,10 @@
-"""Logistic regression without random effects: which properties of items go with the odds that a prediction holds.
+"""Logistic regression without random effects, with standard errors for independent and for clustered items.
 
-Maximum likelihood by Newton's method (iteratively reweighted least squares), without a penalty. Items of one suite are alike, so
-beside the usual standard error there is one that takes suites for the units (the sandwich of Liang & Zeger 1986, with
-G / (G - 1)); it needs many suites, and is too small with few. Where a predictor parts the items that hold from those that
-don't, the likelihood has no maximum: that is said, and there are no estimates.
+It is fitted by maximum likelihood with Newton's method (iteratively reweighted least squares), without regularisation.
+Because items of a suite are similar, there is a second standard error with suites as clusters (the sandwich estimator
+of Liang & Zeger 1986, with the factor G / (G - 1) for G clusters). It needs many suites, and is too small with few. If
+a predictor separates the items with value 1 from those with value 0, the likelihood has no maximum: the fit then has a
+message and no estimates.
 """
 
 import math
@@ -17,18 +18,18 @@ from syntagm.errors import InputError
 
 Numbers = NDArray[np.float64]
 _STEPS, _CLOSE = 50, 1e-9
-# Beyond these log odds a probability is 0 or 1 to the last digits of a million items.
+# Beyond these log odds a probability can't be distinguished from 0 or 1, even with a million items.
 _FAR = 25.0
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A change of the log odds for each unit of a predictor.
+    """A coefficient: the change of the log odds for each unit of a predictor.
 
     Arguments:
-        se: if items were independent.
-        se_clustered: with clusters as the units; nan with fewer than two.
-        p: two-sided, of the larger of the two errors.
+        se: the standard error if items were independent.
+        se_clustered: the standard error with clusters; nan with fewer than two clusters.
+        p: two-sided, from the larger of the two standard errors.
     """
 
     name: str
@@ -43,10 +44,10 @@ class Fit:
     """A fitted model.
 
     Arguments:
-        coefficients: the intercept first; without estimates (nan) if `message` says why.
-        loglik, loglik_null: of the model and of the intercept alone, natural logarithms.
-        n, clusters: how many items, and groups of items.
-        message: "" if all is well.
+        coefficients: the intercept first; nan if there are no estimates, see `message`.
+        loglik, loglik_null: the log-likelihood of the model, and of the intercept alone, in nats.
+        n, clusters: the number of items and of clusters.
+        message: why there are no estimates; empty if there are.
     """
 
     coefficients: tuple[Coefficient, ...]
@@ -58,23 +59,23 @@ class Fit:
 
     @property
     def explained(self) -> float:
-        """McFadden's share of the log-likelihood of the intercept that the predictors take away."""
+        """McFadden's pseudo-R2: 1 - loglik / loglik_null."""
         return 1 - self.loglik / self.loglik_null if self.loglik_null else math.nan
 
 
 def fit(values: Numbers, predictors: Mapping[str, Numbers], clusters: Sequence[str] | None = None) -> Fit:
-    """Fit the log odds of 1 as a sum of the predictors.
+    """Fit the log odds of the value 1 as a linear function of the predictors.
 
     Arguments:
         values: 0 or 1. Shape (items,).
         predictors: name -> numbers. Shape (items,).
-        clusters: the group of each item, for instance its suite.
+        clusters: the cluster of each item, for example its suite.
 
     Raises:
-        InputError: a value is not 0 or 1, a predictor is not finite, or predictors say the same.
+        InputError: a value is not 0 or 1, a predictor is not finite, or predictors are linearly dependent.
 
-    >>> made = fit(np.array([1.0, 1, 1, 0, 1, 0, 0, 0]), {"long": np.array([0.0, 0, 0, 0, 1, 1, 1, 1])})
-    >>> [round(one.estimate, 6) for one in made.coefficients]  # odds 3 : 1 and 1 : 3, log 3 and log 1/3 - log 3
+    >>> model = fit(np.array([1.0, 1, 1, 0, 1, 0, 0, 0]), {"long": np.array([0.0, 0, 0, 0, 1, 1, 1, 1])})
+    >>> [round(coefficient.estimate, 6) for coefficient in model.coefficients]  # odds 3 : 1 and 1 : 3: log 3, -2 log 3
     [1.098612, -2.197225]
     """
     design = np.column_stack([np.ones(len(values)), *predictors.values()])
@@ -82,50 +83,50 @@ def fit(values: Numbers, predictors: Mapping[str, Numbers], clusters: Sequence[s
     _refuse(values, design, names)
     groups = np.unique(np.asarray(clusters if clusters is not None else [""] * len(values)), return_inverse=True)[1]
     share = float(values.mean())
-    null = sum(count * math.log(one) for one in (share, 1 - share) if (count := one * len(values)))
-    found, message = _maximum(values, design)
+    null = sum(count * math.log(p) for p in (share, 1 - share) if (count := p * len(values)))
+    weights, message = _maximum(values, design)
     counted = int(groups.max()) + 1
-    if found is None:
+    if weights is None:
         empty = tuple(Coefficient(name, *(math.nan,) * 4) for name in names)
         return Fit(empty, math.nan, null, len(values), counted, message)
-    made = zip(names, found, *_errors(values, design, found, groups), strict=True)
-    coefficients = tuple(_coefficient(name, *map(float, numbers)) for name, *numbers in made)
-    return Fit(coefficients, _loglik(values, design @ found), null, len(values), counted, "")
+    rows = zip(names, weights, *_errors(values, design, weights, groups), strict=True)
+    coefficients = tuple(_coefficient(name, *map(float, numbers)) for name, *numbers in rows)
+    return Fit(coefficients, _loglik(values, design @ weights), null, len(values), counted, "")
 
 
 def _maximum(values: Numbers, design: Numbers) -> tuple[Numbers | None, str]:
     if values.min() == values.max():
         return None, f"all values are {values[0]:g}"
-    found = np.zeros(design.shape[1])
-    last = _loglik(values, design @ found)
+    weights = np.zeros(design.shape[1])
+    last = _loglik(values, design @ weights)
     for _ in range(_STEPS):
-        fitted = _probability(design @ found)
+        fitted = _probability(design @ weights)
         information = design.T @ (design * (fitted * (1 - fitted))[:, None])
         if np.linalg.cond(information) > 1e14:
             break
         step = np.linalg.solve(information, design.T @ (values - fitted))
-        # Newton's step may overshoot; the likelihood has one maximum, so half the way is always better in the end.
-        while (now := _loglik(values, design @ (found + step))) < last - 1e-9 * abs(last) and np.abs(
+        # Newton's step may overshoot. The likelihood is concave, so halving the step increases it eventually.
+        while (now := _loglik(values, design @ (weights + step))) < last - 1e-9 * abs(last) and np.abs(
             step
         ).max() > _CLOSE:
             step = step / 2
-        found, last = found + step, now
+        weights, last = weights + step, now
         if np.abs(step).max() < _CLOSE:
-            return found, ""
-        if np.abs(design @ found).max() > _FAR and last > -1e-6 * len(values):
+            return weights, ""
+        if np.abs(design @ weights).max() > _FAR and last > -1e-6 * len(values):
             break
     return None, "no maximum: a predictor parts what holds from what does not, wholly or in part"
 
 
-def _errors(values: Numbers, design: Numbers, found: Numbers, groups: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
-    """Standard errors of independent items, and of independent groups."""
-    fitted = _probability(design @ found)
+def _errors(values: Numbers, design: Numbers, weights: Numbers, groups: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+    """Return the standard errors for independent items, and for independent clusters."""
+    fitted = _probability(design @ weights)
     inverse = np.linalg.inv(design.T @ (design * (fitted * (1 - fitted))[:, None]))
     plain = np.sqrt(np.diag(inverse))
     counted = int(groups.max()) + 1
     if counted < 2:
-        return plain, np.full(len(found), np.nan)
-    scores = np.zeros((counted, len(found)))
+        return plain, np.full(len(weights), np.nan)
+    scores = np.zeros((counted, len(weights)))
     np.add.at(scores, groups, design * (values - fitted)[:, None])
     middle = scores.T @ scores * counted / (counted - 1)
     return plain, np.sqrt(np.diag(inverse @ middle @ inverse))
@@ -144,8 +145,8 @@ def _refuse(values: Numbers, design: Numbers, names: Sequence[str]) -> None:
             raise InputError("logistic regression", f"{name} with a value that is not finite", "finite numbers")
     scaled = design / np.maximum(np.abs(design).max(0), 1e-300)
     if np.linalg.matrix_rank(scaled, tol=1e-9 * math.sqrt(len(values))) < len(names):
-        found = "predictors of which one follows from the others: " + ", ".join(names)
-        raise InputError("logistic regression", found, "predictors that don't", "Leave one of them out.")
+        found = "linearly dependent predictors: " + ", ".join(names)
+        raise InputError("logistic regression", found, "linearly independent predictors", "Remove one of them.")
 
 
 def _loglik(values: Numbers, odds: Numbers) -> float:

@@ -1,10 +1,11 @@
-"""Two models on the same items: by how much they differ, on which items, and on which suites significantly.
+"""Paired comparison of two models on the same items: differences, discordant items and significance.
 
-Every number is paired: items that are undefined under either model are left out and counted, and the differences are of
-the second model minus the first, item by item. Intervals redraw items, as in `stats.bootstrap`. The p of McNemar's exact test is
-adjusted over the suites that are compared: with 34 of them, one or two have p < 0.05 though nothing differs. A suite without an
-item that is defined under both models is not tested and not counted. Measures whose values are no verdicts (`equal_weight`,
-`model_weight`) have a difference and no more: none of their items holds or fails; see `kind_of`.
+Differences are of the second model minus the first, item by item. Items that are undefined under either model are
+excluded, and their number is given. Intervals are from a bootstrap over items, as in `stats.bootstrap`. The p of
+McNemar's exact test is adjusted over the compared suites: of 34 suites, one or two are expected to have p < 0.05 even
+if the models don't differ. A suite without items that are defined under both models is not tested, and doesn't count in
+the adjustment. Measures that are not verdicts (`equal_weight`, `model_weight`) have a difference only, since their
+items neither hold nor fail; see `kind_of`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,12 +28,13 @@ PAIR_COLUMNS = ("suite", "item", "measure", "value_a", "value_b", "margin_a", "m
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """How two lists of verdicts on the same items go together.
+    """Contingency table of the verdicts of two models on the same items.
 
     Arguments:
-        both, only_a, only_b, neither: on how many items the prediction holds under both, one, none.
-        ties_a, ties_b: how many of the items are ties.
-        p: of McNemar's test; 1 without items.
+        both, only_a, only_b, neither: the number of items on which the prediction holds under both models, under one
+            only, or under neither.
+        ties_a, ties_b: the number of ties under each model.
+        p: of McNemar's exact test; 1 without items.
     """
 
     both: int
@@ -45,22 +47,22 @@ class Verdicts:
 
     @property
     def discordant(self) -> int:
-        """How many items are judged differently."""
+        """The number of items that are judged differently."""
         return self.only_a + self.only_b
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two things compared, b against a, as a rule on the same items: two models, two measures, two series of checkpoints.
+    """A comparison of b with a, usually on the same items: two models, two measures, or two series of checkpoints.
 
     Arguments:
-        group: what is compared: a suite and a measure, or the measure over suites.
-        difference: b - a, with ties 0 and the left-out items as undefined; its method says how the interval was made.
-        a, b: their accuracies (of shares, means) on the n items; over suites, the unweighted means. None where a difference is
-            all that is asked for.
-        margin: the mean difference of the margins, b - a, in bits; None if it is not asked for, and of what has no margins.
-        verdicts: what is counted and tested of verdicts; None of other values.
-        holm, benjamini_hochberg: p adjusted over the suites compared; nan where nothing was tested.
+        group: what the comparison is about: a suite and a measure, or a measure over suites.
+        difference: b - a. It has 0 ties, and the excluded items count as undefined.
+        a, b: the accuracies (or means of other values) on the n items; over suites, unweighted means. None if only the
+            difference was computed.
+        margin: the mean difference of the margins, b - a, in bits; None if not requested, or if there are no margins.
+        verdicts: counts and test of verdicts; None for other values.
+        holm, benjamini_hochberg: p adjusted over the compared suites; nan without a test.
     """
 
     group: Group
@@ -74,61 +76,66 @@ class Comparison:
 
     @property
     def n(self) -> int:
-        """How many items are defined on both sides."""
+        """The number of items that are defined on both sides."""
         return self.difference.n
 
     @property
     def tested(self) -> bool:
-        """Is there a test? Not without an item, and not of shares."""
+        """Whether there is a test: there are items, and their values are verdicts."""
         return self.verdicts is not None and self.n > 0
 
     @property
     def p(self) -> float:
-        """Of McNemar's test; nan where nothing was tested."""
+        """The p of McNemar's exact test; nan without a test."""
         return self.verdicts.p if self.verdicts is not None and self.n else np.nan
 
 
 def kind_of(values: ArrayLike, margins: ArrayLike) -> Kind:
-    """What the values of one measure are: verdicts (1 holds, 0 fails, with margins), shares from 0 to 1, or bits.
+    """Return what the values of a measure are: verdicts (1 holds, 0 fails, with margins), shares from 0 to 1, or bits.
 
     Arguments:
-        values, margins: of one measure. Those whose value is nan don't count; without any other they are taken for verdicts.
+        values, margins: of one measure. Values that are nan are ignored; if all are nan, the kind is verdicts.
 
     >>> kind_of([1.0, 0.0, np.nan], [2.5, -1.0, np.nan]).name
     'VERDICT'
     >>> kind_of([1.0, 0.6], [np.nan, np.nan]).name, kind_of([1.0, 7.5], [np.nan, np.nan]).name
     ('SHARE', 'BITS')
     """
-    found, beside = np.asarray(values, np.float64), np.asarray(margins, np.float64)
-    defined = ~np.isnan(found)
-    kept = found[defined]
-    if not len(kept) or (np.isin(kept, (0.0, 1.0)).all() and not np.isnan(beside[defined]).all()):
+    numbers, of_margins = np.asarray(values, np.float64), np.asarray(margins, np.float64)
+    defined = ~np.isnan(numbers)
+    defined_values = numbers[defined]
+    if not len(defined_values) or (
+        np.isin(defined_values, (0.0, 1.0)).all() and not np.isnan(of_margins[defined]).all()
+    ):
         return Kind.VERDICT
-    return Kind.SHARE if ((kept >= 0) & (kept <= 1)).all() else Kind.BITS
+    return Kind.SHARE if ((defined_values >= 0) & (defined_values <= 1)).all() else Kind.BITS
 
 
 def kind_of_pairs(pairs: pl.DataFrame) -> Kind:
-    """The same of both sides of pairs of one measure, as `pair` makes them."""
+    """Return the kind of the values on both sides of pairs of one measure, from `pair`."""
     values, margins = (pl.concat([pairs[f"{name}_{side}"] for side in "ab"]) for name in ("value", "margin"))
     return kind_of(values.to_numpy(), margins.to_numpy())
 
 
 def refuse_others_than_verdicts(pairs: pl.DataFrame, what: str) -> None:
-    """Refuse to make something of pairs that are no verdicts.
+    """Refuse pairs whose values are not verdicts.
+
+    Arguments:
+        what: what needs verdicts, for the message.
 
     Raises:
-        UsageError: they are something else.
+        UsageError: the values are not verdicts.
     """
     if (kind := kind_of_pairs(pairs)) is not Kind.VERDICT:
         named = ", ".join(pairs["measure"].unique(maintain_order=True))
         raise UsageError(
-            what, f"{named}, whose values are {kind.value}: none holds or fails", "a measure of verdicts",
-            "By how much models differ: `syntagm compare A B --measure M`, `syntagm table comparison A B measure=M`.",
+            what, f"{named}, whose values are {kind.value}", "a measure whose values are verdicts",
+            "For differences: `syntagm compare A B --measure M` or `syntagm table comparison A B measure=M`.",
         )  # fmt: skip
 
 
 def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
-    """Two tables of results, of one model each, side by side: a row an item and measure, columns as in `PAIR_COLUMNS`.
+    """Join the results of two models, one row for each item and measure, with columns as in `PAIR_COLUMNS`.
 
     An item that only one table has is undefined (nan) in the other.
     """
@@ -141,65 +148,66 @@ def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
 
 
 def discordant(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The items that the models judge differently, in order; of pairs of verdicts."""
+    """Return the pairs of verdicts that differ, in order."""
     return _defined(pairs).filter(pl.col("value_a") != pl.col("value_b"))
 
 
 def by_suite(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> list[Comparison]:
-    """One comparison a suite, in the order of first appearance.
+    """Compare two models on each suite, in the order of first appearance.
 
     Arguments:
-        pairs: of one measure, as `pair` makes them.
-        tolerances: margins within so many bits are ties, under a and under b.
-        margins: is the difference of margins asked for, too?
+        pairs: of one measure, from `pair`.
+        tolerances: margins within this many bits are ties, under a and under b.
+        margins: whether to compute the difference of margins, too.
 
     >>> rows = [("s", str(k), "first", float(k > 5), 1.0, 0.0, 1.0) for k in range(8)]
-    >>> [one] = by_suite(pl.DataFrame(rows, schema=PAIR_COLUMNS, orient="row"), (1e-4, 1e-4))
-    >>> one.a.value, one.b.value, one.verdicts.only_b, one.p  # 6 items, all to b: 2 / 2**6
+    >>> [suite] = by_suite(pl.DataFrame(rows, schema=PAIR_COLUMNS, orient="row"), (1e-4, 1e-4))
+    >>> suite.a.value, suite.b.value, suite.verdicts.only_b, suite.p  # 6 discordant items, all for b: 2 / 2**6
     (0.25, 1.0, 6, 0.03125)
     """
     judged = kind_of_pairs(pairs) is Kind.VERDICT
     measure = _measure(pairs)
-    found = [
-        _comparison(Group(suite=one.suite, measure=measure), [one], tolerances, judged, margins) for one in _both(pairs)
+    comparisons = [
+        _comparison(Group(suite=items.suite, measure=measure), [items], tolerances, judged, margins)
+        for items in _defined_items(pairs)
     ]
-    return _adjusted(found)
+    return _adjusted(comparisons)
 
 
 def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> Comparison:
-    """One comparison over all suites; arguments as of `by_suite`.
+    """Compare two models over all suites; arguments as in `by_suite`.
 
-    Accuracies, difference and margin are unweighted means of those of the suites, with items redrawn within suites; counts
-    and p are of all items together, and p is not adjusted.
+    Accuracies, difference and margin are unweighted means over suites, with intervals that resample items within
+    suites. Counts and p are for all items together, and p is not adjusted.
     """
     judged = kind_of_pairs(pairs) is Kind.VERDICT
-    return _comparison(Group(measure=_measure(pairs)), _both(pairs), tolerances, judged, margins)
+    return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), tolerances, judged, margins)
 
 
 def _measure(pairs: pl.DataFrame) -> str:
     return ", ".join(pairs["measure"].unique(maintain_order=True))
 
 
-def _adjusted(found: Sequence[Comparison]) -> list[Comparison]:
-    """The same with p adjusted over those that were tested."""
-    tested = [place for place, one in enumerate(found) if one.tested]
-    p = [found[place].p for place in tested]
-    made = list(found)
+def _adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Add p-values that are adjusted over all tested comparisons."""
+    tested = [place for place, comparison in enumerate(comparisons) if comparison.tested]
+    p = [comparisons[place].p for place in tested]
+    adjusted = list(comparisons)
     for place, *numbers in zip(tested, holm(p), benjamini_hochberg(p), strict=True):
-        made[place] = replace(made[place], holm=numbers[0], benjamini_hochberg=numbers[1])
-    return made
+        adjusted[place] = replace(adjusted[place], holm=numbers[0], benjamini_hochberg=numbers[1])
+    return adjusted
 
 
 @dataclass(frozen=True, slots=True)
-class _Both:
-    """The items of a suite that are defined under both models, and how many are not. Arrays: shape (items,)."""
+class _Items:
+    """The items of a suite that are defined under both models, and the number of the others. Arrays: shape (items,)."""
 
     suite: str
     value_a: NDArray[np.float64]
     value_b: NDArray[np.float64]
     margin_a: NDArray[np.float64]
     margin_b: NDArray[np.float64]
-    left_out: int
+    excluded: int
 
 
 _NUMBERS = ("value_a", "value_b", "margin_a", "margin_b")
@@ -213,48 +221,49 @@ def _defined(pairs: pl.DataFrame) -> pl.DataFrame:
     return pairs.filter(_is_defined())
 
 
-def _both(pairs: pl.DataFrame) -> list[_Both]:
+def _defined_items(pairs: pl.DataFrame) -> list[_Items]:
     both = _is_defined()
     table = pairs.group_by("suite", maintain_order=True).agg(
-        *(pl.col(name).filter(both) for name in _NUMBERS), left_out=(~both).sum()
+        *(pl.col(name).filter(both) for name in _NUMBERS), excluded=(~both).sum()
     )
-    arrays = [[one.to_numpy().astype(np.float64) for one in table[name]] for name in _NUMBERS]
-    return [_Both(*row) for row in zip(table["suite"], *arrays, table["left_out"], strict=True)]
+    arrays = [[values.to_numpy().astype(np.float64) for values in table[name]] for name in _NUMBERS]
+    return [_Items(*row) for row in zip(table["suite"], *arrays, table["excluded"], strict=True)]
 
 
 def _comparison(
-    group: Group, suites: Sequence[_Both], tolerances: tuple[float, float], judged: bool, margins: bool
+    group: Group, suites: Sequence[_Items], tolerances: tuple[float, float], judged: bool, margins: bool
 ) -> Comparison:
-    with np.errstate(invalid="ignore"):  # infinite margins of one sign have the difference nan
-        apart = {one.suite: one.margin_b - one.margin_a for one in suites} if judged and margins else None
-    left_out = sum(one.left_out for one in suites)
+    with np.errstate(invalid="ignore"):  # the difference of infinite margins of the same sign is nan
+        of_margins = {items.suite: items.margin_b - items.margin_a for items in suites} if judged and margins else None
+    excluded = sum(items.excluded for items in suites)
     return Comparison(
         group,
-        _estimate(group, {one.suite: one.value_b - one.value_a for one in suites}, left_out, ", paired"),
-        _estimate(group, {one.suite: one.value_a for one in suites}, left_out),
-        _estimate(group, {one.suite: one.value_b for one in suites}, left_out),
-        _estimate(group, apart, left_out, ", paired") if apart is not None else None,
+        _estimate(group, {items.suite: items.value_b - items.value_a for items in suites}, excluded, ", paired"),
+        _estimate(group, {items.suite: items.value_a for items in suites}, excluded),
+        _estimate(group, {items.suite: items.value_b for items in suites}, excluded),
+        _estimate(group, of_margins, excluded, ", paired") if of_margins is not None else None,
         _verdicts(suites, tolerances) if judged else None,
     )
 
 
-def _verdicts(suites: Sequence[_Both], tolerances: tuple[float, float]) -> Verdicts:
-    a, b, *margins = (np.concatenate([getattr(one, name) for one in suites] or [[]]) for name in _NUMBERS)
-    both, only_a, only_b = (int(found.sum()) for found in ((a == b) & (a > 0), a > b, b > a))
-    ties_a, ties_b = (int((np.abs(one) <= most).sum()) for one, most in zip(margins, tolerances, strict=True))
+def _verdicts(suites: Sequence[_Items], tolerances: tuple[float, float]) -> Verdicts:
+    a, b, *margins = (np.concatenate([getattr(items, name) for items in suites] or [[]]) for name in _NUMBERS)
+    both, only_a, only_b = (int(cell.sum()) for cell in ((a == b) & (a > 0), a > b, b > a))
+    ties_a, ties_b = (int((np.abs(side) <= most).sum()) for side, most in zip(margins, tolerances, strict=True))
     neither = len(a) - both - only_a - only_b
     return Verdicts(both, only_a, only_b, neither, ties_a, ties_b, mcnemar(only_a, only_b))
 
 
-def _estimate(group: Group, values: Mapping[str, NDArray[np.float64]], left_out: int, said: str = "") -> Estimate:
-    """The mean over suites of the means of their values."""
-    sizes = {suite: len(one) for suite, one in values.items()}
+def _estimate(group: Group, values: Mapping[str, NDArray[np.float64]], excluded: int, suffix: str = "") -> Estimate:
+    """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
+    sizes = {suite: len(items) for suite, items in values.items()}
     method = bootstrap.METHOD if group.suite else bootstrap.method_over_suites(len(values))
-    value = float(np.mean([_mean(one) for one in values.values()])) if values else np.nan
+    value = float(np.mean([_mean(items) for items in values.values()])) if values else np.nan
     ends = bootstrap.interval_over_suites(values)
-    return Estimate(group, value, *ends, sum(sizes.values()), bootstrap.remark(f"{method}{said}", sizes), 0, left_out)
+    method = bootstrap.remark(f"{method}{suffix}", sizes)
+    return Estimate(group, value, *ends, sum(sizes.values()), method, 0, excluded)
 
 
 def _mean(values: NDArray[np.float64]) -> float:
-    with np.errstate(invalid="ignore"):  # infinite margins of both signs have the mean nan
+    with np.errstate(invalid="ignore"):  # the mean of infinite margins of both signs is nan
         return float(values.mean()) if len(values) else np.nan

@@ -1,9 +1,9 @@
-"""From results to scores: the accuracy of each suite and measure, and the mean over suites.
+"""Scores from results: the accuracy of each suite and measure, and the mean over suites.
 
-A suite may make several predictions. Two published rules make one verdict an item of them: `first` takes the first
-prediction (the raw results of Hu et al. 2020), `all` holds if all of them hold (the Hugging Face metric
-`cpllab/syntaxgym`); under `all` an item is undefined if any of its predictions is. The name of a measure is a rule, too:
-that measure, in the suites that have it.
+A suite may have several predictions. Two published rules combine them into one verdict for each item: `first` takes the
+first prediction (the raw results of Hu et al. 2020), `all` requires that all predictions hold (the Hugging Face metric
+`cpllab/syntaxgym`). Under `all`, an item is undefined if any of its predictions is. The name of a measure is also a
+rule: it takes that measure in the suites that have it.
 
 Tables of results have the columns model, suite, item, measure, value (1, 0 or nan) and margin (bits).
 """
@@ -25,12 +25,12 @@ _ITEM = ("model", "suite", "item")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the items of one suite say of one model: the defined values, and how many others there are.
+    """The values of the items of one suite under one model.
 
     Arguments:
-        values: shape (items,).
+        values: the defined values. Shape (items,).
         ties: how many of them have a margin within the tolerance.
-        undefined: how many further items have no value.
+        undefined: the number of further items, which have no value.
     """
 
     suite: str
@@ -45,7 +45,7 @@ class Sample:
 
 
 def accuracy(results: pl.DataFrame, tolerance: float) -> list[Estimate]:
-    """The accuracy of each model, suite and measure, in the order of first appearance.
+    """Compute the accuracy of each model, suite and measure, in the order of first appearance.
 
     Arguments:
         tolerance: margins within this many bits are ties.
@@ -67,18 +67,19 @@ def score(
     tag: str = "",
     labels: Mapping[str, str] | None = None,
 ) -> list[Estimate]:
-    """The unweighted mean over suites of their accuracy: of all suites, or of each group of suites with one label.
+    """Compute the unweighted mean accuracy over all suites, or over the suites with each label.
 
-    A suite that has no defined item makes the score nan: a score over fewer suites is another score.
+    The score is nan if a suite has no defined item, because a score over fewer suites would not be comparable.
 
     Arguments:
-        predictions: suite -> names of its predictions, in order; the suites that the score is about.
+        predictions: suite -> names of its predictions in order, for all suites to include.
+        tolerance: margins within this many bits are ties.
         rule: "first", "all", or the name of a measure.
-        tag: what the labels are, e.g. "circuit".
-        labels: suite -> label; suites without one are left out. Without labels: one score over all suites.
+        tag: the name of the labels, for example "circuit".
+        labels: suite -> label; suites without a label are excluded. None: one score over all suites.
 
     Returns:
-        One estimate for each model and label; groups have model, rule and, with a tag, its label.
+        One estimate for each model and label; its group has model, rule and, if there is a tag, the label.
     """
     suites = [suite for suite, names in predictions.items() if names and (rule in ("first", "all") or rule in names)]
     labels = dict.fromkeys(suites, "") if labels is None else labels
@@ -86,10 +87,10 @@ def score(
     estimates = []
     for model in table["model"].unique(maintain_order=True):
         rows = table.filter(pl.col("model") == model)
-        found = {sample.suite: sample for _, sample in samples(rows, tolerance)}
+        by_suite = {sample.suite: sample for _, sample in samples(rows, tolerance)}
         for label in dict.fromkeys(labels[suite] for suite in suites if suite in labels):
             chosen = [
-                found.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
+                by_suite.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
             ]
             group = Group(str(model), rule=rule, labels=((tag, label),) if tag else ())
             estimates.append(_estimate(group, chosen, bootstrap.method_over_suites(len(chosen))))
@@ -97,7 +98,7 @@ def score(
 
 
 def verdicts(results: pl.DataFrame, predictions: Predictions, rule: str) -> pl.DataFrame:
-    """One row an item: the results under `rule`, which stands in the column measure.
+    """Return the results by a rule, one row for each item, with the rule in the column `measure`.
 
     >>> rows = [("m", "s", "1", "0", 1.0, 2.0), ("m", "s", "1", "1", 0.0, -3.0)]
     >>> table = pl.DataFrame(rows, schema=["model", "suite", "item", "measure", "value", "margin"], orient="row")
@@ -127,7 +128,7 @@ def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFram
 
 
 def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[Group, Sample]]:
-    """The items of each model, suite and measure, in the order of first appearance."""
+    """Yield the items of each model, suite and measure, in the order of first appearance."""
     keys = ("model", "suite", "measure")
     defined = pl.col("value").is_not_nan()
     tied = pl.col("margin").abs() <= tolerance

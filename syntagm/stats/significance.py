@@ -1,10 +1,10 @@
-"""McNemar's exact test: is the split of the items on which two things disagree more uneven than chance makes it?"""
+"""McNemar's exact test of the difference between two models on the same items."""
 
 LEVEL = 0.05
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """The exact two-sided p: how likely so uneven a split of the discordant items is if each side has one half.
+    """Compute the exact two-sided p: the probability of at least as uneven a split of the discordant items by chance.
 
     >>> round(mcnemar(1, 5), 5)  # 2 (1 + 6) / 2**6
     0.21875

@@ -1,8 +1,8 @@
-"""Accuracies of many suites whose bootstrap draws are kept, so that means and differences of them have intervals, too.
+"""Accuracies of suites with their bootstrap draws, from which means and differences with intervals are computed.
 
-A mean over suites is unweighted, and items are drawn anew within each suite, as in `stats.score`. A difference between
-suites is the mean of differences of pairs of suites; their items have nothing to do with each other, and are drawn apart. A
-difference between two measures of the same items is taken item by item, and whole items are drawn.
+A mean over suites is unweighted, and items are resampled within each suite, as in `stats.score`. A difference between
+suites is the mean of the differences of pairs of suites; their items are unrelated and resampled independently. A
+difference between two measures of the same items is computed item by item, and whole items are resampled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,10 +22,11 @@ _ITEM = ("model", "suite", "item", OCCURRENCE)
 
 
 @dataclass(frozen=True, slots=True)
-class Redrawn:
-    """The items of a suite under one model, and the means of their draws.
+class Resampled:
+    """The items of a suite under one model, and their bootstrap means.
 
     Arguments:
+        sample: the items.
         means: shape (draws,); nan with fewer than two items.
     """
 
@@ -33,28 +34,33 @@ class Redrawn:
     means: bootstrap.Draws
 
 
-def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Key, Redrawn]:
-    """(model, suite) -> the values of one measure, in the order of first appearance.
+def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Key, Resampled]:
+    """Resample the values of one measure: (model, suite) -> items, in the order of first appearance.
 
     Arguments:
         results: columns model, suite, item, measure, value, margin.
-        tolerance: margins within so many bits are ties.
+        measure: the name of the measure.
+        tolerance: margins within this many bits are ties.
     """
     chosen = results.filter(pl.col("measure") == measure)
-    return {(group.model, group.suite): _drawn(sample) for group, sample in samples(chosen, tolerance)}
+    return {(group.model, group.suite): _resampled(sample) for group, sample in samples(chosen, tolerance)}
 
 
-def of_values(suite: str, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Redrawn:
-    """The items of one suite, a value each.
+def of_values(suite: str, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Resampled:
+    """Resample the items of one suite, given their values.
 
     >>> of_values("agreement", [1, 1, 0, 0]).means.shape
     (10000,)
     """
-    return _drawn(Sample(suite, np.asarray(values, np.float64), ties, undefined))
+    return _resampled(Sample(suite, np.asarray(values, np.float64), ties, undefined))
 
 
-def of_counts(suite: str, right: int, n: int) -> Redrawn:
-    """A suite of which only the counts are known: for values of 0 and 1 that is all a bootstrap needs.
+def of_counts(suite: str, right: int, n: int) -> Resampled:
+    """Resample a suite of which only the counts are known; for values of 0 and 1 a bootstrap needs no more.
+
+    Arguments:
+        right: the number of items with value 1.
+        n: the number of items.
 
     >>> of_counts("agreement", 3, 4).sample.value
     0.75
@@ -62,11 +68,11 @@ def of_counts(suite: str, right: int, n: int) -> Redrawn:
     return of_values(suite, np.repeat([1.0, 0.0], [right, n - right]))
 
 
-def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: float) -> dict[Key, Redrawn]:
-    """(model, suite) -> value of the measure `first` less that of `second`, item by item: 1, 0 or -1.
+def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: float) -> dict[Key, Resampled]:
+    """Resample the differences of two measures, `first` minus `second`, item by item: (model, suite) -> items.
 
-    Only suites that have both; an item that is undefined under either is left out and counted. Ties are items with a tie
-    under either.
+    Only suites with both measures are included. An item that is undefined under either counts as undefined, an item
+    with a tie under either as a tie.
     """
     sides = [
         numbered(results.filter(pl.col("measure") == measure), "model", "suite").select(
@@ -85,58 +91,58 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
         (pl.col("tied").fill_null(False) & defined).sum().alias("ties"),
         (~defined).sum().alias("undefined"),
     )
-    named = [set(side.select("model", "suite").unique().iter_rows()) for side in sides]
+    present = [set(side.select("model", "suite").unique().iter_rows()) for side in sides]
     return {
         (model, suite): of_values(suite, values.to_numpy(), ties, undefined)
         for model, suite, values, ties, undefined in zip(*table.get_columns(), strict=True)
-        if (model, suite) in named[0] & named[1]
+        if (model, suite) in present[0] & present[1]
     }
 
 
-def mean(parts: Sequence[Redrawn], group: Group) -> Estimate:
-    """The unweighted mean over suites; nan if one of them has no defined item.
+def mean(suites: Sequence[Resampled], group: Group) -> Estimate:
+    """Compute the unweighted mean over suites; nan if one of them has no defined item.
 
     >>> [mean([of_counts("a", 1, 2), of_counts("b", 2, 2)], Group()).value]
     [0.75]
     """
-    return _estimate([(1 / len(parts), part) for part in parts], group, "")
+    return _estimate([(1 / len(suites), suite) for suite in suites], group, "")
 
 
-def contrast(pairs: Sequence[tuple[Redrawn, Redrawn]], group: Group) -> Estimate:
-    """The mean over pairs of suites of the first less the second; a suite may stand in several pairs.
+def contrast(pairs: Sequence[tuple[Resampled, Resampled]], group: Group) -> Estimate:
+    """Compute the mean over pairs of suites of the first minus the second; a suite may be in several pairs.
 
     >>> contrast([(of_counts("near", 4, 4), of_counts("far", 1, 4))], Group()).value
     0.75
     """
-    weighted = [(sign / len(pairs), part) for pair in pairs for sign, part in zip((1, -1), pair, strict=True)]
-    counted = "1 pair of suites" if len(pairs) == 1 else f"{len(pairs)} pairs of suites"
-    return _estimate(weighted, group, f"difference, {counted}; ")
+    weighted = [(sign / len(pairs), suite) for pair in pairs for sign, suite in zip((1, -1), pair, strict=True)]
+    number_of_pairs = "1 pair of suites" if len(pairs) == 1 else f"{len(pairs)} pairs of suites"
+    return _estimate(weighted, group, f"difference, {number_of_pairs}; ")
 
 
-def _estimate(weighted: Sequence[tuple[float, Redrawn]], group: Group, said: str) -> Estimate:
-    suites = {part.sample.suite: part.sample for _, part in weighted}
+def _estimate(weighted: Sequence[tuple[float, Resampled]], group: Group, prefix: str) -> Estimate:
+    suites = {member.sample.suite: member.sample for _, member in weighted}
     sizes = {name: len(sample.values) for name, sample in suites.items()}
     method = bootstrap.METHOD if len(suites) == 1 else bootstrap.method_over_suites(len(suites))
-    if said:
-        method = f"{said}bootstrap(items within suites, {bootstrap.DRAWS}, seed {bootstrap.SEED})"
-    value = float(sum(weight * part.sample.value for weight, part in weighted))
+    if prefix:
+        method = f"{prefix}bootstrap(items within suites, {bootstrap.DRAWS}, seed {bootstrap.SEED})"
+    value = float(sum(weight * member.sample.value for weight, member in weighted))
     low, high = bootstrap.interval(_means(weighted, sizes))
-    counted = suites.values()
+    all_samples = suites.values()
     return Estimate(
         group, value, low, high, sum(sizes.values()), bootstrap.remark(method, sizes),
-        sum(one.ties for one in counted), sum(one.undefined for one in counted),
+        sum(sample.ties for sample in all_samples), sum(sample.undefined for sample in all_samples),
     )  # fmt: skip
 
 
-def _means(weighted: Iterable[tuple[float, Redrawn]], sizes: Mapping[str, int]) -> bootstrap.Draws:
+def _means(weighted: Iterable[tuple[float, Resampled]], sizes: Mapping[str, int]) -> bootstrap.Draws:
     total = np.zeros(bootstrap.DRAWS)
     if max(sizes.values(), default=0) < 2 or 0 in sizes.values():
         return np.full(bootstrap.DRAWS, np.nan)
-    for weight, part in weighted:
-        # Nothing can be drawn anew in a suite of one item: it stays as it is.
-        total += weight * (part.means if len(part.sample.values) > 1 else part.sample.value)
+    for weight, member in weighted:
+        # A suite with one item can't be resampled and stays constant.
+        total += weight * (member.means if len(member.sample.values) > 1 else member.sample.value)
     return total
 
 
-def _drawn(sample: Sample) -> Redrawn:
-    return Redrawn(sample, bootstrap.redrawn_means(sample.values, sample.suite))
+def _resampled(sample: Sample) -> Resampled:
+    return Resampled(sample, bootstrap.resampled_means(sample.values, sample.suite))

@@ -1,8 +1,9 @@
-"""Trajectories: how a score goes along a series of checkpoints, where it reaches a level, and how far two series are apart.
+"""Trajectories of scores along series of checkpoints: where a level is reached, mean height, area between two curves.
 
-A curve is straight between two checkpoints, by the logarithm of what is counted (steps, words, tokens, parameters) unless
-`linear` says otherwise. Nothing is fitted or smoothed but the slope, which is `learning.line`'s. Intervals come from curves
-that were drawn anew, items redrawn alike at all checkpoints; they are about items, not about other trainings.
+Curves are interpolated linearly between checkpoints, on the logarithm of the position (steps, words, tokens or
+parameters) unless `linear` is set. They are not fitted or smoothed; only slopes are fitted, by
+`views.learning_curve.line`. Intervals are from bootstrap curves with the same items resampled at all checkpoints. They
+account for the choice of items, not of training runs.
 """
 
 from collections.abc import Sequence
@@ -22,9 +23,10 @@ class Crossing:
     """Where a curve reaches a level from below.
 
     Arguments:
-        at: what is counted there; nan if the level or the curve is not defined, infinite if it is never reached. If the
-            curve starts at the level or above it, its first place, and `before` says that it was reached before that.
-        times: how often the curve reaches the level, counting that.
+        at: the position; nan if the level or the curve is undefined, infinite if the level is never reached. If the
+            curve starts at the level or above it, its first position.
+        before: whether the curve starts at the level or above it.
+        times: how often the curve reaches the level, including a start at it or above it.
         kept: whether it stays at the level or above from there to the end.
     """
 
@@ -35,13 +37,18 @@ class Crossing:
 
 
 def crossing(x: ArrayLike, y: ArrayLike, level: float, linear: bool = False) -> Crossing:
-    """The first place where a curve reaches a level. Shapes (checkpoints,); x ascending, nan in y left out.
+    """Find the first position where a curve reaches a level from below.
 
-    >>> found = crossing([1, 4, 16], [0.2, 0.4, 0.8], 0.6)  # half way from 4 to 16 by logarithm
-    >>> round(found.at, 6), found.before, found.times, found.kept
+    Arguments:
+        x: positions, ascending. Shape (checkpoints,).
+        y: scores; nan is ignored. Shape (checkpoints,).
+        linear: whether to interpolate on x itself, not on its logarithm.
+
+    >>> reached = crossing([1, 4, 16], [0.2, 0.4, 0.8], 0.6)  # half way from 4 to 16 on the logarithm
+    >>> round(reached.at, 6), reached.before, reached.times, reached.kept
     (8.0, False, 1, True)
-    >>> found = crossing([1, 2, 4, 8], [0.5, 0.9, 0.5, 0.9], 0.7)
-    >>> found.times, found.kept
+    >>> reached = crossing([1, 2, 4, 8], [0.5, 0.9, 0.5, 0.9], 0.7)
+    >>> reached.times, reached.kept
     (2, False)
     >>> crossing([1, 2], [0.5, 0.6], 0.7).at, crossing([1, 2], [0.8, 0.6], 0.7)
     (inf, Crossing(at=1.0, before=True, times=1, kept=False))
@@ -57,13 +64,13 @@ def crossing(x: ArrayLike, y: ArrayLike, level: float, linear: bool = False) -> 
     if not len(rises):
         return Crossing(inf, False, 0, False)
     k = rises[0]
-    part = (level - values[k]) / (values[k + 1] - values[k])
-    at = _back(places[k] + part * (places[k + 1] - places[k]), linear)
+    fraction = (level - values[k]) / (values[k + 1] - values[k])
+    at = _back(places[k] + fraction * (places[k + 1] - places[k]), linear)
     return Crossing(at, False, times, bool(reached[k + 1 :].all()))
 
 
 def mean_height(x: ArrayLike, y: ArrayLike, linear: bool = False) -> float:
-    """The mean of a curve over its span: the area under it divided by its width. nan with fewer than two places.
+    """Compute the mean height of a curve: the area under it divided by its width; nan with fewer than two positions.
 
     >>> round(mean_height([1, 2, 8], [0.0, 0.6, 0.6]), 6)  # (1 doubling * 0.3 + 2 doublings * 0.6) / 3
     0.5
@@ -76,12 +83,12 @@ def mean_height(x: ArrayLike, y: ArrayLike, linear: bool = False) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """How far two curves are apart over the span that both have.
+    """The difference of two curves over the range that both cover.
 
     Arguments:
-        area: the area between them, second less first, in score times doublings (times units if linear).
-        mean: the area divided by the width: the mean difference.
-        low, high: the ends of the span.
+        area: the area between them, second minus first, in score times doublings (times units if linear).
+        mean: the mean difference: the area divided by the width of the range.
+        low, high: the ends of the range.
     """
 
     area: float
@@ -91,11 +98,11 @@ class Between:
 
 
 def between(first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLike], linear: bool = False) -> Between:
-    """The area between two curves, each (x, y); nan where they share no span.
+    """Compute the area between two curves, each given as (x, y); nan if their ranges don't overlap.
 
-    >>> found = between(([1, 4], [0.2, 0.6]), ([2, 4, 8], [0.6, 0.8, 0.9]))
+    >>> gap = between(([1, 4], [0.2, 0.6]), ([2, 4, 8], [0.6, 0.8, 0.9]))
     >>> # at 2: 0.6 - 0.4, at 4: 0.8 - 0.6; one doubling
-    >>> round(found.area, 6), round(found.mean, 6), found.low, found.high
+    >>> round(gap.area, 6), round(gap.mean, 6), gap.low, gap.high
     (0.2, 0.2, 2.0, 4.0)
     """
     (a, ya), (b, yb) = _curve(*first, linear), _curve(*second, linear)
@@ -108,7 +115,7 @@ def between(first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLi
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """The 2.5th and 97.5th percentile of numbers some of which may be infinite; nan if one of them is nan, or there are none.
+    """Return the 2.5th and 97.5th percentile of numbers that may be infinite; nan if there are none, or if one is nan.
 
     >>> interval([4.0] * 60 + [inf] * 40)
     (4.0, inf)
@@ -116,7 +123,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     array = np.asarray(values, np.float64)
     if not len(array) or np.isnan(array).any():
         return nan, nan
-    # Percentiles between a number and infinity must not be interpolated.
+    # Without interpolation, which would fail between a number and infinity.
     low, high = np.percentile(array, (2.5, 97.5), method="inverted_cdf")
     return float(low), float(high)
 
@@ -124,15 +131,15 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 def _curve(x: ArrayLike, y: ArrayLike, linear: bool) -> tuple[Curve, Curve]:
     places, values = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if len(places) > 1 and not (np.diff(places) > 0).all():
-        raise InputError("trajectory", f"places {places.tolist()}", "ascending places, each once")
+        raise InputError("trajectory", f"positions {places.tolist()}", "ascending positions, each once")
     if not linear and len(places) and not places[0] > 0:
         raise InputError(
-            "trajectory", f"the place {places[0]:g} on a logarithmic scale", "places above 0", "Use linear."
+            "trajectory", f"the position {places[0]:g} on a logarithmic scale", "positions above 0", "Use linear."
         )
     kept = np.isfinite(values)
     return (places if linear else np.log2(places))[kept], values[kept]
 
 
 def _back(place: float, linear: bool) -> float:
-    # Powers of two of the logarithms of whole numbers miss them by a few units in the last place.
+    # Rounded, because 2 ** log2(x) differs from a whole number x in the last digits.
     return float(place) if linear else float(f"{2.0**place:.12g}")

@@ -47,9 +47,9 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
 
 
 def _grouped(
-    parts: Mapping[str, suite_means.Redrawn], labels: Mapping[str, str]
-) -> Mapping[str, Sequence[suite_means.Redrawn]]:
-    groups: dict[str, list[suite_means.Redrawn]] = {"all": list(parts.values())}
+    parts: Mapping[str, suite_means.Resampled], labels: Mapping[str, str]
+) -> Mapping[str, Sequence[suite_means.Resampled]]:
+    groups: dict[str, list[suite_means.Resampled]] = {"all": list(parts.values())}
     for suite, part in parts.items():
         groups.setdefault(labels.get(suite, "others"), []).append(part)
     return groups

@@ -64,14 +64,14 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
         if (condition, name) in groups
     ]
     bits = [of_items.to_numpy() for *_, (of_items, _, _) in cells]
-    means = bootstrap.redrawn_means_of_each(bits, suite, DRAWS)
+    means = bootstrap.resampled_means_of_each(bits, suite, DRAWS)
     rows = [
         (
             *(model or run.model, suite, condition, name, record.region_labels.get(name, ""), place),
-            *(float(values.mean()) if len(values) else math.nan, *bootstrap.interval(redrawn)),
+            *(float(values.mean()) if len(values) else math.nan, *bootstrap.interval(draws)),
             *(len(values), count - len(values), empty),
         )
-        for (condition, name, place, (_, count, empty)), values, redrawn in zip(cells, bits, means, strict=True)
+        for (condition, name, place, (_, count, empty)), values, draws in zip(cells, bits, means, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 

@@ -61,10 +61,10 @@ def test_the_paragraph_says_what_was_run(tmp_path: Path, capsys: pytest.CaptureF
     said = capsys.readouterr().out
     for expected in (
         "1 language model on 1 suite with 3 items and 6 sentences [@marvin-linzen-2018-targeted; @gauthier-etal-2020-syntaxgym]",
-        "`<s>` stood before each text and no end symbol was scored",
+        "`<s>` was put before each text and no end-of-text symbol was scored",
         "The suites make 2 predictions",
         "above 0.0001 bits",
-        "the item was left out as undefined",
+        "the item was excluded as undefined",
         "10,000 draws, seed 1",
         "were ties",
         f"`agreement` ({opened.suites[0].hash[:8]}, 3 items)",

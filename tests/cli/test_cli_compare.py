@@ -64,12 +64,12 @@ def test_flips_are_listed_up_to_a_number(folders, capsys):
     out = capsys.readouterr().out
     # cat: -1 bit under A, +1 under B.
     assert ["agreement", "2", "first", "↑", "-1.000", "+1.000"] in [line.split() for line in out.splitlines()]
-    assert "1 of 2 flipped items" in out
+    assert "1 of 2 discordant items" in out
     main(["compare", *folders, "--flips", "all"])
     out = capsys.readouterr().out
     assert ["again", "2", "first", "↑", "-1.000", "+1.000"] in [line.split() for line in out.splitlines()]
     main(["compare", *folders, "--flips", "0"])
-    assert "↑ " not in capsys.readouterr().out.partition("flipped items")[2]
+    assert "↑ " not in capsys.readouterr().out.partition("discordant items")[2]
 
 
 def test_flips_as_csv(folders, capsys, tmp_path):
@@ -106,7 +106,7 @@ def test_a_model_does_not_differ_from_itself(folders, capsys):
     out = capsys.readouterr().out
     assert "+0.000 [+0.000, +0.000]" in out
     assert "McNemar p = 1" in out
-    assert "flipped items" not in out
+    assert "discordant items" not in out
 
 
 def test_one_item_has_no_interval_and_the_reason_is_shown(tmp_path, capsys):

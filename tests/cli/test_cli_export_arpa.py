@@ -41,7 +41,7 @@ def test_no_file_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     path.write_text("mine")
     command = ["export", str(folder), "--as", "arpa", "-o", str(path)]
     assert main(command) == 2
-    assert "a file stands there; expected a free name" in capsys.readouterr().err
+    assert "this file exists; expected a new name" in capsys.readouterr().err
     assert path.read_text() == "mine"
     assert main([*command, "--force"]) == 0
     assert path.read_text().startswith("\\data\\\n")

@@ -46,7 +46,7 @@ def test_the_same_line_again_shows_the_same(line: list[str], capsys: pytest.Capt
     assert main(line) == 0
     second = capsys.readouterr()
     assert second.out == first.out
-    assert "2 of them done before" in second.err
+    assert "2 of them finished before" in second.err
 
 
 def test_cut_offs(line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +74,7 @@ def test_estimates_under_several_masks_are_called_so(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--top", "most"], "--top: 'most'; expected shares such as 0.9 0.5"),
+        (["--top", "most"], "--top: 'most'; expected probability masses such as 0.9 0.5"),
         (["--top", "90"], "cut-off top: 90.0; expected a share"),
         (["--words", "nouns"], "no such file: 'nouns'"),
     ],

@@ -62,7 +62,7 @@ def test_the_same_command_gives_the_same_bytes(folder: Path) -> None:
 def test_what_a_format_cannot_hold_is_left_out_and_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert make(folder, "-o", folder / "out", "--as", "tsv") == 1
     shown = capsys.readouterr()
-    assert "left out, tsv can't hold it: suite table: the predictions main" in shown.err
+    assert "skipped, tsv can't hold it: suite table: the predictions main" in shown.err
     assert shown.out.endswith("2 of 3 suites, 34 items\n")
     assert sorted(path.name for path in (folder / "out").iterdir()) == ["cross.tsv", "sample.tsv"]
 
@@ -116,11 +116,11 @@ def test_a_stop_leaves_nothing_behind(folder: Path, monkeypatch: pytest.MonkeyPa
     ("arguments", "said"),
     [
         (["none.toml"], "no such file, folder or collection"),
-        (["table.toml", "table.toml?n=1"], "suite table: made twice"),
+        (["table.toml", "table.toml?n=1"], "suite table: two suites have this name"),
         (["table.toml", "-n", "0"], "n: '0'; expected a number from 1"),
         (["table.toml", "-n", "5&seed=x"], "seed: 'x'"),
         (["table.toml", "--seed", "x"], "seed: 'x'; expected a number from 0"),
-        (["hostile.json"], "suite '../../up': a name that can't be that of a file"),
+        (["hostile.json"], "suite '../../up': a name that can't be a file name"),
         (["hostile.json", "-n", "3"], "no option 'n' in syntaxgym"),
     ],
 )
@@ -136,7 +136,7 @@ def test_refusals(arguments: list[str], said: str, folder: Path, capsys: pytest.
 
 def test_the_output_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert make(folder / "table.toml", "-o", folder / "cross.toml") == 2
-    assert "cross.toml: no folder; expected a folder" in capsys.readouterr().err
+    assert "cross.toml: not a folder; expected a folder" in capsys.readouterr().err
 
 
 def test_bundled_collections(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_the_same_line_again_shows_the_results_and_computes_nothing(
     assert main(line) == 0
     second = capsys.readouterr()
     assert second.out == first.out
-    assert "4 of them done before" in second.err
+    assert "4 of them finished before" in second.err
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*.parquet")} == before
 
 
@@ -151,7 +151,7 @@ def test_an_unscored_first_token_is_said(capsys: pytest.CaptureFixture[str]) -> 
     assert line["tokens"][0]["bits"] is None
     assert line["words"][0]["bits"] == 0.0
     assert main(["score", "demo?bos=no", "The dog"]) == 0
-    assert "nothing stands before it" in capsys.readouterr().out
+    assert "not scored: the text begins here" in capsys.readouterr().out
 
 
 def test_texts_come_from_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,7 +176,7 @@ def test_score_answers_line_by_line_empty_lines_included(capsys: pytest.CaptureF
 
 def test_score_says_which_token_is_the_end_symbol(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "toy?eos=yes", "The dog barks"]) == 0
-    assert capsys.readouterr().out.count("the end symbol, in no word") == 1
+    assert capsys.readouterr().out.count("end-of-text symbol, in no word") == 1
 
 
 def test_score_takes_the_permissions_that_run_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

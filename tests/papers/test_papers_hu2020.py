@@ -209,7 +209,7 @@ def test_what_is_done_is_not_made_again(
         (["--set", "gpt2.width=wide"], "gpt2.width: 'wide'; expected a value like 128"),
         (["--set", "gpt2.depth=1"], "no 'gpt2.depth'"),
         (["--set", "gpt2.width"], "'gpt2.width'; expected NAME=VALUE"),
-        (["--seeds", "1,1"], "each once"),
+        (["--seeds", "1,1"], "different names"),
         (["--seeds", "x"], "a whole number"),
         (["--model", "demo"], "--model and --corpus"),
         (["--draw", "-1"], "draw: -1; expected a whole number from 0"),
@@ -248,7 +248,7 @@ def test_the_ways_to_reproduce_are_told_apart(texts: Path, tmp_path: Path, capsy
     text = str(texts / "test.txt")
     for others, found in (
         (["marvin2018", "--corpus", text], "marvin2018 trains no models"),
-        (["hu2020"], "none of them; expected one of --model, --from-run, --from-raw, --corpus"),
+        (["hu2020"], "none of these options; expected one of --model, --from-run, --from-raw, --corpus"),
         (["hu2020", "--corpus", text, "--valid", text], "--test: nothing"),
         # They would have been passed over.
         (["hu2020", "--model", "toy", "--plan"], "--plan: given with --model"),

@@ -162,7 +162,7 @@ def test_parts_that_are_missing(
 def test_choices(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["reproduce", "hu2020", "--from-raw", str(folder), "-o", str(tmp_path / "out"), "--set"]
     assert main([*line, "seed=1"]) == 2
-    assert "no choice 'seed'; expected one of suites, ngram" in capsys.readouterr().err
+    assert "no option 'seed'; expected one of suites, ngram" in capsys.readouterr().err
     assert main([*line, "suites=30"]) == 2
     assert "suites: '30'; expected one of 31, 33, 34" in capsys.readouterr().err
 

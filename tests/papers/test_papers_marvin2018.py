@@ -197,7 +197,7 @@ def test_the_command_in_published_style_on_one_suite(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        ([], "reproduce marvin2018: none of them; expected one of --model, --from-run"),
+        ([], "reproduce marvin2018: none of these options; expected one of --model, --from-run"),
         (["--model", "toy", "--from-run", "x"], "--model and --from-run; expected one of --model, --from-run"),
         (["--from-raw", "x"], "--from-raw: marvin2018 has no raw data that can be read"),
         (["--from-run", "x", "-n", "4"], "-n: given with --from-run"),
@@ -215,7 +215,7 @@ def test_one_way_is_asked_for(
 def test_choices_that_an_analysis_does_not_have(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["reproduce", "marvin2018", "--from-run", str(run.folder), "-o", str(tmp_path)]
     assert main([*line, "--set", "suites=31"]) == 2
-    assert "--set: no choice 'suites'; expected one of unigrams" in capsys.readouterr().err
+    assert "--set: no option 'suites'; expected one of unigrams" in capsys.readouterr().err
 
 
 def test_several_runs_have_tables_of_their_own(run: Run, tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ TAGS = {
 }
 VERBS = WordList("four", LABELS, tuple(WordRow(lemma, forms, TAGS[lemma]) for lemma, forms in FORMS.items()))
 BARE = WordList("bare", LABELS, tuple(WordRow(lemma, forms) for lemma, forms in FORMS.items()))
-# Probabilities of is, are, barks, bark, cuts, cut, sings, sing by the last word of the left side; the rest is for "the".
+# Probabilities of is, are, barks, bark, cuts, cut, sings, sing by the last word of the left side; the rest is for
+# "the".
 GIVEN = {
     "dog": (0.20, 0.10, 0.05, 0.10, 0.02, 0.08, 0.06, 0.04),
     "dogs": (0.10, 0.30, 0.05, 0.10, 0.02, 0.08, 0.03, 0.02),
@@ -76,7 +77,8 @@ def table(found: Table | Figure) -> list[dict[str, object]]:
 def test_table_2_by_pencil(tmp_path: Path) -> None:
     first, second = table(made(tmp_path)["table2"])
     assert (first["construction"], second["construction"]) == ("VP coordination", "other")
-    # After "dog", is and sings win, barks and cuts lose: EW 2/4; MW .33 of .65. After "dogs": are, bark, cut; MW .5 of .7.
+    # After "dog", is and sings win, barks and cuts lose: EW 2/4; MW .33 of .65. After "dogs": are, bark, cut; MW .5 of
+    # .7.
     assert first["EW"] == pytest.approx((2 / 4 + 3 / 4 + 2 / 4) / 3)
     assert first["MW"] == pytest.approx((0.33 / 0.65 + 0.5 / 0.7 + 0.33 / 0.65) / 3)
     assert first["MW - EW"] == pytest.approx(first["MW"] - first["EW"])  # type: ignore[operator]
@@ -143,7 +145,8 @@ def test_right_contexts_are_for_models_that_see_them(tmp_path: Path) -> None:
 def test_contexts_without_a_weight_are_left_out_of_the_mean_and_of_each_draw() -> None:
     nan = float("nan")
     part = pl.DataFrame({"equal_weight": [0.5, 0.7, nan, nan], "model_weight": [0.25, nan, nan, nan]})
-    # (2/4)^4 = 6 % of the draws have neither 0.5 nor 0.7; (3/4)^4 less those, 25 %, have 0.5 alone, and as many 0.7 alone.
+    # (2/4)^4 = 6 % of the draws have neither 0.5 nor 0.7; (3/4)^4 less those, 25 %, have 0.5 alone, and as many 0.7
+    # alone.
     assert list(confound._means(part, "m/.")) == [pytest.approx(0.6), 0.5, 0.7, 0.25, None, None]
 
 
@@ -208,10 +211,10 @@ def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
     c = filled(tmp_path / "c", SHORT, words=WordList("fewer", LABELS, VERBS.rows[:-1]))
     # Both have `short`; `other` is the first run's alone.
     said = " ".join(frequency_bands.differences([("a", a), ("b", b)]))
-    assert said == "models were asked in different suites (a 2, b 1; 1 in common): their contexts differ"
+    assert said == "the runs have different suites (a 2, b 1; 1 in common), so that their contexts differ"
     said = " ".join(frequency_bands.differences([("b", b), ("c", c)]))
     lists = f"b four ({kept.words(b).hash[:8]}), c fewer ({kept.words(c).hash[:8]})"
-    assert said == f"models were asked for the words of different lists ({lists}): their lemmas differ"
+    assert said == f"the runs have different word lists ({lists}), so that their lemmas differ"
     for figure in (frequency_bands.draw_figure([a, b]), newman2021.of_runs([a, b])["figure_frequency"]):
         assert isinstance(figure, Figure)
         assert "different suites" in " ".join(figure.spec["title"]["subtitle"])
@@ -224,7 +227,7 @@ def test_suites_without_a_context_are_in_no_mean_and_named(tmp_path: Path) -> No
     found = scores.make_table([run])
     # TSE: "barks" loses after "The dog" and "bark" wins after "The dogs", 1/2; "sings" wins: (1/2 + 1) / 2.
     assert found.rows[-1][:4] == ("mean of 2 suites", "first", run.model, pytest.approx(3 / 4))
-    assert found.notes[-1] == f"{run.model}: no context for the word list in none, so in no mean."
+    assert found.notes[-1] == f"{run.model}: no context for the word list in none, so no mean includes them."
     by = groups.make_table([run], "construction")
     assert [row[1] for row in by.rows] == ["Short VP coordination", "Long VP coordination"]
     assert by.notes[-1] == found.notes[-1]

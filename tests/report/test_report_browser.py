@@ -230,7 +230,7 @@ def test_the_page_of_fill_runs(browser: Any, tmp_path: Path, width: int) -> None
     page = visit.page
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.title() == "Words in blanks"
+    assert page.title() == "Words in gaps"
     sections = "[...document.querySelectorAll('main > section')].map((one) => one.id)"
     assert page.evaluate(sections) == ["overview", "cut-offs", "bands", "suite-by-suite", "methods", "record"]
     assert page.locator("#cut-offs figure svg").count() == 4

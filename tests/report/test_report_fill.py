@@ -114,7 +114,7 @@ def test_what_makes_runs_incomparable_is_said(tmp_path: Path) -> None:
     assert "Not comparable" not in text(report([one, same], tmp_path / "a.html"))
     shown = text(report([one, other], tmp_path / "b.html"))
     assert "Not comparable" in shown
-    assert "drawn:18 (one): all rows that the model can be asked for" in shown
+    assert "drawn:18 (one): all rows that the model can score" in shown
     assert "drawn:18 (other): rows of which every form is a single token" in shown
 
 
@@ -153,7 +153,7 @@ def test_the_command_writes_the_page_unless_told_not_to(tmp_path: Path, capsys: 
     line = ["fill", "toy", "--suite", str(tmp_path / "agreement.tsv"), "--words", str(tmp_path / "list.csv"), "-o"]
     assert main([*line, str(tmp_path / "a")]) == 0
     assert f"report: {tmp_path / 'a' / 'report.html'}" in capsys.readouterr().out
-    assert "Words in blanks" in (tmp_path / "a" / "report.html").read_text("utf-8")
+    assert "Words in gaps" in (tmp_path / "a" / "report.html").read_text("utf-8")
     assert main([*line, str(tmp_path / "b"), "--no-report"]) == 0
     assert not (tmp_path / "b" / "report.html").exists()
     assert main(["report", str(tmp_path / "a"), "--figures", str(tmp_path / "figures"), "--format", "svg"]) == 0
@@ -193,7 +193,7 @@ def test_hardest_and_easiest_lemmas(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     found = examples.lemmas(run, "s", most=1)
     assert [one.forms for one in found.hardest] == [("sings", "sing")]
     assert [one.forms for one in found.easiest] == [("naps", "nap")]
-    assert (found.never, found.always, found.of) == (2, 1, 4)
+    assert (found.never, found.always, found.total) == (2, 1, 4)
     assert found.hardest[0].won == {"singular": (0.0, 2), "plural": (0.0, 1)}
     assert found.hardest[0].right == pytest.approx((0.2 + 0.1) / (0.2 + 0.1 + 0.1 + 0.1))
     every = examples.lemmas(run, "s", most=2)

@@ -60,7 +60,7 @@ def test_many_ties_leave_room_for_others() -> None:
 def test_tokens_regions_and_bits(tmp_path: Path) -> None:
     [subject] = numbers.subjects(scores.columns([toy_run(tmp_path, agreement(nouns=("dog",)))]))
     shown = items.shown(subject)
-    assert (shown.of, shown.regions) == (1, ("1", "2"))
+    assert (shown.total, shown.regions) == (1, ("1", "2"))
     [item] = listed(shown)
     # p(barks | dog) = 3/29, p(bark | dog) = 1/29: the verb's margin is log2(3).
     assert item["verdicts"] == [[0, "verb", 1.0, round(log2(3), 3)], [0, "full_sentence", 1.0, round(log2(3), 3)]]

@@ -111,4 +111,4 @@ def test_citations_hold_signature_and_number(tmp_path: Path) -> None:
 
 
 def test_no_interval_is_said() -> None:
-    assert numbers.between(Estimate(Group(), 1.0, nan, nan, 1, "")) == "no interval"
+    assert numbers.interval(Estimate(Group(), 1.0, nan, nan, 1, "")) == "no interval"

@@ -76,7 +76,7 @@ def test_models_are_compared_on_the_suites_they_share(tmp_path: Path) -> None:
     [expected] = paired.by_suite(pairs, (toy.tolerance, other.tolerance))
     assert (float(row["difference"]), float(row["p"])) == (expected.difference.value, expected.p)
     assert (row["only_a"], row["only_b"]) == (str(expected.verdicts.only_a), str(expected.verdicts.only_b))
-    assert "0 of 1 suite separate them" in page.text
+    assert "0 of 1 suite show a significant difference" in page.text
     assert "Models compared" not in written(tmp_path, toy).text
 
 
@@ -119,10 +119,10 @@ def test_what_a_model_is_not_asked_is_said_and_is_not_missing(tmp_path: Path) ->
 def test_suites_in_no_group_are_counted(tmp_path: Path) -> None:
     bare = replace(agreement(), name="bare", tags={})
     assert (
-        "1 of 2 suites has no circuit and stands in no line."
+        "1 of 2 suites has no circuit and is in no row."
         in written(tmp_path, toy_run(tmp_path / "two", agreement(), bare)).text
     )
-    assert "stands in no line" not in written(tmp_path, toy_run(tmp_path / "one", agreement())).text
+    assert "in no row" not in written(tmp_path, toy_run(tmp_path / "one", agreement())).text
 
 
 def test_scores_over_different_suites_say_over_how_many(tmp_path: Path) -> None:

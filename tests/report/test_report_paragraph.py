@@ -40,6 +40,6 @@ def test_an_attack_stays_text(attack: str) -> None:
 
 
 def test_a_hostile_run_has_its_paragraphs(tmp_path: Path) -> None:
-    said = paragraph.said([hostile(tmp_path)])
+    said = paragraph.methods_text([hostile(tmp_path)])
     assert len(said.paragraphs) == 4
     assert {tag for one in said.paragraphs for tag in re.findall(r"</?(\w+)", one)} <= {"code", "bdi"}

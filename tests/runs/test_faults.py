@@ -284,7 +284,7 @@ def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, shown = process.communicate(timeout=60)
     assert process.returncode == 130, shown
-    assert "the same command line continues" in shown
+    assert "run the same command again to continue" in shown
     assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "interrupted"
     finished = len(open_run(tmp_path / "run").results())
     assert 0 < finished < 7200

@@ -268,7 +268,7 @@ def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None
         filled(tmp_path, eligible="single-token")
     with pytest.raises(RunError, match="a run on other suites"):
         filled(tmp_path, SIMPLE)
-    with pytest.raises(RunError, match="of the task gaps; expected one of the task predictions"):
+    with pytest.raises(RunError, match="of the task gaps; expected a run of the task predictions"):
         score(load("toy"), [SIMPLE], tmp_path)
     others = dataclasses.replace(WORDS, rows=WORDS.rows[:3])
     with pytest.raises(RunError, match=r"expected words.hash = .*, words.rows = 3[.]"):
@@ -375,7 +375,7 @@ def test_what_cannot_be_filled_is_refused(tmp_path: Path) -> None:
     class Scorer(Drawn):
         can: ClassVar[frozenset[str]] = frozenset({"score"})
 
-    with pytest.raises(ModelError, match="fills no blanks"):
+    with pytest.raises(ModelError, match="fills no gaps"):
         filled(tmp_path / "scorer", model=Scorer(VOCABULARY))
     nothing = pairs("nothing", ("It rains.", "They rain."))
     with pytest.raises(InputError, match=r"no item has a context.*nothing: more than one word differs \(1 items\)"):

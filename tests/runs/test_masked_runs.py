@@ -111,6 +111,6 @@ def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_compa
     for pair in ((seen, toy), (toy, seen)):
         found = compare(*pair)
         assert [one.group.suite for one in found.suites] == ["adjunct_island"]
-        assert found.left_out == [f"suite only_npi_scope: measure first was not computed for {seen.model}"]
+        assert found.skipped == [f"suite only_npi_scope: measure first was not computed for {seen.model}"]
     assert "only_npi_scope" in report([seen, toy], tmp_path / "r.html").read_text(encoding="utf-8")
     assert "only_npi_scope" in report([seen], tmp_path / "r.html").read_text(encoding="utf-8")

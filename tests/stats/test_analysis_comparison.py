@@ -81,7 +81,8 @@ def test_over_suites_each_suite_counts_alike():
     assert (found.n, found.verdicts.only_a, found.verdicts.only_b) == (6, 0, 3)
     # Three flips to one side: 2 / 2**3.
     assert found.p == 1 / 4
-    # Redrawn within suites, differences 0, 1, 1, 0 and 0, 1: variance (1/4 / 4 + 1/4 / 2) / 4 = 0.0469, deviation 0.2165.
+    # Resampled within suites, differences 0, 1, 1, 0 and 0, 1: variance (1/4 / 4 + 1/4 / 2) / 4 = 0.0469, deviation
+    # 0.2165.
     assert found.difference.high - found.difference.low == pytest.approx(2 * 1.96 * 0.2165, rel=0.15)
     assert found.difference.method.startswith("mean of 2 suites")
 

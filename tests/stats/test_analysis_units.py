@@ -33,16 +33,18 @@ def items(*rows: tuple[str, str, int, str, str, float]) -> pl.DataFrame:
 
 
 def test_units_are_redrawn_before_rows() -> None:
-    # Two units whose rows don't vary: a mean is 0, 1/2 or 1 as unit b is drawn 0, 1 or 2 times: 1/4, 1/2, 1/4 of the draws.
-    found = clustered.redrawn_means([0, 0, 0, 1, 1, 1], ["a"] * 3 + ["b"] * 3, "toy")
+    # Two units whose rows don't vary: a mean is 0, 1/2 or 1 as unit b is drawn 0, 1 or 2 times: 1/4, 1/2, 1/4 of the
+    # draws.
+    found = clustered.resampled_means([0, 0, 0, 1, 1, 1], ["a"] * 3 + ["b"] * 3, "toy")
     shares = [(found == value).mean() for value in (0, 0.5, 1)]
     assert sum(shares) == 1
     assert shares == pytest.approx([0.25, 0.5, 0.25], abs=0.02)
 
 
 def test_units_of_different_size_weigh_by_their_rows() -> None:
-    # a: one row of 0, b: three of 1. Drawn together: 3/4; and 1/4 + 1/2 * 3/4 + ... = P(bb) + P(ab) * 3/4 = 0.25 + 0.375.
-    found = clustered.redrawn_means([0, 1, 1, 1], ["a", "b", "b", "b"], "toy")
+    # a: one row of 0, b: three of 1. Drawn together: 3/4; and 1/4 + 1/2 * 3/4 + ... = P(bb) + P(ab) * 3/4 = 0.25 +
+    # 0.375.
+    found = clustered.resampled_means([0, 1, 1, 1], ["a", "b", "b", "b"], "toy")
     assert set(np.unique(found)) == {0, 0.75, 1}
     assert found.mean() == pytest.approx(0.625, abs=0.01)
 
@@ -56,7 +58,7 @@ def test_rows_within_a_unit_are_redrawn_for_each_time_it_is_drawn() -> None:
     for _ in range(20_000):
         drawn = [groups[index] for index in source.integers(0, 2, 2)]
         slow.append(np.concatenate([source.choice(group, len(group)) for group in drawn]).mean())
-    fast = clustered.redrawn_means(values, labels, "toy")
+    fast = clustered.resampled_means(values, labels, "toy")
     assert fast.mean() == pytest.approx(np.mean(slow), abs=0.02)
     assert np.percentile(fast, (2.5, 50, 97.5)) == pytest.approx(np.percentile(slow, (2.5, 50, 97.5)), abs=0.04)
 
@@ -71,10 +73,10 @@ def test_the_random_numbers_are_those_of_drawing_unit_by_unit(count: int) -> Non
     sums, rows = np.zeros(1000), np.zeros(1000)
     for index, group in enumerate(groups):
         times = (chosen == index).sum(axis=1)
-        means = bootstrap.resampled_means(group, generator, int(times.sum())) * len(group)
+        means = bootstrap.resampled_means_from(group, generator, int(times.sum())) * len(group)
         sums += np.bincount(np.repeat(np.arange(1000), times), means, 1000)
         rows += times * len(group)
-    assert clustered.redrawn_means(values, labels, "toy", 1000, 5).tobytes() == (sums / rows).tobytes()
+    assert clustered.resampled_means(values, labels, "toy", 1000, 5).tobytes() == (sums / rows).tobytes()
 
 
 @pytest.mark.slow
@@ -82,7 +84,7 @@ def test_many_units_take_little_memory() -> None:
     """A pair's id is a unit too: there are thousands."""
     count, draws = 4000, 500
     tracemalloc.start()
-    clustered.redrawn_means(np.arange(2.0 * count) % 2, [str(n % count) for n in range(2 * count)], "toy", draws)
+    clustered.resampled_means(np.arange(2.0 * count) % 2, [str(n % count) for n in range(2 * count)], "toy", draws)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # A byte a unit and draw, twice where the parts are put together, and a few parts of 2 ** 17 numbers of eight bytes.
@@ -102,7 +104,7 @@ def test_means_of_groups_say_how_they_were_made() -> None:
 
 
 def test_an_undefined_value_leaves_no_interval() -> None:
-    assert np.isnan(clustered.redrawn_means([0, NAN, 1], ["a", "a", "b"], "toy")).all()
+    assert np.isnan(clustered.resampled_means([0, NAN, 1], ["a", "a", "b"], "toy")).all()
 
 
 def test_scores_of_suites_and_of_instances() -> None:
@@ -158,8 +160,8 @@ def test_p_of_few_pairs_is_exact() -> None:
     # Three pairs: of the 3! = 6 orders two have |rho| = 1, and four have 1/2 or more beside them: 6 of 6.
     assert association([1, 2, 3], [2, 5, 9], "Spearman").p == pytest.approx(2 / 6)
     assert association([1, 2, 3], [2, 9, 5], "Spearman").p == 1
-    # Four: rho = 1 - 6 d / 60 of d squared differences; 0.8 or more: d <= 2, the order itself and three swaps of neighbours;
-    # as many turned round: 8 of 24.
+    # Four: rho = 1 - 6 d / 60 of d squared differences; 0.8 or more: d <= 2, the order itself and three swaps of
+    # neighbours; as many turned round: 8 of 24.
     assert association([1, 2, 3, 4], [1, 3, 2, 4], "Spearman").p == pytest.approx(8 / 24)
     # With ties: of four places the 1 stands in, one gives r = 1, none r = -1.
     assert association([0, 0, 0, 1], [0, 0, 0, 1]).p == pytest.approx(1 / 4)

@@ -75,8 +75,8 @@ def test_one_value_only_is_said() -> None:
         ([], {"x": []}, "none"),
         ([0.0, 0.5], {"x": [1.0, 2.0]}, "other than 0 and 1"),
         ([0.0, 1.0], {"x": [1.0, math.inf]}, "not finite"),
-        ([0.0, 1.0, 1.0], {"x": [1.0, 2, 3], "y": [2.0, 4, 6]}, "one follows"),
-        ([0.0, 1.0, 1.0], {"x": [4.0, 4, 4]}, "one follows"),
+        ([0.0, 1.0, 1.0], {"x": [1.0, 2, 3], "y": [2.0, 4, 6]}, "linearly dependent"),
+        ([0.0, 1.0, 1.0], {"x": [4.0, 4, 4]}, "linearly dependent"),
     ],
 )
 def test_what_can_not_be_fitted_is_refused(values: list[float], predictors: dict[str, list[float]], said: str) -> None:

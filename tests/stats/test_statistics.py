@@ -79,7 +79,7 @@ def test_five_items_can_show_nothing_and_a_stricter_level_asks_for_more() -> Non
 
 
 def test_shares_that_can_not_be_are_refused() -> None:
-    with pytest.raises(InputError, match="flips"):
+    with pytest.raises(InputError, match="discordant"):
         power.power(10, 0.5, 0.4)
     with pytest.raises(InputError, match="balanced"):
         power.detectable(10, balanced=1.5)
@@ -98,7 +98,7 @@ def test_clusters_without_spread_inside_are_worth_one_item_each() -> None:
 def test_the_plain_interval_is_that_of_all_other_tables() -> None:
     values = [0.0, 1.0, 1.0, 1.0, 0.0, 1.0]
     found = clustered(values, list("aabbcc"), "agreement")
-    assert (found.low, found.high) == bootstrap.interval(bootstrap.redrawn_means(values, "agreement"))
+    assert (found.low, found.high) == bootstrap.interval(bootstrap.resampled_means(values, "agreement"))
 
 
 def test_one_cluster_no_items_and_undefined_items() -> None:
@@ -130,7 +130,8 @@ UNIGRAMS = counted([["The", "dog", "barks"], ["The", "cat", "bark"], ["The", "do
 
 
 def test_unigram_probabilities_sum_to_one() -> None:
-    # The 3, dog 3, barks, cat, bark 1 each, ends 3: 12 words, 6 different: each (count + 1) / 19, the unseen word 1 / 19.
+    # The 3, dog 3, barks, cat, bark 1 each, ends 3: 12 words, 6 different: each (count + 1) / 19, the unseen word 1 /
+    # 19.
     p = 2.0 ** -UNIGRAMS.bits(["The", "dog", "barks", "cat", "bark", "bird"])
     assert (p * 19).round(9).tolist() == [4.0, 4.0, 2.0, 2.0, 2.0, 1.0]
     assert p.sum() + 2.0**-UNIGRAMS.end == pytest.approx(1)
@@ -189,7 +190,8 @@ def test_normalised_results_by_pencil(run: Run) -> None:
 def test_the_unigram_model_decides_where_the_words_differ_in_frequency(run: Run) -> None:
     frequent = counted([["barks"]] * 30 + [["bark"]], "a text of barks")
     found = results(run, "agreement", frequent).filter(pl.col("measure") == "slor")
-    # barks costs log2(31 / 2) = 3.95 bits less by itself; 1.585 - 3.95 and -1 - 3.95 and 0 - 3.95 bits, over three words.
+    # barks costs log2(31 / 2) = 3.95 bits less by itself; 1.585 - 3.95 and -1 - 3.95 and 0 - 3.95 bits, over three
+    # words.
     expected = [(margin - math.log2(31 / 2)) / 3 for margin in (math.log2(3), -1, 0, math.log2(3))]
     assert found["margin"].to_list() == pytest.approx(expected)
     assert found["value"].to_list() == [0.0] * 4

@@ -71,7 +71,7 @@ def test_the_same_measures_go_on_and_others_are_refused(tmp_path: Path) -> None:
     assert run(model, [agreement()], tmp_path, measures=[one]).results().equals(first)
     with pytest.raises(RunError, match=r"a run with measures\.surprisal"):
         run(model, [agreement()], tmp_path, measures=[measures.parse("surprisal(condition=bad)")])
-    with pytest.raises(RunError, match="a run of the task measures; expected one of the task predictions"):
+    with pytest.raises(RunError, match="a run of the task measures; expected a run of the task predictions"):
         run(model, [agreement()], tmp_path)
 
 

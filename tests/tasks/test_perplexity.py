@@ -152,7 +152,7 @@ def test_the_command(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     }
     assert found["perplexity"] == pytest.approx(2 ** found["bits_per_word"])
     assert main(["perplexity", "toy", str(text)]) == 0
-    assert "8, of them 2 ends of sentences" in capsys.readouterr().out
+    assert "8, including 2 ends of sentences" in capsys.readouterr().out
 
 
 def test_the_bundled_model_has_the_same_words(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,7 +168,7 @@ def test_models_that_score_no_end(text: Path, capsys: pytest.CaptureFixture[str]
         assert main(["perplexity", model, str(text)]) == 2
         assert "--no-end" in capsys.readouterr().err
         assert main(["perplexity", model, str(text), "--no-end"]) == 0
-        assert "6, no ends of sentences" in capsys.readouterr().out
+        assert "6, without ends of sentences" in capsys.readouterr().out
     assert main(["perplexity", "toy?nonsense=1", str(text)]) == 2
     assert "nonsense" in capsys.readouterr().err
 
@@ -240,7 +240,7 @@ def test_a_text_is_judged_as_a_whole_everywhere_and_the_model_loaded_once(
     assert main(["perplexity", str(place), str(held), "--json"]) == 0
     assert loaded == [{"eos": "yes", "tokens": "treebank"}]
     printed = capsys.readouterr()
-    assert "the text is divided as the Treebank" in printed.err
+    assert "the text is divided into words as in the Penn Treebank" in printed.err
     found = json.loads(printed.out)
     design = Design(tmp_path, [str(text)], [str(held)], [str(held)], {"xs": 50}, [1], {"ngram": {}})
     measure(design, Cell("ngram", "xs", 0), 50, Progress())

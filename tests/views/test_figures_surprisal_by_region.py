@@ -33,7 +33,7 @@ def test_means_by_hand(tmp_path: Path) -> None:
 
 def test_intervals_are_those_of_the_analysis(tmp_path: Path) -> None:
     found = rows(regions.table(toy_run(tmp_path, gaps()), "gaps"))["full", "2"]
-    expected = bootstrap.interval(bootstrap.redrawn_means([BARKS, SLEEPS], "gaps", regions.DRAWS))
+    expected = bootstrap.interval(bootstrap.resampled_means([BARKS, SLEEPS], "gaps", regions.DRAWS))
     assert (found["low"], found["high"]) == pytest.approx(expected)
     # Two items: the ends are the items themselves.
     assert (found["low"], found["high"]) == pytest.approx(sorted((BARKS, SLEEPS)))

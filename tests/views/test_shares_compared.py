@@ -113,7 +113,7 @@ def test_compare_of_shares(folders: list[str], tmp_path: Path, capsys: pytest.Ca
     assert (found["overall"]["both"], found["overall"]["p"], found["suites"][0]["p_holm"]) == (None, None, None)
     assert found["flips"] == []
     assert main(["compare", *folders, "--measure", "equal_weight", "-o", str(tmp_path / "flips.csv")]) == 2
-    assert "whose values are shares" in capsys.readouterr().err
+    assert "whose values are proportions" in capsys.readouterr().err
     assert not (tmp_path / "flips.csv").exists()
 
 

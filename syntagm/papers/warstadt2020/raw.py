@@ -8,7 +8,7 @@ from syntagm.errors import InputError
 from syntagm.io import csv, json, utf8
 from syntagm.papers.warstadt2020.paradigms import published
 from syntagm.stats import suite_means
-from syntagm.stats.suite_means import Key, Redrawn
+from syntagm.stats.suite_means import Key, Resampled
 
 MODELS = {"ngram": "5-gram", "lstm": "LSTM", "txl": "TXL", "gpt2": "GPT-2"}
 PEOPLE = "people"
@@ -20,7 +20,7 @@ _NO_PARADIGM = ("attnchk", "subject_island")
 Judgements = dict[str, dict[str, list[bool]]]
 
 
-def models(path: Path) -> dict[Key, Redrawn]:
+def models(path: Path) -> dict[Key, Resampled]:
     """Read how many of the 1,000 pairs of a paradigm a model got right: (model, paradigm) -> sample.
 
     Means over categories are skipped.
@@ -28,7 +28,7 @@ def models(path: Path) -> dict[Key, Redrawn]:
     Raises:
         InputError: the file is not as published.
     """
-    samples: dict[Key, Redrawn] = {}
+    samples: dict[Key, Resampled] = {}
     for number, row in json.objects(_text(path), path):
         try:
             counts = {name: row[key] * PAIRS for key, name in MODELS.items()}
@@ -82,7 +82,7 @@ def judgements(path: Path) -> Judgements:
     return choices
 
 
-def people(judgements: Judgements) -> dict[Key, Redrawn]:
+def people(judgements: Judgements) -> dict[Key, Resampled]:
     """Compute the share of people who chose the good sentence of each pair: (people, paradigm) -> sample.
 
     Raises:

@@ -55,7 +55,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
     >>> of_runs([])
     {}
     """
-    samples: dict[suite_means.Key, suite_means.Redrawn] = {}
+    samples: dict[suite_means.Key, suite_means.Resampled] = {}
     known: dict[str, Paradigm] = {}
     for name, run in named(runs):
         suites = [suite for suite in run.suites if MEASURE in suite.predictions]

@@ -15,13 +15,13 @@ from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_pape
 from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
-from syntagm.stats.suite_means import Key, Redrawn
+from syntagm.stats.suite_means import Key, Resampled
 from syntagm.views.learning_curve import Line
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
 # The part of a method that says over how many suites, which the table shows in a column.
 _OVER = re.compile(r"^(mean of|difference,) [^;]*; ")
-Samples = Mapping[Key, Redrawn]
+Samples = Mapping[Key, Resampled]
 Known = Mapping[str, Paradigm]
 PRINTED = ("5-gram", "LSTM", "TXL", "GPT-2")
 

@@ -1,4 +1,4 @@
-"""The chapter on runs over gaps: the weights, by cut-off and by lemma, and what lies behind them."""
+"""The chapter on runs over gaps: the measures by suite, by nucleus cut-off and by lemma, with example contexts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from syntagm.views.gaps import comparability
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What one model did on a suite: its line of numbers, some lemmas, some contexts."""
+class ModelOnSuite:
+    """The results of one model on a suite: a row of numbers, some lemmas, some contexts."""
 
     row: Row
     lemmas: Lemmas
@@ -30,17 +30,22 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One suite on the page; `lemmas_data` and `contexts_data` are links that save numbers, "" if there are too many."""
+    """A suite on the page.
+
+    Arguments:
+        models: the results of each model.
+        lemmas_data, contexts_data: links that save tables as CSV; "" if a table is too large for the page.
+    """
 
     subject: Subject[Run]
-    seen: tuple[Seen, ...]
+    models: tuple[ModelOnSuite, ...]
     lemmas_data: Markup
     contexts_data: Markup
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure as it stands on the page; `svg` is "" if it is left out."""
+    """A figure on the page; `svg` is "" if there is no room for it."""
 
     drawing: Drawing
     svg: Markup
@@ -52,22 +57,25 @@ class Gaps(Chapter):
     """Runs over gaps."""
 
     folder: ClassVar[str] = "gaps"
-    title: ClassVar[str] = "Words in blanks"
+    title: ClassVar[str] = "Words in gaps"
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.columns = scores.columns(runs)
         self.subjects = numbers.subjects(self.columns)
 
     def page(self, room: int) -> dict[str, Any]:
-        """Return everything that the page says; `versions` leaves parts of it out."""
+        """Return all variables of the templates; see `Chapter.page`."""
         columns, sections = self.columns, _sections(self.subjects)
-        rows = [seen.row for section in sections for seen in section.seen]
+        rows = [model.row for section in sections for model in section.models]
         band_drawing = figures.band_drawing(columns)
         drawn = [*figures.cut_off_drawings(columns), *([band_drawing] if band_drawing else [])]
         pictures = list(_pictures(drawn, room))
-        cut_offs = [one for one in pictures if one.drawing is not band_drawing]
+        cut_offs = [picture for picture in pictures if picture.drawing is not band_drawing]
         bands = figures.bands(columns) if band_drawing else []
-        every = [*(one for row in rows for one in row.found.values()), *(one.equal_weight for one in bands)]
+        shown = [
+            *(estimate for row in rows for estimate in row.estimates.values()),
+            *(band.equal_weight for band in bands),
+        ]
         anchors = [
             *([("cut-offs", "Cut-offs")] if cut_offs else []),
             *([("bands", "By frequency")] if band_drawing else []),
@@ -78,7 +86,7 @@ class Gaps(Chapter):
             "above": ("overview", "overview"),
             "tables": {"construction": scores.constructions(columns), "suite": rows},
             "cut_offs": cut_offs,
-            "band_picture": next((one for one in pictures if one.drawing is band_drawing), None),
+            "band_picture": next((picture for picture in pictures if picture.drawing is band_drawing), None),
             "bands": bands,
             "conflicts": {column.name: scores.conflicts(column) for column in columns},
             "several_labels": any(len(column.run.record["options"]["words"]["labels"]) > 2 for column in columns),
@@ -86,20 +94,20 @@ class Gaps(Chapter):
             "rows_alike": comparability.same_rows([column.run for column in columns]),
             "lists": _lists(columns),
             "scores": of_gaps.estimates(columns),
-            "methods": sorted({one.method.partition("; ")[0] for one in every}),
+            "methods": sorted({estimate.method.partition("; ")[0] for estimate in shown}),
             "seed": examples.SEED,
         }
 
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
-        """Yield the page; without CSV of single suites; without lemmas and contexts, too."""
-        for data, shown in ((True, True), (False, True), (False, False)):
-            yield render({"data": data, "examples": shown})
+        """Yield the whole page, then without CSV of single suites, then also without lemmas and contexts."""
+        for data, with_examples in ((True, True), (False, True), (False, False)):
+            yield render({"data": data, "examples": with_examples})
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
-        """Yield the weights against cut-offs, and by frequency band, as far as the runs have them."""
+        """Yield the figures of the measures at cut-offs and by frequency band, as far as the runs have them."""
         bands = figures.band_drawing(self.columns, True)
-        for one in (*figures.cut_off_drawings(self.columns, True), *([bands] if bands else [])):
-            yield one.stem, one.figure
+        for drawing in (*figures.cut_off_drawings(self.columns, True), *([bands] if bands else [])):
+            yield drawing.stem, drawing.figure
 
 
 def _sections(subjects: Sequence[Subject[Run]]) -> list[Section]:
@@ -107,30 +115,36 @@ def _sections(subjects: Sequence[Subject[Run]]) -> list[Section]:
     sections = []
     for subject in subjects:
         stem, links = downloads.file_name(subject.number, subject.name), [Markup(""), Markup("")]
-        for place, made in enumerate((of_gaps.lemmas, of_gaps.contexts)):
-            found = made(subject.columns, subject.name, stem)
-            links[place] = found if len(found) <= room else Markup("")
+        for place, table_link in enumerate((of_gaps.lemmas, of_gaps.contexts)):
+            link = table_link(subject.columns, subject.name, stem)
+            links[place] = link if len(link) <= room else Markup("")
             room -= len(links[place])
-        seen = tuple(
-            Seen(row, examples.lemmas(row.column.run, subject.name), examples.contexts(row.column.run, subject.name))
+        models = tuple(
+            ModelOnSuite(
+                row, examples.lemmas(row.column.run, subject.name), examples.contexts(row.column.run, subject.name)
+            )
             for row in scores.rows([subject])
         )
-        sections.append(Section(subject, seen, *links))
+        sections.append(Section(subject, models, *links))
     return sections
 
 
 def _pictures(drawn: Sequence[Drawing], room: int) -> Iterator[Picture]:
-    for one in drawn:
-        picture = one.figure.svg()
+    for drawing in drawn:
+        picture = drawing.figure.svg()
         room -= len(picture.encode())
-        yield Picture(one, Markup(picture if room > 0 else ""), downloads.figure(one.figure.table, one.stem))
+        yield Picture(
+            drawing, Markup(picture if room > 0 else ""), downloads.figure(drawing.figure.table, drawing.stem)
+        )
 
 
 def _lists(columns: Sequence[Column[Run]]) -> list[Mapping[str, Any]]:
-    """The word lists: name, hash, labels, rows, remarks, and the columns that were asked them."""
-    found: dict[str, dict[str, Any]] = {}
+    """Return the word lists: name, hash, labels, rows, remarks, and the names of the columns that used them."""
+    by_hash: dict[str, dict[str, Any]] = {}
     for column in columns:
         words = column.run.record["options"]["words"]
-        one = found.setdefault(words["hash"], words | {"remarks": column.run.record.get("remarks", []), "models": []})
-        one["models"].append(column.name)
-    return list(found.values())
+        word_list = by_hash.setdefault(
+            words["hash"], words | {"remarks": column.run.record.get("remarks", []), "models": []}
+        )
+        word_list["models"].append(column.name)
+    return list(by_hash.values())

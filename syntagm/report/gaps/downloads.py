@@ -1,4 +1,4 @@
-"""The numbers of runs over gaps as CSV inside the page: estimates, lemmas, contexts."""
+"""Links in the page that save the numbers of runs over gaps as CSV: estimates, lemmas, contexts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,31 +16,31 @@ LEMMA_COLUMNS = ("model", "label", "lemma", "contexts", "won", "right", "wrong")
 
 
 def estimates(columns: Sequence[Column[Run]]) -> Markup:
-    """Every estimate of every run, at every cut-off."""
+    """Return a link to every estimate of every run, at every cut-off."""
     return link("scores.csv", COLUMNS, (row for column in columns for row in _rows(column)), "all scores as CSV")
 
 
 def _rows(column: Column[Run]) -> Iterator[tuple[object, ...]]:
-    for (suite, measure), one in column.accuracies.items():
-        yield (*_row(column, "suite", suite, one), column.run.signature(suite, measure))
-    for (name, _), one in column.pooled.items():
-        yield (*_row(column, TAG, name, one), "")
+    for (suite, measure), estimate in column.accuracies.items():
+        yield (*_row(column, "suite", suite, estimate), column.run.signature(suite, measure))
+    for (name, _), estimate in column.pooled.items():
+        yield (*_row(column, TAG, name, estimate), "")
 
 
-def _row(column: Column[Run], kind: str, name: str, one: Estimate) -> tuple[object, ...]:
-    numbers = (one.value, one.low, one.high, one.n, one.ties, one.undefined)
-    return (column.name, kind, name, one.group.measure, *numbers, one.method)
+def _row(column: Column[Run], kind: str, name: str, estimate: Estimate) -> tuple[object, ...]:
+    numbers = (estimate.value, estimate.low, estimate.high, estimate.n, estimate.ties, estimate.undefined)
+    return (column.name, kind, name, estimate.group.measure, *numbers, estimate.method)
 
 
 def lemmas(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
-    """The sums of every lemma in one suite."""
+    """Return a link to the sums of every lemma in a suite."""
     tables = ((column, kept.lemmas(column.run, suite).select(LEMMA_COLUMNS[1:])) for column in columns)
     rows = ((column.name, *row) for column, table in tables for row in table.iter_rows())
     return link(f"{stem}-lemmas.csv", LEMMA_COLUMNS, rows, "every lemma as CSV")
 
 
 def contexts(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
-    """Every context of one suite, with its numbers at no cut-off."""
+    """Return a link to every context of a suite, with its numbers without a cut-off."""
     shown = ("item", "left", "right", "label", "items", "eligible", "equal_weight", "model_weight", "covered")
     tables = ((column, kept.contexts(column.run, suite).select(shown)) for column in columns)
     rows = ((column.name, *row) for column, table in tables for row in table.iter_rows())

@@ -1,4 +1,4 @@
-"""What a report shows of a suite asked about in gaps: the lemmas that go wrong and right most often, and a few contexts."""
+"""Examples from a suite of gaps: the lemmas that are most often wrong and right, and a few contexts."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,11 @@ class Lemma:
     """A row of the word list in the contexts of a suite.
 
     Arguments:
-        forms: in the order of the list's labels.
-        won: label -> in how many of how many contexts that want it the right form is the likelier one; with more than two
-            labels, shares of the other forms are added up.
-        right: the probability of right forms as a share of that of all forms, summed over the contexts.
+        forms: the forms, in the order of the list's labels.
+        band: the frequency band; "" if the list has none.
+        won: label -> (in how many contexts with this label the right form is the likelier one, how many such contexts there
+            are). With more than two labels, a context adds the proportion of the other forms that are less likely.
+        right: the probability of right forms divided by that of all forms, both summed over the contexts.
     """
 
     forms: tuple[str, ...]
@@ -32,23 +33,29 @@ class Lemma:
 
 @dataclass(frozen=True, slots=True)
 class Lemmas:
-    """The lemmas of a suite: the hardest, and the easiest; `never` and `always` count those that win nowhere and everywhere."""
+    """The hardest and the easiest lemmas of a suite.
+
+    Arguments:
+        labels: the labels of the contexts.
+        never, always: the number of lemmas whose right form is the likelier one in no context, and in every context.
+        total: the number of all lemmas.
+    """
 
     hardest: tuple[Lemma, ...]
     easiest: tuple[Lemma, ...]
     labels: tuple[str, ...]
     never: int
     always: int
-    of: int
+    total: int
 
 
 def lemmas(run: Run, suite: str, most: int = LEMMAS) -> Lemmas:
-    """Lemmas by the share of contexts in which the right form wins, each label counting the same; then by probability.
+    """Return the lemmas ranked by the proportion of contexts in which the right form is the likelier one, then by probability.
 
-    If there are no more than twice as many as are asked for, all of them stand under `hardest`.
+    Each label counts the same. If there are at most twice `most` lemmas, all of them are in `hardest`.
     """
     table = kept.lemmas(run, suite).filter(pl.col("contexts") > 0)
-    labels = tuple(one for one in kept.words(run).labels if (table["label"] == one).any())
+    labels = tuple(label for label in kept.words(run).labels if (table["label"] == label).any())
     ranked = (
         table.group_by("row", maintain_order=True)
         .agg(
@@ -62,31 +69,31 @@ def lemmas(run: Run, suite: str, most: int = LEMMAS) -> Lemmas:
     hardest, easiest = (order, []) if len(order) <= 2 * most else (order[:most], easy[:most])
     chosen = table.filter(pl.col("row").is_in([*hardest, *easiest]))
     never, always = (int((ranked["accuracy"] == end).sum()) for end in (0.0, 1.0))
-    made = [tuple(_lemma(run, row, chosen.filter(pl.col("row") == row)) for row in rows) for rows in (hardest, easiest)]
-    return Lemmas(made[0], made[1], labels, never, always, len(order))
+    ends = [tuple(_lemma(run, row, chosen.filter(pl.col("row") == row)) for row in rows) for rows in (hardest, easiest)]
+    return Lemmas(ends[0], ends[1], labels, never, always, len(order))
 
 
 def _lemma(run: Run, row: int, rows: pl.DataFrame) -> Lemma:
     listed = kept.words(run).rows[row]
-    won = {one["label"]: (one["won"], one["contexts"]) for one in rows.iter_rows(named=True)}
+    won = {counts["label"]: (counts["won"], counts["contexts"]) for counts in rows.iter_rows(named=True)}
     right, wrong = float(rows["right"].sum()), float(rows["wrong"].sum())
     share = right / (right + wrong) if right + wrong > 0 else float("nan")
     return Lemma(listed.forms, listed.tags.get("band", ""), won, share)
 
 
 def contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]:
-    """Contexts with the lowest and the highest equal weight, and a sample, as rows of `kept.contexts` with a reason `why`.
+    """Return contexts with the lowest and the highest equal weight, and a sample, as rows of `kept.contexts` with a reason `why`.
 
-    If all fit, they stand in their order, without a reason.
+    If a suite has at most 3 * `most` contexts, all are returned in their order, without a reason.
     """
     table = kept.contexts(run, suite)
     if len(table) <= 3 * most:
-        return [one | {"why": ""} for one in table.iter_rows(named=True)]
+        return [context | {"why": ""} for context in table.iter_rows(named=True)]
     defined = table.with_row_index("place").filter(pl.col("equal_weight").is_not_nan())
     order = defined.sort("equal_weight", "model_weight", "place")["place"].to_list()
     chosen = dict.fromkeys(order[:most], "lowest") | dict.fromkeys(order[most:][-most:], "highest")
-    rest = [place for place in range(len(table)) if place not in chosen]
-    sample = sorted(random.Random(f"{SEED} {suite}").sample(rest, min(most, len(rest))))
+    remaining = [place for place in range(len(table)) if place not in chosen]
+    sample = sorted(random.Random(f"{SEED} {suite}").sample(remaining, min(most, len(remaining))))
     return [table.row(place, named=True) | {"why": why} for place, why in _ordered(chosen, sample)]
 
 

@@ -1,4 +1,4 @@
-"""The figures of runs over gaps: the weights against cut-offs, and by how frequent a lemma is."""
+"""The figures of runs over gaps: the measures at nucleus cut-offs, and by the frequency of lemmas."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,31 +16,31 @@ from syntagm.views.gaps import kept, lemma_groups
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure with the name of its files, what stands over it, and what a reader must know of it."""
+    """A figure with the name of its files, its title and the lines under the title."""
 
     stem: str
     title: str
-    said: tuple[str, ...]
+    subtitle: tuple[str, ...]
     figure: Figure
 
 
 def cut_off_drawings(columns: Sequence[Column[Run]], titled: bool = False) -> list[Drawing]:
-    """Equal weight, model weight, covered mass and invalid contexts against cut-offs; none if no run has cut-offs.
+    """Return figures of equal weight, model weight, covered mass and invalid contexts at cut-offs.
 
-    By construction, where all suites of all runs have one, else by suite.
+    The list is empty if no run has cut-offs. The lines are by construction if all suites of all runs have one, else by suite.
 
     Arguments:
-        titled: do the title and the lines under it stand within the figure, too?
+        titled: whether the figure itself has the title and the lines under it.
     """
     cut = [column for column in columns if len(kept.cuts(column.run)) > 1]
-    found = []
+    drawings = []
     for measure in nucleus.MEASURES if cut else ():
         rows = [row for column in cut for row in _rows(column, measure, _by_construction(cut))]
         table = pl.DataFrame(rows, schema=nucleus.SCHEMA, orient="row")
-        title, said = nucleus.title(measure), nucleus.subtitle(measure)
-        figure = nucleus.draw(table, measure, *((title, said) if titled else ()))
-        found.append(Drawing(f"cut_offs_{measure}", title, tuple(said), figure))
-    return found
+        title, subtitle = nucleus.title(measure), nucleus.subtitle(measure)
+        figure = nucleus.draw(table, measure, *((title, subtitle) if titled else ()))
+        drawings.append(Drawing(f"cut_offs_{measure}", title, tuple(subtitle), figure))
+    return drawings
 
 
 def _by_construction(columns: Sequence[Column[Run]]) -> bool:
@@ -48,16 +48,16 @@ def _by_construction(columns: Sequence[Column[Run]]) -> bool:
 
 
 def _rows(column: Column[Run], measure: str, pooled: bool) -> Iterator[tuple[object, ...]]:
-    found = column.pooled if pooled else column.accuracies
-    rows = (nucleus.row_of(one, about, column.name, measure) for (about, _), one in found.items())
+    estimates = column.pooled if pooled else column.accuracies
+    rows = (nucleus.row_of(estimate, group, column.name, measure) for (group, _), estimate in estimates.items())
     yield from (row for row in rows if row)
 
 
 def band_drawing(columns: Sequence[Column[Run]], titled: bool = False) -> Drawing | None:
-    """Accuracy by frequency band; None if no word list has bands.
+    """Return the figure of equal weight by frequency band; None if no word list has bands.
 
     Arguments:
-        titled: as above.
+        titled: whether the figure itself has the title and the lines under it.
     """
     rows = [
         row
@@ -70,14 +70,14 @@ def band_drawing(columns: Sequence[Column[Run]], titled: bool = False) -> Drawin
         return None
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
     different = frequency_bands.differences((column.name, column.run) for column in columns)
-    said, title = (*frequency_bands.SUBTITLE, *different), "Equal weight by frequency of the lemma"
-    figure = frequency_bands.draw(table, said, title) if titled else frequency_bands.draw(table, (), "")
-    return Drawing("frequency_bands", title, tuple(said), figure)
+    subtitle, title = (*frequency_bands.SUBTITLE, *different), "Equal weight by frequency of the lemma"
+    figure = frequency_bands.draw(table, subtitle, title) if titled else frequency_bands.draw(table, (), "")
+    return Drawing("frequency_bands", title, tuple(subtitle), figure)
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The lemmas of one frequency band under one model, each label counting the same: equal weight and model weight."""
+    """Equal weight and model weight of the lemmas of a frequency band under a model, each label counting the same."""
 
     column: Column[Run]
     band: int
@@ -86,20 +86,20 @@ class Band:
 
 
 def bands(columns: Sequence[Column[Run]]) -> list[Band]:
-    """A line for each model and band; of lemmas that were asked under every label."""
-    return [one for column in columns for one in _bands(column)]
+    """Return the bands of each model, with the lemmas that were scored under every label."""
+    return [band for column in columns for band in _bands(column)]
 
 
 def _bands(column: Column[Run]) -> Iterator[Band]:
     lemmas = lemma_groups.balanced(kept.lemmas(column.run), kept.words(column.run).labels)
     table = lemma_groups.tagged(lemmas, _tags(column), [frequency_bands.TAG])
-    for band in sorted(int(one) for one in table[frequency_bands.TAG].unique() if one.isdecimal()):
-        part = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
-        # The name from which the figure's intervals are drawn, so that they are the same.
+    for band in sorted(int(name) for name in table[frequency_bands.TAG].unique() if name.isdecimal()):
+        members = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
+        # The name seeds the bootstrap as in the figure, so that the intervals are the same.
         about = f"{column.name}/{frequency_bands.ALL}/{band}"
         group = Group(column.name)
         yield Band(
-            column, band, *(lemma_groups.share(part, measure, about, group) for measure in lemma_groups.MEASURES)
+            column, band, *(lemma_groups.share(members, measure, about, group) for measure in lemma_groups.MEASURES)
         )
 
 

@@ -20,25 +20,26 @@ from syntagm.runs.store import Run
 from syntagm.views import regions
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
-# As many items nearly every page has room for.
+# Nearly every page has room for this many items.
 _AT_ONCE = 12
-# A row of verdicts takes about so many bytes.
+# A row of verdicts takes about this many bytes.
 _ROW = 60
-# What is said around the items of a suite takes so many bytes more or less, by how many are shown.
-_SAID = 1000
-# The number of suites is beside each score.
+# The text around the items of a suite varies by about this many bytes, depending on how many items are shown.
+_FRAME = 1000
+# A prefix of methods that the page does not repeat, as it shows the number of suites beside each score.
 _REMARK = re.compile(r"^mean of [\d,]+ suites?; ")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One suite on the page.
+    """A suite on the page.
 
     Arguments:
-        svg: its figure, "" if left out.
-        shown: items with tokens.
-        item, example: the first item, as `example.example` gives it.
-        figure_data, items_data: links that save numbers; the second "" if there are too many.
+        svg: the figure; "" if there is no room for it.
+        kind: "regions" or "margins": what the figure shows.
+        shown: the items that are shown token by token.
+        item, example: the first item, as `example.example` returns it.
+        figure_data, items_data: links that save tables as CSV; the second is "" if its table is too large for the page.
         embedded: rank of an item -> the item as JSON; `json_of` fills it.
     """
 
@@ -54,21 +55,21 @@ class Section:
     embedded: dict[int, str]
 
     def json_of(self, limit: int) -> list[str]:
-        """Return the `limit` most telling items as JSON, in the order of the suite."""
-        # Items are made when a page may have room for them: those of large pages are not.
+        """Return the `limit` most informative items as JSON, in the order of the suite."""
+        # Items are built only when a version of the page may have room for them, which saves time on large pages.
         if len(self.embedded) < min(limit, len(self.shown.ranks)):
-            made = self.shown.items(len(self.embedded), max(limit, _AT_ONCE))
-            self.embedded.update({rank: embedded(item) for rank, item in made.items()})
+            items = self.shown.items(len(self.embedded), max(limit, _AT_ONCE))
+            self.embedded.update({rank: embedded(item) for rank, item in items.items()})
         return [self.embedded[rank] for rank in self.shown.ranks if rank < limit]
 
     @property
     def compared(self) -> bool:
-        """Does the figure show what the first prediction compares?"""
+        """Whether the figure shows regions that the first prediction compares."""
         return bool(example.compared(self.subject.record) & set(self.figure.table["region"]))
 
     @property
     def empty(self) -> bool:
-        """Does the figure show empty regions?"""
+        """Whether the figure shows empty regions."""
         return self.kind == "regions" and bool(self.figure.table["empty"].any())
 
 
@@ -84,12 +85,12 @@ class Predictions(Chapter):
         self.subjects = numbers.subjects(self.columns)
 
     def page(self, room: int) -> dict[str, Any]:
-        """Return what the page says apart from its items."""
+        """Return the variables of the templates, except for the items; see `Chapter.page`."""
         columns, subjects = self.columns, self.subjects
         sections = list(_sections(subjects, room))
         overall, groups, pairs = scores.overall(columns), scores.groups(columns), versus.versus(columns, subjects)
-        lines = [*overall, *(line for found in groups.values() for line in found)]
-        scored = [one for line in overall for one in line.cells if one]
+        lines = [*overall, *(line for group in groups.values() for line in group)]
+        scored = [estimate for line in overall for estimate in line.cells if estimate]
         anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
         judged = scores.judged(columns)
         return {
@@ -98,8 +99,8 @@ class Predictions(Chapter):
             "anchors": [*anchors, *([("compared", "Models compared")] if pairs else [])],
             "above": ("suites", "table of suites"),
             "overall": overall,
-            "methods": sorted({_REMARK.sub("", one.method) for one in scored}),
-            "incomplete": any(one.value != one.value for one in scored),
+            "methods": sorted({_REMARK.sub("", estimate.method) for estimate in scored}),
+            "incomplete": any(estimate.value != estimate.value for estimate in scored),
             "groups": groups,
             "in_no_line": {tag: scores.in_no_line(columns, tag) for tag in groups},
             "names": len({subject.name for subject in subjects}),
@@ -113,13 +114,13 @@ class Predictions(Chapter):
             "picture": Markup(figures.accuracies(subjects).svg()) if judged and len(sections) > 1 else "",
             "figure_method": regions.METHOD,
             "seed": items.SEED,
-            "spelled": example.spelled,
+            "in_words": example.prediction_in_words,
         }
 
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
-        """Yield the page with less and less on it, without those that can't be small enough."""
+        """Yield the page with fewer and fewer items, skipping versions that can't be small enough."""
         sections: Sequence[Section] = page["sections"]
-        # What the page takes without items and CSV is at first known of its figures only.
+        # The size without items and CSV: at first only the size of the figures is known.
         rest, may_fit = sum(len(section.svg) for section in sections), 0
         for limit in reversed(_LIMITS):
             if rest + _added(sections, limit, False) > ceiling:
@@ -128,13 +129,13 @@ class Predictions(Chapter):
         for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS)]:
             if limit and (limit > may_fit or rest + _added(sections, limit, data) > ceiling):
                 continue
-            made = _render(render, sections, limit, data)
-            # Of a page that was too large it is known what it takes without its items and CSV.
-            rest = max(rest, len(made.encode()) - _added(sections, limit, data) - _SAID * len(sections))
-            yield made
+            page_text = _render(render, sections, limit, data)
+            # If this version is too large, its size tells how large a page without items and CSV is.
+            rest = max(rest, len(page_text.encode()) - _added(sections, limit, data) - _FRAME * len(sections))
+            yield page_text
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
-        """Yield the accuracies of all suites, and a figure of each suite that has one."""
+        """Yield the figure of accuracies, and the figure of each suite that has one."""
         if scores.judged(self.columns):
             yield "scores", figures.accuracies(self.subjects, "Accuracy by suite")
         for subject in self.subjects:
@@ -164,8 +165,8 @@ def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
 
 
 def _added(sections: Sequence[Section], limit: int, data: bool) -> int:
-    """About how many bytes items and CSV add to a page without them; never more than they do."""
-    shown = sum(len(one.encode()) for section in sections for one in section.json_of(limit))
+    """Return a lower bound on the bytes that items and CSV add to a page."""
+    shown = sum(len(item.encode()) for section in sections for item in section.json_of(limit))
     return shown + (sum(len(section.figure_data) + len(section.items_data) for section in sections) if data else 0)
 
 
@@ -175,14 +176,14 @@ def _render(render: Render, sections: Sequence[Section], limit: int, data: bool)
 
 
 def _items(section: Section, limit: int) -> str:
-    """What the script needs to draw the `limit` most telling items of a suite, as JSON."""
+    """Return the data from which the script draws the `limit` most informative items of a suite, as JSON."""
     subject = section.subject
     labels = subject.record.region_labels
-    about = {
+    data = {
         "columns": [column.name for column in subject.columns],
         "tolerances": [column.run.tolerance for column in subject.columns],
         "conditions": subject.record.conditions,
         "regions": [f"{name} {labels.get(name, '')}".strip() for name in section.shown.regions],
     }
-    about |= {} if scores.judged(subject.columns) else {"numbers": True}
-    return f'{embedded(about)[:-1]},"items":[{",".join(section.json_of(limit))}]}}'
+    data |= {} if scores.judged(subject.columns) else {"numbers": True}
+    return f'{embedded(data)[:-1]},"items":[{",".join(section.json_of(limit))}]}}'

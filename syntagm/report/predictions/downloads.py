@@ -1,4 +1,4 @@
-"""The numbers of runs of predictions as CSV inside the page: scores, comparisons, verdicts."""
+"""Links in the page that save the numbers of runs of predictions as CSV: scores, comparisons, verdicts."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,23 +19,23 @@ VERSUS_COLUMNS = (
 
 
 def scores(columns: Sequence[Column[Run]], lines: Iterable[Line]) -> Markup:
-    """Every accuracy of every run, and the scores over suites that the lines hold, with interval, chance and signature."""
+    """Return a link to every accuracy of every run and the scores of `lines`, with interval, chance and signature."""
     rows: list[tuple[object, ...]] = []
     over = list(lines)
     for place, column in enumerate(columns):
-        found = [*column.accuracies.values(), *(one for line in over if (one := line.cells[place]))]
-        rows += [(column.name, *score_row(column.run, one)[1:]) for one in found]
+        estimates = [*column.accuracies.values(), *(score for line in over if (score := line.cells[place]))]
+        rows += [(column.name, *score_row(column.run, estimate)[1:]) for estimate in estimates]
     return link("scores.csv", COLUMNS, rows, "all scores as CSV")
 
 
 def compared(pairs: Sequence[Versus]) -> Markup:
-    """Every comparison of two models on a suite."""
-    rows = (_compared(pair, subject, one) for pair in pairs for subject, one in pair.suites)
+    """Return a link to every comparison of two models on a suite."""
+    rows = (_compared(pair, subject, comparison) for pair in pairs for subject, comparison in pair.suites)
     return link("comparison.csv", VERSUS_COLUMNS, rows, "all comparisons as CSV")
 
 
 def verdicts(subject: Subject[Run], stem: str) -> Markup:
-    """The value and the margin of every item, a row an item, measure and model."""
+    """Return a link to the value and the margin of every item, comparison row per item, measure and model."""
     columns = ("model", "item", "measure", "value", "margin")
     rows = [
         (column.name, *row)
@@ -45,9 +45,10 @@ def verdicts(subject: Subject[Run], stem: str) -> Markup:
     return link(f"{stem}-items.csv", columns, rows, "every item as CSV")
 
 
-def _compared(pair: Versus, subject: Subject[Run], one: Comparison) -> tuple[object, ...]:
-    found = [(part.value, part.low, part.high) for part in (one.a, one.b, one.difference) if part]
-    counts = (one.verdicts.only_a, one.verdicts.only_b) if one.verdicts else ("", "")
-    tested = (one.p, one.holm, one.benjamini_hochberg)
-    numbers = (*(number for three in found for number in three), *counts, one.difference.undefined, *tested)
-    return (pair.a.name, pair.b.name, subject.title, one.n, *numbers, one.difference.method)
+def _compared(pair: Versus, subject: Subject[Run], comparison: Comparison) -> tuple[object, ...]:
+    estimates = [estimate for estimate in (comparison.a, comparison.b, comparison.difference) if estimate]
+    counts = (comparison.verdicts.only_a, comparison.verdicts.only_b) if comparison.verdicts else ("", "")
+    tested = (comparison.p, comparison.holm, comparison.benjamini_hochberg)
+    intervals = (number for estimate in estimates for number in (estimate.value, estimate.low, estimate.high))
+    numbers = (*intervals, *counts, comparison.difference.undefined, *tested)
+    return (pair.a.name, pair.b.name, subject.title, comparison.n, *numbers, comparison.difference.method)

@@ -1,4 +1,4 @@
-"""The figures of runs of predictions: one a suite, and one of the accuracies of all suites."""
+"""The figures of runs of predictions: one per suite, and one of the accuracies of all suites."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,10 +17,10 @@ from syntagm.views.scores import chart as scores
 def suite(
     subject: Subject[Run], title: str = "", sentences: Sequence[pl.DataFrame] | None = None
 ) -> tuple[str, Figure]:
-    """The figure of a suite and its kind: surprisal by region ("regions"), or, without regions, "margins".
+    """Return the kind and the figure of a suite: "regions", surprisal by region; or "margins", if it has no regions.
 
     Arguments:
-        sentences: of the suite, a table a column, if they are at hand.
+        sentences: the sentences of the suite, one table per column; read from the runs if None.
     """
     tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
     by_region = [
@@ -30,20 +30,20 @@ def suite(
     by_region = [table for table in by_region if len(table)]
     if by_region or not subject.first:
         return "regions", regions.draw(by_region, title, compared(subject.record))
-    found = [
+    tables_of_margins = [
         margins.table(column.run.results(subject.name), subject.name, subject.first, column.name)
         for column in subject.columns
     ]
-    return "margins", margins.draw([table for table in found if len(table)], title)
+    return "margins", margins.draw([table for table in tables_of_margins if len(table)], title)
 
 
 def accuracies(subjects: Sequence[Subject[Run]], title: str = "") -> Figure:
-    """The accuracy of every model on every suite, by the first prediction of each suite."""
-    found = [
-        replace(one, group=Group(column.name, subject.title, subject.first))
+    """Return the figure of the accuracy of every model on every suite, by the first prediction of each suite."""
+    estimates = [
+        replace(estimate, group=Group(column.name, subject.title, subject.first))
         for subject in subjects
         for column in subject.columns
-        if (one := column.accuracies.get((subject.name, subject.first)))
+        if (estimate := column.accuracies.get((subject.name, subject.first)))
     ]
     chances = {subject.title: subject.chance("first").value for subject in subjects}
-    return scores.draw(found, chances, title)
+    return scores.draw(estimates, chances, title)

@@ -1,4 +1,4 @@
-"""The items of a suite that a report shows with every token: a few, chosen so that they teach most."""
+"""The choice of the items that a report shows token by token: the most informative ones of each suite."""
 
 import math
 import random
@@ -28,16 +28,19 @@ _VERDICT = ("measure", "value", "margin")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The items of a suite that a report shows, how many the suite has, and its regions.
+    """The items of a suite that a report shows.
 
     Arguments:
-        ranks: of the items, in the order of the suite; 0 is the most telling.
-        keys, reasons: of the items, by rank.
-        verdicts, sentences: their rows with their ranks, a table a model.
+        ranks: the ranks of the items, in the order of the suite; 0 is the most informative.
+        total: the number of items in the suite.
+        regions: the names of all regions.
+        keys, reasons: the items, and why each is shown, by rank.
+        verdicts, sentences: the rows of the items with their ranks, one table per model.
+        conditions: condition -> its index.
     """
 
     ranks: tuple[int, ...]
-    of: int
+    total: int
     regions: tuple[str, ...]
     keys: tuple[Key, ...]
     reasons: tuple[str, ...]
@@ -46,94 +49,95 @@ class Shown:
     conditions: Mapping[str, int]
 
     def items(self, first: int, last: int) -> dict[int, dict[str, Any]]:
-        """Return the items of rank `first` up to, not including, `last`, by rank, with every token.
+        """Return the items from rank `first` up to, but not including, `last`, with every token, by rank.
 
         Each is {id, why, rank, verdicts: [[column, measure, value, margin]], sentences: [[column, condition, [region of each
-        token], [token], [bits]]]}. Columns, conditions and regions are indices, a region -1 is none. nan is None; an end
-        symbol is an empty token.
+        token], [token], [bits]]]}. Columns, conditions and regions are indices; region -1 means no region. nan is None; the
+        end-of-text symbol is an empty token.
         """
-        found: dict[int, dict[str, Any]] = {
+        items: dict[int, dict[str, Any]] = {
             rank: {"id": self.keys[rank][0], "why": self.reasons[rank], "rank": rank, "verdicts": [], "sentences": []}
             for rank in range(first, min(last, len(self.keys)))
         }
         places = {name: place for place, name in reversed(list(enumerate(self.regions)))}
-        # Models that cut a sentence alike share the work.
+        # Models that divide a sentence into the same tokens share the work.
         cut = cache(partial(_cut, places))
         within = pl.col("rank").is_between(first, last, closed="left")
         for index, (verdicts, table) in enumerate(zip(self.verdicts, self.sentences, strict=True)):
             for rank, measure, value, margin in verdicts.filter(within).select("rank", *_VERDICT).iter_rows():
-                found[rank]["verdicts"].append([index, measure, _number(value), _number(margin)])
+                items[rank]["verdicts"].append([index, measure, _number(value), _number(margin)])
             for row in table.filter(within).iter_rows(named=True):
                 if row["condition"] in self.conditions:
                     spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
                     homes, tokens = cut(row["text"], tuple(spans), tuple(row["starts"]))
                     bits = _numbers(row["bits"])
                     sentence = [index, self.conditions[row["condition"]], homes, tokens, bits]
-                    found[row["rank"]]["sentences"].append(sentence)
-        return found
+                    items[row["rank"]]["sentences"].append(sentence)
+        return items
 
 
 def choose(
     order: Sequence[Key], verdicts: Sequence[pl.DataFrame], tolerance: float, name: str, limit: int = LIMIT
 ) -> dict[Key, str]:
-    """Items with the reason why each is chosen, the most telling first; at most `limit`.
+    """Choose at most `limit` items, and return them with the reason why each is chosen, the most informative first.
 
-    Chosen are items that models judge differently, undefined ones, ties, extremes, and a sample for the rest.
+    Chosen are items that models judge differently, undefined items, ties, extreme margins, and a random sample of the others.
+    If all items fit, all are returned; those without such a reason are "shown".
 
     Arguments:
         order: all items of the suite.
-        verdicts: the results on the suite, one table a model, columns item, measure, value, margin.
+        verdicts: the results on the suite, one table per model, with the columns item, measure, value, margin.
         tolerance: margins within this many bits are ties.
-        name: seeds the sample, with `SEED`.
-
-    If all items fit, the reasons tell the same things and the others are "shown".
+        name: the name of the suite, which seeds the sample together with `SEED`.
     """
-    table = pl.concat(_keyed(one).with_columns(model=pl.lit(index)) for index, one in enumerate(verdicts))
+    table = pl.concat(_keyed(results).with_columns(model=pl.lit(index)) for index, results in enumerate(verdicts))
     all_fit = len(order) <= limit
     reasons: dict[Key, str] = {}
     for reason, keys in _candidates(table, tolerance).items():
         fresh = [key for key in keys if key not in reasons]
-        # Where all items fit none is there for being extreme; it only comes earlier.
+        # If all items fit, none is shown because it is extreme; extreme items only come earlier.
         named = "shown" if all_fit and reason == "extreme" else reason
         reasons |= dict.fromkeys(fresh if all_fit else fresh[: SHARES[reason]], named)
-    rest = [key for key in order if key not in reasons]
+    remaining = [key for key in order if key not in reasons]
     if all_fit:
-        return reasons | dict.fromkeys(rest, "shown")
-    sample = random.Random(f"{SEED} {name}").sample(rest, max(0, min(len(rest), limit - len(reasons))))
+        return reasons | dict.fromkeys(remaining, "shown")
+    sample = random.Random(f"{SEED} {name}").sample(remaining, max(0, min(len(remaining), limit - len(reasons))))
     return dict(list((reasons | dict.fromkeys(sample, "sample")).items())[:limit])
 
 
 def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
-    """Reason -> items, the most telling first."""
+    """Return the items for each reason, the most informative first."""
     defined, tied = table.filter(pl.col("value").is_not_nan()), pl.col("margin").abs() <= tolerance
-    # Of verdicts: numbers always differ.
+    # Only verdicts: numbers nearly always differ between models.
     judged = defined.filter(pl.col("value").is_in([0.0, 1.0]))
     differing = judged.group_by(*_KEY, "measure", maintain_order=True).agg(
-        flips=pl.col("value").n_unique() > 1, spread=pl.col("margin").max() - pl.col("margin").min()
+        discordant=pl.col("value").n_unique() > 1, spread=pl.col("margin").max() - pl.col("margin").min()
     )
-    flips = differing.filter("flips").sort("spread", descending=True, maintain_order=True)
+    discordant = differing.filter("discordant").sort("spread", descending=True, maintain_order=True)
     first = table.filter((pl.col("measure") == pl.col("measure").first()) & (pl.col("model") == 0))
     ranked = first.filter(pl.col("margin").is_finite()).sort("margin", maintain_order=True).select(_KEY).rows()
     # Lowest, highest, second lowest, second highest ...
     extremes = [key for pair in zip(ranked, reversed(ranked), strict=True) for key in pair][: SHARES["extreme"]]
-    found = {
-        "flip": flips.select(_KEY).rows(),
+    candidates = {
+        "flip": discordant.select(_KEY).rows(),
         "undefined": table.filter(pl.col("value").is_nan()).select(_KEY).rows(),
         "tie": defined.filter(tied).select(_KEY).rows(),
         "extreme": extremes,
     }
-    return {reason: list(dict.fromkeys((str(item), int(at)) for item, at in rows)) for reason, rows in found.items()}
+    return {
+        reason: list(dict.fromkeys((str(item), int(at)) for item, at in rows)) for reason, rows in candidates.items()
+    }
 
 
 def shown(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
     """Choose at most `limit` items of a suite.
 
     Arguments:
-        sentences: of the suite, a table a column, if they are at hand.
+        sentences: the sentences of the suite, one table per column; read from the runs if None.
     """
     verdicts = [_keyed(column.run.results(subject.name)) for column in subject.columns]
-    found_sentences = sentences or [column.run.sentences(subject.name) for column in subject.columns]
-    sentences = [_sentences(table) for table in found_sentences]
+    tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
+    sentences = [_sentences(table) for table in tables]
     order = _order(sentences)
     tolerance = max(column.run.tolerance for column in subject.columns)
     reasons = choose(order, verdicts, tolerance, subject.name, limit)
@@ -154,13 +158,13 @@ def shown(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.Data
 def _cut(
     regions: Mapping[str, int], text: str, spans: tuple[tuple[str, int, int], ...], starts: tuple[int, ...]
 ) -> tuple[list[int], list[str]]:
-    """The region of each token of a sentence, -1 for none, and the tokens."""
+    """Return the region of each token of a sentence (-1 for none), and the tokens."""
     sentence = Sentence(text, tuple(Region(*span) for span in spans))
     nothing = np.zeros(len(starts))
     answer = Surprisals(text, np.array(starts, np.int32), nothing, nothing == 0)
-    # Only for the eye: a token over a border is shown where it begins, whatever the run's rule makes of it.
+    # For display only: a token that crosses a border is shown in the region where it starts, whatever the rule of the run.
     home = align(sentence, answer, "start").tolist()
-    homes = [regions[sentence.regions[one].name] if one >= 0 else -1 for one in home]
+    homes = [regions[sentence.regions[place].name] if place >= 0 else -1 for place in home]
     return homes, [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
@@ -189,7 +193,7 @@ def _number(value: float) -> float | None:
 
 
 def _numbers(values: Sequence[float]) -> list[float | None]:
-    # A sum is finite only if all of them are, which is the rule.
+    # The sum is finite only if all values are, which is the usual case.
     if math.isfinite(sum(values)):
         return [round(value, 3) for value in values]
     return [_number(value) for value in values]

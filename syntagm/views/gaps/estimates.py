@@ -87,7 +87,7 @@ def _tse(run: Run, group: Group, key: str, suites: Sequence[str]) -> Estimate:
     rows = pl.concat([run.results(name).filter(pl.col("measure") == "tse") for name in suites])
     defined = rows.filter(pl.col("value").is_not_nan())
     values = defined["value"].to_numpy()
-    low, high = bootstrap.interval(bootstrap.redrawn_means(values, key))
+    low, high = bootstrap.interval(bootstrap.resampled_means(values, key))
     ties = int((defined["margin"].abs() <= run.tolerance).sum())
     mean = float(values.mean()) if len(values) else np.nan
     method = bootstrap.remark(bootstrap.METHOD, {key: len(values)})
