@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli._lines import Lines
-from syntagm.cli._made import write
+from syntagm.cli._saving import write
 from syntagm.errors import UsageError
 from syntagm.papers.experiment import hyperparameters
 
