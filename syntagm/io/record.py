@@ -15,7 +15,12 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
     Raises:
         RunError: it can't be written.
     """
-    atomic.write(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+    atomic.write(path, encoded(content))
+
+
+def encoded(content: Mapping[str, Any]) -> bytes:
+    """Return a record as it stands in its file."""
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def refuse_another(

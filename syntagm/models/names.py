@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.io import json
+from syntagm.io import json, seal
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
@@ -87,4 +87,7 @@ def load(text: str, **options: str) -> LanguageModel:
     name = parse(text)
     if doubled := sorted(name.options.keys() & options.keys()):
         raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")
-    return families.find(name.family).load(name.path, {**name.options, **options})
+    model = families.find(name.family).load(name.path, {**name.options, **options})
+    if renewals := seal.renewals(Path(name.path)):
+        model.record = {**model.record, "seal renewed": renewals}
+    return model

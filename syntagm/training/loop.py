@@ -58,6 +58,8 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
     _wait_for_all(world)
     if finished is not None:
         record.refuse_another(folder, finished, identity)
+        if rank == 0:
+            record.refuse_damaged(folder)
         history: list[dict[str, float]] = finished["history"]
         if rank == 0:
             record.remove_state(folder)

@@ -142,7 +142,7 @@ def test_several_models_and_sizes_have_learning_curves(run: Run, tmp_path: Path)
     assert math.isclose(float(str(slope["slope"])), (0.5 - 0.625) / 2)
     assert slope["words_at_people"] == "never"
     # The two runs have other items under one name: they share no suite, and nothing is correlated.
-    assert "Different content under one name" in str(made["table3"])
+    assert "Different content under one name" in made["table3"].markdown()
     assert {
         row["n"] for row in rows(made["table_correlations"], a="toy:12-sentences") if "people" not in str(row["b"])
     } == {0}
@@ -179,7 +179,7 @@ def test_one_item_undefined_items_and_ties_are_said(tmp_path: Path) -> None:
     # A mean over a suite without a defined item would be a mean over other suites.
     assert math.isnan(float(str(rows(made["table3"], over="all")[0]["accuracy"])))
     assert all(math.isnan(float(str(row["difference_of_accuracies"]))) for row in rows(made["table_contrasts"]))
-    assert "no interval: fewer than two items" in str(made["table_paradigms"])
+    assert "no interval: fewer than two items" in made["table_paradigms"].markdown()
     for one in drawn(made):
         assert "<svg" in one.svg()
 

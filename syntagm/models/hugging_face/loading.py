@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.io import seal
 from syntagm.models.device import device
 from syntagm.models.hugging_face.checkpoint import Kind, fuse_gelu, read_checkpoint
 from syntagm.models.hugging_face.options import CARD
@@ -36,6 +37,11 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
     dtype, pickle, code = _TYPES[chosen["dtype"]], chosen["allow_pickle"] == "yes", chosen["remote_code"] == "yes"
     if Path(name).is_dir():
         refuse_unsafe(Path(name), pickle, code, kind)
+        if seal.verify(Path(name), ModelError) is None and (Path(name) / "training.json").exists():
+            cure = "If the files are right, `syntagm seal` seals them."
+            raise ModelError(
+                f"{kind}:{path}", "training.json, but no seal.json", "both, as `syntagm train` writes", cure
+            )
     elif name.startswith((".", "/", "~")):
         raise ModelError(f"{kind}:{path}", "no such folder", "a folder with config.json and model.safetensors")
     model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code, kind)

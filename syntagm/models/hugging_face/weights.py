@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.io.json import record
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
@@ -101,6 +102,8 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     if not config.exists():
         raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")
     weights = sorted(folder.glob("*.safetensors"))
+    for index in sorted(folder.glob("*.index.json")):
+        _refuse_other_files(index, pickle)
     for path in weights:
         _refuse_doubled_names(path)
     pickles = [path.name for pattern in _PICKLES for path in sorted(folder.glob(pattern))]
@@ -120,6 +123,25 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
             place, "code of the model's own (auto_map)", "an architecture that transformers has",
             "Add remote_code=yes if you have read that code and trust it.",
         )  # fmt: skip
+
+
+def _refuse_other_files(index: Path, pickle: bool) -> None:
+    """Refuse an index of weights that names files outside its folder, or pickles unless they are allowed.
+
+    Raises:
+        ModelError: it does, or it can't be read.
+    """
+    listed = record(index, ModelError, "an index of weight files").get("weight_map")
+    if not isinstance(listed, dict) or not all(isinstance(name, str) for name in listed.values()):
+        raise ModelError(str(index), "no weight_map of file names", "an index of weight files")
+    for name in sorted(set(listed.values())):
+        if name != Path(name).name or name in ("", ".", ".."):
+            raise ModelError(str(index), f"the weight file {name!r}", "a file in the same folder")
+        if not name.endswith(".safetensors") and not pickle:
+            raise ModelError(
+                str(index), f"the weight file {name!r}", "files in safetensors",
+                "A pickle can run any code. Convert it, or add allow_pickle=yes if you trust whoever made it.",
+            )  # fmt: skip
 
 
 def _refuse_doubled_names(path: Path) -> None:

@@ -21,6 +21,7 @@ from safetensors.torch import load_file
 
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
+from syntagm.io import seal
 from syntagm.io.json import record
 from syntagm.models.batching import in_portions, once
 from syntagm.models.contract import LanguageModel
@@ -164,6 +165,8 @@ def load(path: str, **options: str) -> Lstm:
     folder = Path(path)
     if not path or not folder.is_dir():
         raise ModelError(f"lstm:{path}", "no such folder", "a folder with " + ", ".join(_FILES))
+    if seal.verify(folder, ModelError) is None:
+        raise ModelError(f"lstm:{path}", "no seal.json", "a folder that `syntagm train lstm` finished")
     sizes = _read_sizes(folder / "model.json")
     known = vocabulary.read(folder / "vocabulary.txt")
     network = Network(len(known), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])

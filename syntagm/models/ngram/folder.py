@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
-from syntagm.io import atomic
+from syntagm.io import atomic, seal
 from syntagm.io.json import record
 from syntagm.models.ngram.ngrams import START, Ngrams
 from syntagm.models.words import vocabulary
@@ -45,7 +45,8 @@ def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, tra
             "sha256": {name: _hash(new / name) for name in FILES},
         }
         atomic.write(new / "model.json", json.dumps(head, indent=1).encode() + b"\n")
-        for name in (*FILES, "training.json", "model.json"):
+        seal.write(new)
+        for name in (*FILES, "training.json", "model.json", seal.FILE):
             atomic.put(new / name, folder / name)
     except OSError as error:
         raise atomic.refusal(folder, error, 0) from error
@@ -93,6 +94,10 @@ def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
     head = check(folder)
     known = vocabulary.read(folder / "vocabulary.txt")
     ngrams = _ngrams(folder / "model.safetensors", head["order"], known)
+    if (counts := [len(values) for values in ngrams.probabilities]) != head["ngrams"]:
+        raise ModelError(
+            place, f"{counts} n-grams by order", f"{head['ngrams']}, as model.json says", "Train it again."
+        )
     if wrong := _fault(ngrams):
         raise ModelError(
             place, f"{wrong} in model.safetensors", "sorted n-grams and their logarithms", "Train it again."
@@ -107,6 +112,8 @@ def check(folder: Path) -> dict[str, Any]:
         ModelError: a file is missing, damaged, or of another training.
     """
     place, head = f"ngram:{folder}", _head(folder)
+    if seal.verify(folder, ModelError) is None:
+        raise ModelError(place, "no seal.json", "a folder that `syntagm train ngram` finished")
     for name in FILES:
         try:
             found = _hash(folder / name)
@@ -140,6 +147,10 @@ def _ngrams(path: Path, order: int, vocabulary: Vocabulary) -> Ngrams:
     try:
         arrays = load_file(path)
         orders = range(1, order + 1)
+        expected = {f"probabilities.{index}" for index in orders} | {f"backoffs.{index}" for index in orders[:-1]}
+        expected |= {f"{kind}.{index}" for kind in ("firsts", "suffixes") for index in orders[1:]}
+        if surplus := sorted(arrays.keys() - expected):
+            raise ModelError(str(path), f"the array {surplus[0]!r}", f"those of order {order}", "Train it again.")
         return Ngrams(
             (*vocabulary.words, START),
             tuple(arrays[f"firsts.{index}"] for index in orders[1:]),
