@@ -85,7 +85,7 @@ def train(
     }
     if (recorded := finished(folder, "ngram")) is not None:
         refuse_another(folder, recorded, identity)
-        if whole(folder):
+        if is_intact(folder):
             return list(recorded.get("history", []))
     text = read(corpus, words, estimation.lmplz_compatible)
     progress.began(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
@@ -109,7 +109,7 @@ def train(
     return history
 
 
-def whole(folder: Path) -> bool:
+def is_intact(folder: Path) -> bool:
     """Check whether the model in a folder is intact; a damaged one is trained again."""
     try:
         _ngram_folder.check(folder)
