@@ -20,7 +20,7 @@ MODULES = sorted(
 )
 OTHERS = [
     *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "tests/golden/README.md")),
-    *(ROOT / "syntagm").rglob("*.md"),
+    *(ROOT / "syntagm" / "materials").rglob("*.md"),
 ]
 # Pages that `syntagm describe` writes.
 COLLECTIONS = {

@@ -39,7 +39,7 @@ from syntagm.papers import paper as papers
 from syntagm.papers.paper import Paper
 
 if TYPE_CHECKING:
-    from syntagm.papers.paper import Made
+    from syntagm.papers.paper import Outputs
     from syntagm.runs.store import Run
 
 # Option -> a function that returns what a paper offers for it, and the message if it offers nothing.
@@ -130,7 +130,7 @@ def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
     return [evaluate(options, files, folder)]
 
 
-def _choices(analysis: "Callable[..., Made]", pairs: Sequence[str]) -> dict[str, str]:
+def _choices(analysis: "Callable[..., Outputs]", pairs: Sequence[str]) -> dict[str, str]:
     """Return the options of an analysis that --set gives.
 
     Raises:

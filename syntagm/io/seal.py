@@ -1,4 +1,4 @@
-"""The seal of a folder: the hashes of its files, so that a damaged or edited one is refused.
+"""The seal of a folder: the hashes of the files that programs read, so that a damaged or edited one is refused.
 
     seal.json    {"format": 1, "files": {"model.safetensors": SHA-256, ...}, "renewed": [...], "seal": SHA-256}
 
@@ -20,7 +20,7 @@ FILE = "seal.json"
 FORMAT = 1
 # What belongs to work that is still going on, and is no part of what it makes.
 _UNFINISHED = frozenset({FILE, "lock", "state", "unfinished"})
-# Files that change what a folder means when they are added to it; notes and pictures don't.
+# The files that programs read; notes and pictures make no difference.
 _READ = frozenset({".json", ".safetensors", ".txt", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".model", ".py", ".jinja"})
 _CURE = "Restore the file. If the change was intended, `syntagm seal {folder}` renews the seal."
 
@@ -95,7 +95,7 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
             raise refuse(str(file), "not the file that was sealed: damaged or edited", "the file as written", cure)
     for file in _files(folder):
         name = file.relative_to(folder).as_posix()
-        if name not in sealed and file.suffix in _READ:
+        if name not in sealed:
             raise refuse(str(file), "a file that is not in seal.json", "the files as written", cure)
     return content
 
@@ -125,7 +125,8 @@ def _hashes(folder: Path) -> dict[str, str]:
 def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        if path.is_file() and parts[0] not in _UNFINISHED and not any(part.startswith(".") for part in parts):
+        hidden = any(part.startswith(".") for part in parts)
+        if path.is_file() and path.suffix in _READ and parts[0] not in _UNFINISHED and not hidden:
             yield path
 
 

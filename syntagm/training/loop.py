@@ -122,7 +122,7 @@ class _Training:
             raise UsageError("warmup", f"{warmup:,} steps, and {whole}", f"at most {steps:,}", cure)
 
     def _after_step(self, ended: bool) -> None:
-        """Evaluate and save where the settings and the clock say so."""
+        """Evaluate and save if either is due."""
         every = self.settings.every
         last = ended and self.place.epoch + 1 == self.settings.epochs
         evaluate = last or (self.place.step % every == 0 if every else ended)

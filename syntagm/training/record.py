@@ -51,8 +51,8 @@ def leaves_something(folder: Path) -> bool:
 
     A lock and a tokenizer don't count: a training without a saved state makes its tokenizer again.
     """
-    kept = (*folder.glob("*.safetensors"), *(folder / STATE).glob("*.safetensors"))
-    return bool(kept) or (folder / FILE).exists()
+    weights = (*folder.glob("*.safetensors"), *(folder / STATE).glob("*.safetensors"))
+    return bool(weights) or (folder / FILE).exists()
 
 
 def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
