@@ -43,15 +43,15 @@ def _estimation(text: Path, folder: Path, rounds: int, lmplz: str | None) -> lis
         if lmplz:
             command = [lmplz, "-o", str(ORDER), "-S", "1G", "-T", str(folder), "--text", str(text)]
             theirs.append(_measured([*command, "--arpa", str(folder / "lmplz.arpa")]))
-    shown = [f"* estimated and saved, reading included: {_spelled(ours)}"]
-    shown.append(
+    lines = [f"* estimated and saved, reading included: {_spelled(ours)}"]
+    lines.append(
         f"* lmplz, its ARPA file written: {_spelled(theirs)}" if theirs else "* lmplz: no path given (--lmplz)"
     )
     peer = theirs or [(SECONDS, MEBIBYTES)]
     for kind, index in (("CPU-seconds", 0), ("memory", 1)):
         mine, other = (statistics.median(row[index] for row in rows) for rows in (ours, peer))
-        shown.append(f"* {kind} at most lmplz's{'' if theirs else ' as cited'}: {_verdict(mine <= other)}")
-    return shown
+        lines.append(f"* {kind} at most lmplz's{'' if theirs else ' as cited'}: {_verdict(mine <= other)}")
+    return lines
 
 
 def _measured(command: Sequence[str]) -> tuple[float, float]:
@@ -68,8 +68,8 @@ def _measured(command: Sequence[str]) -> tuple[float, float]:
 
 def _spelled(rows: Sequence[tuple[float, float]]) -> str:
     seconds, memory = zip(*rows, strict=True)
-    shown = f"{statistics.median(seconds):.2f} CPU-seconds ({min(seconds):.2f} to {max(seconds):.2f})"
-    return f"{shown}, {statistics.median(memory):.0f} MiB"
+    spread = f"{statistics.median(seconds):.2f} CPU-seconds ({min(seconds):.2f} to {max(seconds):.2f})"
+    return f"{spread}, {statistics.median(memory):.0f} MiB"
 
 
 def _verdict(reached: bool) -> str:

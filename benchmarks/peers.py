@@ -14,10 +14,10 @@ def python() -> Path:
     """Return the Python interpreter of the peers' environment."""
     binary = PLACE / "bin" / "python"
     ready = PLACE / "ready"
-    wanted = "\n".join(REQUIREMENTS) + "\n"
-    if not ready.exists() or ready.read_text() != wanted:
+    requirements = "\n".join(REQUIREMENTS) + "\n"
+    if not ready.exists() or ready.read_text() != requirements:
         print("Building the peers' environment:", *REQUIREMENTS, flush=True)
         venv.create(PLACE, with_pip=True)
         subprocess.run([binary, "-m", "pip", "install", "--quiet", *REQUIREMENTS], check=True)
-        ready.write_text(wanted)
+        ready.write_text(requirements)
     return binary

@@ -83,7 +83,7 @@ def _agreement(race: Race) -> Iterator[str]:
     for tool, dtype in first_round:
         if (tool, dtype) != ("syntagm", "float32"):
             scores = first_round[tool, dtype].scores
-            differences = [abs(one - other) for one, other in zip(ours, scores, strict=True)]
+            differences = [abs(own - other) for own, other in zip(ours, scores, strict=True)]
             changed, ties = _changed(race, ours, scores)
             mean, pairs = sum(differences) / len(differences), len(race.sample.pairs)
             yield f"| {tool} {dtype} | {max(differences):.1e} | {mean:.1e} | {changed} of {pairs} | {ties} |"

@@ -18,6 +18,10 @@ PAGES = [
 MODULES = sorted(
     found.name for found in pkgutil.walk_packages(syntagm.__path__, "syntagm.") if not found.name.endswith("__main__")
 )
+OTHERS = [
+    *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "tests/golden/README.md")),
+    *(ROOT / "syntagm" / "materials").rglob("*.md"),
+]
 # Pages that `syntagm describe` writes.
 COLLECTIONS = {
     ROOT / "docs" / "reference" / "collections" / f"{name}.md" for name in ("blimp_like", "hu2020", "marvin2018")
@@ -74,7 +78,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in COLLECTIONS], ids=name)
+@pytest.mark.parametrize("page", [*(page for page in PAGES if page not in COLLECTIONS), *OTHERS], ids=name)
 def test_lines_are_short(page: Path) -> None:
     text = PRINTED.sub("", page.read_text(encoding="utf-8"))
     # A row of a table can't be broken.

@@ -227,12 +227,12 @@ def draw(by_cell: Mapping[tuple[str, bool, bool, bool], Sequence[Clause]], numbe
     """
     generator = np.random.default_rng(seed)
     total = sum(len(members) ** 0.25 for members in by_cell.values())
-    drawn: list[Clause] = []
+    sample: list[Clause] = []
     for _, members in sorted(by_cell.items()):
-        wanted = min(REPEATS * len(members), round(number * len(members) ** 0.25 / total))
-        drawn += list(members) * (wanted // len(members))
-        drawn += [members[index] for index in generator.permutation(len(members))[: wanted % len(members)]]
-    return drawn
+        share = min(REPEATS * len(members), round(number * len(members) ** 0.25 / total))
+        sample += list(members) * (share // len(members))
+        sample += [members[index] for index in generator.permutation(len(members))[: share % len(members)]]
+    return sample
 
 
 def main(paths: Sequence[str]) -> None:

@@ -1,43 +1,41 @@
-"""Completion in the shell: commands, options, and the bundled names that stand in their places.
+"""Shell completion of commands, options and bundled names.
+
+To turn it on, add this line to the start-up file of bash or zsh; docs/guide/completion.md describes other shells.
 
     eval "$(register-python-argcomplete syntagm)"
-
-in the start-up file of bash or zsh turns it on; see docs/guide/completion.md for other shells.
 """
 
 import argparse
 from collections.abc import Callable, Iterable
 
-# What stands in the place of an argument, by its metavar in `--help` -> the names that can stand there.
+# A function from the prefix that the user has typed to the names that can complete it.
 _Names = Callable[[str], Iterable[str]]
 
 
 def attach(parser: argparse.ArgumentParser, command: str = "") -> None:
-    """Tell argcomplete which names can stand in the places of the arguments of a parser and of its commands.
-
-    Files can stand wherever they make sense in addition.
-    """
+    """Give the arguments of a parser, and of its subcommands, completers for bundled names and files."""
     from argcomplete.completers import FilesCompleter
 
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, sub in action.choices.items():
                 attach(sub, command or name)
-        elif names := _of(str(action.metavar), command):
+        elif names := _names_for(str(action.metavar), command):
             action.completer = _NamesAndFiles(names, FilesCompleter())  # type: ignore[attr-defined]
 
 
 class _NamesAndFiles:
-    """Names, and files after them."""
+    """A completer that offers names first, then files."""
 
     def __init__(self, names: _Names, files: Callable[..., Iterable[str]]) -> None:
         self.names, self.files = names, files
 
-    def __call__(self, prefix: str, **more: object) -> list[str]:
-        return [name for name in self.names(prefix) if name.startswith(prefix)] + list(self.files(prefix, **more))
+    def __call__(self, prefix: str, **keywords: object) -> list[str]:
+        return [name for name in self.names(prefix) if name.startswith(prefix)] + list(self.files(prefix, **keywords))
 
 
-def _of(metavar: str, command: str) -> _Names | None:
+def _names_for(metavar: str, command: str) -> _Names | None:
+    """Return the names for an argument, chosen by its metavar in `--help`; None if it takes no bundled names."""
     if metavar == "NAME" and command in ("table", "figure"):
         return lambda _: _views(command)
     return {"MODEL": _models, "SUITE": _suites, "PATH": _suites, "IN": _suites, "WORDS": _word_lists}.get(metavar)

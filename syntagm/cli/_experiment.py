@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli._lines import Lines
-from syntagm.cli._made import write
+from syntagm.cli._saving import write
 from syntagm.errors import UsageError
 from syntagm.papers.experiment import hyperparameters
 
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[
         return 0
     experiment.carry_out(design, Lines())
     # The folder holds an experiment.json, so all its files are ours.
-    write(experiment.made(design.folder), design.folder, force=True)
+    write(experiment.outputs(design.folder), design.folder, force=True)
     print((design.folder / "results.md").read_text(encoding="utf-8"))
     print(f"results: {design.folder / 'results.csv'}")
     return 0

@@ -17,7 +17,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from syntagm.cli import _files, _of_runs
+from syntagm.cli import _files, _views
 
 MARK = "Written by syntagm cite"
 
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     unknown = methods.unknown(runs)
     for sentence in unknown:
         print(f"syntagm: {sentence}", file=sys.stderr)
-    return max(_of_runs.exit_code(runs), 1 if unknown else 0)
+    return max(_views.exit_code(runs), 1 if unknown else 0)
 
 
 def _write(text: str, bibliography: str, options: argparse.Namespace) -> None:

@@ -14,13 +14,13 @@ finished.
 import argparse
 from pathlib import Path
 
-from syntagm.cli import _files, _made, _of_runs
+from syntagm.cli import _files, _saving, _views
 from syntagm.errors import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    _of_runs.arguments(parser, "figure")
+    _views.arguments(parser, "figure")
     parser.add_argument("-o", "--output", metavar="STEM", help="path of the files, without ending")
     parser.add_argument("--format", metavar="LIST", help="formats, with commas between them; all by default")
     _files.add_force(parser)
@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Draw the figure, or list the figures; return the exit code."""
     if options.list:
-        print(*_of_runs.lines("figure", options.name), sep="\n")
+        print(*_views.lines("figure", options.name), sep="\n")
         return 0
     if not options.output:
         raise UsageError("-o", "nothing", "-o STEM", "Give the path of the files, without ending.")
@@ -38,6 +38,6 @@ def run(options: argparse.Namespace) -> int:
 
     formats = options.format.split(",") if options.format else []
     endings(FORMATS, formats)  # an unknown format is refused before anything is computed
-    figure, runs = _of_runs.make("figure", options)
-    print(*_made.save(figure, Path(options.output), formats, options.force), sep="\n")
-    return _of_runs.exit_code(runs)
+    figure, runs = _views.make("figure", options)
+    print(*_saving.save(figure, Path(options.output), formats, options.force), sep="\n")
+    return _views.exit_code(runs)

@@ -87,13 +87,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score the word list in the gaps, write the report, and print the results."""
-    from syntagm.cli._recorded import filled, suites
+    from syntagm.cli._evaluation import fill, suites
     from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
 
     top = _limits("--top", options.top, PUBLISHED_TOP)
     bottom = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
 
-    finished = filled(options, suites(options, options.suite), options.output, options.words, top, bottom)
+    finished = fill(options, suites(options, options.suite), options.output, options.words, top, bottom)
     page = None if options.no_report else options.output / "report.html"
     if page:
         from syntagm.report.page import report
@@ -112,11 +112,11 @@ def show(run: "Run", page: Path | None = None) -> None:
     from syntagm.views.gaps.estimates import estimates, pooled
 
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
-    whole = [cut for cut in kept.cuts(run) if cut.whole]
-    console.print(_table(run, "suite", estimates(run, whole)))
+    uncut = [cut for cut in kept.cuts(run) if cut.whole]
+    console.print(_table(run, "suite", estimates(run, uncut)))
     constructions = [suite.tags["construction"] for suite in run.suites if "construction" in suite.tags]
     if len(set(constructions)) < len(constructions):
-        console.print(_table(run, "construction", pooled(run, cuts=whole)))
+        console.print(_table(run, "construction", pooled(run, cuts=uncut)))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     for remark in _remarks(run):
         errors.print(Text(remark))
@@ -193,10 +193,10 @@ def _shown(estimate: "Estimate") -> str:
     return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
-def _limits(option: str, given: list[str], published: tuple[float, ...]) -> tuple[float, ...]:
+def _limits(option: str, texts: list[str], published: tuple[float, ...]) -> tuple[float, ...]:
     """Parse probability masses, separated by commas or spaces."""
-    words = [word for text in given for word in text.split(",") if word]
+    words = [word for text in texts for word in text.split(",") if word]
     try:
         return tuple(mass for word in words for mass in (published if word == "published" else [float(word)]))
     except ValueError:
-        raise UsageError(option, repr(" ".join(given)), "probability masses such as 0.9 0.5, or `published`") from None
+        raise UsageError(option, repr(" ".join(texts)), "probability masses such as 0.9 0.5, or `published`") from None

@@ -33,13 +33,13 @@ from typing import TYPE_CHECKING
 from syntagm import registry
 from syntagm.cli import _experiment
 from syntagm.cli._files import add_force
-from syntagm.cli._made import write
+from syntagm.cli._saving import write
 from syntagm.errors import UsageError
 from syntagm.papers import paper as papers
 from syntagm.papers.paper import Paper
 
 if TYPE_CHECKING:
-    from syntagm.papers.paper import Made
+    from syntagm.papers.paper import Outputs
     from syntagm.runs.store import Run
 
 # Option -> a function that returns what a paper offers for it, and the message if it offers nothing.
@@ -122,15 +122,15 @@ def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
 
     if options.from_run:
         return [open_run(folder) for folder in options.from_run]
-    from syntagm.cli._recorded import filled, recorded, suites
+    from syntagm.cli._evaluation import evaluate, fill, suites
 
     files, folder = suites(options, options.suite or paper.suites), options.output / "run"
     if gaps := paper.gaps:
-        return [filled(options, files, folder, gaps.words, gaps.top, gaps.bottom)]
-    return [recorded(options, files, folder)]
+        return [fill(options, files, folder, gaps.words, gaps.top, gaps.bottom)]
+    return [evaluate(options, files, folder)]
 
 
-def _choices(analysis: "Callable[..., Made]", pairs: Sequence[str]) -> dict[str, str]:
+def _choices(analysis: "Callable[..., Outputs]", pairs: Sequence[str]) -> dict[str, str]:
     """Return the options of an analysis that --set gives.
 
     Raises:

@@ -61,14 +61,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate the model, write the report, and print the results."""
-    from syntagm.cli._recorded import recorded, suites
+    from syntagm.cli._evaluation import evaluate, suites
     from syntagm.cli._screen import show_plan, show_run
 
     files = suites(arguments, arguments.suite)
     if arguments.dry_run:
         show_plan(arguments.model, files)
         return 0
-    finished = recorded(arguments, files, arguments.output)
+    finished = evaluate(arguments, files, arguments.output)
     page = None if arguments.no_report else arguments.output / "report.html"
     if page:
         from syntagm.report.page import report

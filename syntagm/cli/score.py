@@ -83,8 +83,8 @@ def _total(answer: "Surprisals", scored: bool) -> float:
 
 def _print_json(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, float]], scored: bool) -> None:
     tokens = [
-        {"start": start, "token": token, "bits": _number(bits), "known": known}
-        for start, (token, bits, known) in zip(answer.starts.tolist(), _tokens(answer), strict=True)
+        {"start": start, "token": token, "bits": _number(bits), "known": in_vocabulary}
+        for start, (token, bits, in_vocabulary) in zip(answer.starts.tolist(), _tokens(answer), strict=True)
     ]
     line = {
         "model": model.name,
@@ -124,13 +124,19 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(Text(answer.text, style="bold"))
-    parts: list[Any] = [
-        table("tokens", [(repr(token)[1:-1], bits, note(token, bits, known)) for token, bits, known in _tokens(answer)])
+    tables: list[Any] = [
+        table(
+            "tokens",
+            [
+                (repr(token)[1:-1], bits, note(token, bits, in_vocabulary))
+                for token, bits, in_vocabulary in _tokens(answer)
+            ],
+        )
     ]
     if words:
-        parts.append(table("words", [(word, bits, "") for word, bits in words]))
+        tables.append(table("words", [(word, bits, "") for word, bits in words]))
     side = Table.grid(padding=(0, 4))
-    side.add_row(*parts)
+    side.add_row(*tables)
     console.print(side)
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     console.print(Text(f"{_total(answer, scored):.3f} bits, {len(answer.bits)} tokens   {model.name} {settings}\n"))

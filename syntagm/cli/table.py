@@ -16,13 +16,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from syntagm.cli import _files, _made, _of_runs
+from syntagm.cli import _files, _saving, _views
 from syntagm.drawing.table import FORMATS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    _of_runs.arguments(parser, "table")
+    _views.arguments(parser, "table")
     parser.add_argument(
         "-o", "--output", metavar="STEM", help="path of the files, without ending; without it the table is printed"
     )
@@ -33,14 +33,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Make the table, or list the tables; return the exit code."""
     if options.list:
-        print(*_of_runs.lines("table", options.name), sep="\n")
+        print(*_views.lines("table", options.name), sep="\n")
         return 0
-    table, runs = _of_runs.make("table", options)
+    table, runs = _views.make("table", options)
     for sentence in table.warnings:
         print(f"syntagm: {sentence}", file=sys.stderr)
     formats = [options.format] if options.format else []
     if options.output:
-        print(*_made.save(table, Path(options.output), formats, options.force), sep="\n")
+        print(*_saving.save(table, Path(options.output), formats, options.force), sep="\n")
     else:
         print(table.content(options.format or "md").decode(), end="")
-    return _of_runs.exit_code(runs)
+    return _views.exit_code(runs)

@@ -1,6 +1,6 @@
-"""Runs and models in the files of other tools: one file a kind, whose `KIND` says how it is written.
+"""Export of runs and models to the files of other tools: one module per kind, with a constant `KIND`.
 
-`syntagm export --as` finds a kind by the name of its file, `lm_eval.py` as `lm-eval`; nothing is registered.
+`syntagm export --as` finds a kind by the name of its module: `lm-eval` is `lm_eval.py`. Nothing needs to be registered.
 """
 
 from abc import ABC, abstractmethod
@@ -10,11 +10,11 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of an export.
+    """The outcome of an export.
 
     Arguments:
-        missing: a sentence for each thing of the run that is not in the files.
-        notes: sentences about what was written.
+        missing: a sentence for each part of the run that could not be exported.
+        notes: sentences about the files.
     """
 
     missing: tuple[str, ...] = ()
@@ -22,16 +22,26 @@ class Outcome:
 
 
 class Kind(ABC):
-    """What a run or a model can be written as. A file with neither its header nor its marks is not replaced unasked."""
+    """The base class of kinds of export.
+
+    An existing file is replaced only if it has the header or one of the marks of its kind, or with --force.
+
+    Attributes:
+        columns: the header of a CSV.
+        marks: texts that tell a file of this kind from others.
+    """
 
     columns: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
 
     @abstractmethod
     def write(self, source: str, output: Path | None) -> Outcome:
-        """Write what stands in the folder `source` at `output`, whole or not at all; None is the standard output.
+        """Export the run or model in the folder `source` to `output`, completely or not at all.
+
+        Arguments:
+            output: the file to write; None is standard output.
 
         Raises:
-            UsageError: it has more than one file, or is no text, and so can't go to the standard output.
+            UsageError: this kind can't be written to standard output.
             RunError: the run is damaged, or a file can't be written.
         """

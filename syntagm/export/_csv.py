@@ -1,4 +1,4 @@
-"""A run as one CSV, all suites in it, as `syntagm.io.csv` writes. Memory is bounded by the largest suite."""
+"""Export of a run as one CSV file with all suites, in the format of `syntagm.io.csv`. Memory holds one suite at a time."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -10,20 +10,25 @@ from syntagm.export import Kind, Outcome
 from syntagm.io import atomic, csv
 from syntagm.runs.store import Run, open_run
 
-_BLOCK = 4096
+_BLOCK = 4096  # lines that are written at once
 
 Row = Sequence[object]
 
 
 @final
 class Csv(Kind):
-    """A CSV with these columns, and a function from a run to its rows, which refuses at once a run that has none."""
+    """A kind of export that is one CSV file.
+
+    Arguments:
+        columns: the header.
+        rows: a function from a run to its rows; it raises RunError when called if the run has no such rows.
+    """
 
     def __init__(self, columns: Sequence[str], rows: Callable[[Run], Iterator[Row]]) -> None:
         self.columns, self.rows = tuple(columns), rows
 
     def lines(self, run: Run) -> Iterator[str]:
-        """The header and a line a row; RunError, before the header, if the run has no such rows."""
+        """Yield the header, then a line for each row; raises RunError before the header if the run has no such rows."""
         return csv.lines(self.columns, self.rows(run))
 
     def write(self, source: str, output: Path | None) -> Outcome:
@@ -39,11 +44,11 @@ class Csv(Kind):
 
 
 def unfinished(run: Run) -> Iterator[str]:
-    """The sentence that a run is not finished, if it isn't."""
+    """Yield a sentence if the run is not finished."""
     if not run.done:
         yield f"run {run.place} is not finished: only its finished shards are exported"
 
 
-def _blocks(made: Iterator[str]) -> Iterator[bytes]:
-    while block := "".join(islice(made, _BLOCK)):
+def _blocks(lines: Iterator[str]) -> Iterator[bytes]:
+    while block := "".join(islice(lines, _BLOCK)):
         yield block.encode()

@@ -1,4 +1,4 @@
-"""An ARPA file of the n-gram model in a folder, for KenLM, SRILM and others; FILE.gz is gzipped."""
+"""The n-gram model in a model folder as an ARPA file, for KenLM, SRILM and others; FILE.gz is gzipped."""
 
 from pathlib import Path
 from typing import final
@@ -10,15 +10,17 @@ from syntagm.models.ngram import arpa, folder
 
 @final
 class Arpa(Kind):
-    """The n-grams of a model folder."""
+    """The export of n-gram models as ARPA files."""
 
     def write(self, source: str, output: Path | None) -> Outcome:
-        """Write the ARPA file; the note is the name under which the same model is loaded from it."""
+        """Write the ARPA file; the note of the outcome is the name that loads the same model from it."""
         if not output:
-            raise UsageError("-o", "the standard output", "a file: an ARPA file is written whole or not at all")
+            raise UsageError(
+                "-o", "the standard output", "a file name: an ARPA file is written completely or not at all"
+            )
         ngrams, vocabulary, tokens, _ = folder.read(Path(source))
         arpa.write(ngrams, output)
-        # The format has no place for how texts are divided and what unknown words are taken for.
+        # ARPA files can't record how texts are divided into words, and the classes of unknown words.
         unknown = "single" if vocabulary.classes == "none" else "berkeley"
         return Outcome(notes=(f"the same model: ngram:{output}?tokens={tokens}&unknown={unknown}",))
 

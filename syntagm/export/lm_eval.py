@@ -1,14 +1,14 @@
-"""The files of lm-evaluation-harness: a results JSON, and beside it the samples of each task as JSON lines; minimal pairs only.
+"""Minimal pairs as files of lm-evaluation-harness: a results JSON, and the samples of each task as JSON lines.
 
 A task is a suite of minimal pairs with the prediction `full_sentence`; a BLiMP paradigm is called `blimp_<UID>`, any other
-suite by its name. Deliberate differences from the harness (0.4.13), also said in the `config` of the file:
+suite by its name. Deliberate differences from the harness (0.4.13), also stated in the `config` of the file:
 
-1.  `acc` is the verdict of this package: a tie is not correct (there the first choice, the good sentence, wins), and an
-    undefined item is left out of `acc` and of the effective `n-samples` (its `acc` is null).
-2.  The sentence is scored as it stands; the harness puts a blank before the sentences of BLiMP.
-3.  Whether a sentence is the greedy continuation is not known: "None" stands in its place.
+1.  `acc` is the verdict of this package: a tie is not correct (in the harness the first choice, the good sentence, wins), and
+    an undefined item is excluded from `acc` and from the effective `n-samples` (its `acc` is null).
+2.  The sentence is scored as it stands; the harness puts a space before the sentences of BLiMP.
+3.  Whether a sentence is the greedy continuation is not known: "None" is written in its place.
 
-Log-likelihoods are in nats. `acc_stderr` is sample standard deviation / sqrt(n), as there.
+Log-likelihoods are in nats. `acc_stderr` is the sample standard deviation / sqrt(n), as in the harness.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ NOTE = (
 
 @dataclass(slots=True)
 class _Task:
-    """What is summed up of a task while its samples are written."""
+    """A task, and what is collected about it while its samples are written."""
 
     name: str
     suite: SuiteRecord
@@ -53,33 +53,33 @@ class _Task:
 
 @final
 class LmEval(Kind):
-    """The results and the samples of the suites of minimal pairs of a run."""
+    """The export of suites of minimal pairs as results and samples of lm-evaluation-harness."""
 
     marks = ('"model_source": "syntagm"',)
 
     def write(self, source: str, output: Path | None) -> Outcome:
-        """Write the files; InputError if no suite can be expressed."""
+        """Write the files; raises InputError if the run has no suite of minimal pairs."""
         if not output:
-            raise UsageError("-o", "the standard output", "a file: lm-eval has one more file a task")
+            raise UsageError("-o", "the standard output", "a file name: lm-eval writes one more file per task")
         run = open_run(source)
         return Outcome((*unfinished(run), *write(run, output)))
 
 
 def write(run: Run, path: Path) -> list[str]:
-    """Write the results JSON at `path`, and the samples beside it.
+    """Write the results JSON to `path`, and the samples beside it.
 
     Returns:
-        A sentence for each suite that can't be expressed, and why.
+        A sentence for each suite that can't be exported, with the reason.
 
     Raises:
-        InputError: no suite can.
+        InputError: no suite can be exported.
         RunError: a file can't be written, or a shard is damaged.
     """
-    tasks, left_out = _tasks(run)
+    tasks, skipped = _tasks(run)
     if not tasks:
         raise InputError(
             run.place, "no suite that lm-eval can express", "minimal pairs with a full_sentence prediction",
-            "; ".join(left_out),
+            "; ".join(skipped),
         )  # fmt: skip
     stamp = f"{_when(run):%Y-%m-%dT%H-%M-%S}-{run.record['model']['fingerprint'][:8]}"
     for task in tasks:
@@ -87,34 +87,34 @@ def write(run: Run, path: Path) -> list[str]:
         atomic.write_parts(path.with_name(f"samples_{task.name}_{stamp}.jsonl"), samples)
     content = json.dumps(_results(run, tasks), indent=2, ensure_ascii=False, allow_nan=False)
     atomic.write(path, content.encode())
-    return left_out
+    return skipped
 
 
 def task_name(suite: SuiteRecord) -> str:
-    """`blimp_<UID>` for a paradigm of BLiMP, else the suite's name as far as it can stand in a file name."""
+    """Return the name of a task: `blimp_<UID>` for a paradigm of BLiMP, else the suite's name, made safe for file names."""
     published = "UID" in suite.tags and "linguistics_term" in suite.tags
     return re.sub(r"[^\w.-]+", "_", f"blimp_{suite.tags['UID']}" if published else suite.name)
 
 
 def _tasks(run: Run) -> tuple[list[_Task], list[str]]:
     tasks: dict[str, _Task] = {}
-    left_out = []
+    skipped = []
     for suite in run.suites:
         name = task_name(suite)
-        reason = f"suite {tasks[name].suite.name} is called {name}, too" if name in tasks else _obstacle(suite)
+        reason = f"suite {tasks[name].suite.name} is also called {name}" if name in tasks else _obstacle(suite)
         if reason:
-            left_out.append(f"suite {suite.name} is left out: {reason}")
+            skipped.append(f"suite {suite.name} is skipped: {reason}")
         else:
             tasks[name] = _Task(name, suite)
-    return list(tasks.values()), left_out
+    return list(tasks.values()), skipped
 
 
 def _obstacle(suite: SuiteRecord) -> str:
-    """Why the suite is no task of lm-eval; empty if it is one."""
+    """Return why the suite can't be a task of lm-eval; "" if it can."""
     if set(suite.conditions) != {"good", "bad"}:
         return f"its conditions are {', '.join(suite.conditions) or 'none'}, not good and bad"
     if suite.sentences != 2 * suite.items:
-        return "an item has other conditions than the first"
+        return "an item has other conditions than the first item"
     if MEASURE not in suite.predictions:
         return f"it has no prediction {MEASURE}"
     if str(parse(suite.predictions[MEASURE])) not in _FORMULAS or suite.aggregate != "sum":
@@ -128,13 +128,13 @@ def _samples(run: Run, task: _Task) -> Iterator[dict[str, Any]]:
     verdicts = results.filter(results["measure"] == MEASURE)["value"].to_list()
     tags = run.sentences(task.suite.name)["tags"].to_list()
     answers = run.answers(task.suite.name)
-    # The two sentences of an item stand together.
+    # The two sentences of an item follow each other.
     pairs = zip(answers, answers, verdicts, tags[::2], strict=True)
-    for index, ((item, first, _, one), (_, second, _, other), value, about) in enumerate(pairs):
-        found = {first: one, second: other}
-        texts = {f"sentence_{name}": found[name].text for name in ("good", "bad")}
-        doc = texts | dict(task.suite.tags) | json.loads(about) | texts | {"pairID": item}
-        nats = [-float(reading.bits(found[name]).sum()) * math.log(2) for name in ("good", "bad")]
+    for index, ((item, condition_a, _, answer_a), (_, condition_b, _, answer_b), value, item_tags) in enumerate(pairs):
+        by_condition = {condition_a: answer_a, condition_b: answer_b}
+        texts = {f"sentence_{name}": by_condition[name].text for name in ("good", "bad")}
+        doc = texts | dict(task.suite.tags) | json.loads(item_tags) | texts | {"pairID": item}
+        nats = [-float(reading.bits(by_condition[name]).sum()) * math.log(2) for name in ("good", "bad")]
         sample = _sample(index, doc, nats, value)
         task.values.append(value)
         task.hashes.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
@@ -143,7 +143,7 @@ def _samples(run: Run, task: _Task) -> Iterator[dict[str, Any]]:
 
 def _sample(index: int, doc: Mapping[str, str], nats: list[float], value: float) -> dict[str, Any]:
     texts = (doc["sentence_good"], doc["sentence_bad"])
-    # Numbers stand as texts, as the harness writes them.
+    # The harness writes numbers as strings.
     answers = [[repr(number), "None"] for number in nats]
     return {
         "doc_id": index,

@@ -1,4 +1,4 @@
-"""A row a region: model,suite,item,condition,region,content,bits."""
+"""CSV with a row per region: model,suite,item,condition,region,content,bits."""
 
 from collections.abc import Iterator
 

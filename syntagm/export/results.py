@@ -1,4 +1,4 @@
-"""A row an item and measure: model,suite,item,measure,value,margin."""
+"""CSV with a row per item and measure: model,suite,item,measure,value,margin."""
 
 from collections.abc import Iterator
 

@@ -1,8 +1,9 @@
-"""A row a suite and prediction, a tag's value, and all suites: model,of,name,measure,value, then interval, chance and more.
+"""CSV with a row per score: model,of,name,measure,value, then interval, counts, chance, method and signature.
 
-Scores are the accuracies of suites (`of` is suite), and means over all suites or over those with one tag (`of` is the tag,
-`name` its value); `measure` is a prediction, or a rule of `stats.score`. Means have no signature of their own. Of a fill run
-the scores of suites are its estimates, `covered` and `invalid` among them (see `views.gaps.estimates`).
+Scores are accuracies of suites (`of` is "suite"), means over all suites (`of` is "all suites"), and means over the suites
+with a value of a tag (`of` is the tag, `name` its value). `measure` is a prediction, or a rule of `stats.score`. Means have
+no signature. For fill runs, the scores of suites are the estimates of the run, including `covered` and `invalid` (see
+`views.gaps.estimates`).
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from syntagm.export._csv import Csv, Row
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
-from syntagm.views.gaps import estimates as blank_estimates
+from syntagm.views.gaps import estimates as gap_estimates
 from syntagm.views.gaps import kept
 from syntagm.views.scores import numbers as estimates
 
@@ -22,34 +23,47 @@ COLUMNS = (
 
 def _rows(run: Run) -> Iterator[Row]:
     if kept.over_gaps(run):
-        # The numbers of a context have estimates of their own, over contexts; scores over suites are made as of any run.
-        over_suites = (one for one in estimates.estimates(run) if not one.group.suite)
-        yield from (score_row(run, one) for one in (*blank_estimates.estimates(run), *over_suites))
+        # Estimates of suites are over contexts; scores over suites are computed as for any run.
+        over_suites = (estimate for estimate in estimates.estimates(run) if not estimate.group.suite)
+        yield from (score_row(run, estimate) for estimate in (*gap_estimates.estimates(run), *over_suites))
         return
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and estimates.conjoins(run)}
-    together = [one for one in estimates.accuracies(run, "all") if one.group.suite in several] if several else []
+    together = (
+        [estimate for estimate in estimates.accuracies(run, "all") if estimate.group.suite in several]
+        if several
+        else []
+    )
     overall = estimates.scores(run, "all") if several else []
-    for one in (*estimates.estimates(run), *together, *overall):
-        yield score_row(run, one)
+    for estimate in (*estimates.estimates(run), *together, *overall):
+        yield score_row(run, estimate)
 
 
-def score_row(run: Run, one: Estimate) -> tuple[object, ...]:
-    """The row of an estimate as `syntagm.views.scores.numbers` makes it; columns as in `COLUMNS`."""
-    expected = estimates.chance_of(run, one)
-    numbers = (one.value, one.low, one.high, one.n, one.ties, one.undefined, expected.value, expected.method)
-    return (one.group.model, *_about(one), *numbers, one.method, _signature(run, one))
+def score_row(run: Run, estimate: Estimate) -> tuple[object, ...]:
+    """Return the row, with the columns `COLUMNS`, of an estimate of `syntagm.views.scores.numbers`."""
+    expected = estimates.chance_of(run, estimate)
+    numbers = (
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        estimate.n,
+        estimate.ties,
+        estimate.undefined,
+        expected.value,
+        expected.method,
+    )
+    return (estimate.group.model, *_about(estimate), *numbers, estimate.method, _signature(run, estimate))
 
 
-def _about(one: Estimate) -> tuple[str, str, str]:
-    """What kind of thing an estimate is about, which, and by which measure or rule."""
-    group = one.group
+def _about(estimate: Estimate) -> tuple[str, str, str]:
+    """Return the kind of group that an estimate is about, the name of the group, and the measure or rule."""
+    group = estimate.group
     if group.suite:
         return "suite", group.suite, group.measure
     return (*next(iter(group.labels), ("all suites", "")), group.rule)
 
 
-def _signature(run: Run, one: Estimate) -> str:
-    return str(run.signature(one.group.suite, one.group.measure)) if one.group.suite else ""
+def _signature(run: Run, estimate: Estimate) -> str:
+    return str(run.signature(estimate.group.suite, estimate.group.measure)) if estimate.group.suite else ""
 
 
 KIND = Csv(COLUMNS, _rows)

@@ -1,4 +1,7 @@
-"""A row a token: model,suite,item,condition,index,start,token,bits,known. `recorded:FILE` reads it back as a model."""
+"""CSV with a row per token: model,suite,item,condition,index,start,token,bits,known.
+
+The model `recorded:FILE` reads the file back.
+"""
 
 from collections.abc import Iterator
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from syntagm.papers.experiment.design import Design
     from syntagm.progress import Progress
 
-    Made = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
+    Outputs = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Experiment:
         sizes: the default subsets of the corpus: name -> words.
         seeds: the default seeds of each model.
         carry_out: a function that trains and evaluates the missing models and writes `results.csv` and `results.md`.
-        made: a function that makes the tables and figures of an experiment's folder.
+        outputs: a function that makes the tables and figures of an experiment's folder.
     """
 
     sizes: Mapping[str, int]
     seeds: Sequence[int]
     carry_out: "Callable[[Design, Progress], Table]"
-    made: "Callable[[Path], Made]"
+    outputs: "Callable[[Path], Outputs]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class Paper:
     """
 
     suites: tuple[str, ...]
-    of_runs: "Callable[..., Made] | None" = None
-    from_raw: "Callable[..., Made] | None" = None
+    of_runs: "Callable[..., Outputs] | None" = None
+    from_raw: "Callable[..., Outputs] | None" = None
     gaps: Gaps | None = None
     experiment: Experiment | None = None
 
@@ -83,7 +83,7 @@ def find(name: str) -> Paper:
     return paper
 
 
-def choices(make: "Callable[..., Made]") -> list[str]:
+def choices(make: "Callable[..., Outputs]") -> list[str]:
     """List the options of an analysis: its keyword-only arguments.
 
     >>> choices(find("hu2020").from_raw)

@@ -88,26 +88,28 @@ def _materials(runs: Sequence[Run], suites: Sequence[SuiteRecord]) -> str:
     cited = [key for suite in suites for key in references.of_suite(suite)[0]]
     ours = sum(suite.tags.get("author") == "Syntagm" for suite in suites)
     who = " (items written for Syntagm after the designs of these works)" if cited and ours == len(suites) else ""
-    asked = "questions" if any(map(references.fills_gaps, runs)) else "sentences"
-    size = f"{counted(len(suites), 'suite')} with {counted(items, 'item')} and {sentences:,} {asked}"
+    unit = "questions" if any(map(references.fills_gaps, runs)) else "sentences"
+    size = f"{counted(len(suites), 'suite')} with {counted(items, 'item')} and {sentences:,} {unit}"
     return f"We evaluated {counted(len(runs), 'language model')} on {size}{_cite(cited)}{who}."
 
 
 def _model(run: Run) -> str:
     model, record = run.record["model"], run.record["model"]["record"]
     settings = references.settings(run)
-    about = [f"{record['architecture']} architecture"] if "architecture" in record else []
-    about += [f"order {record['order']}"] if "order" in record else []
-    about += [f"{name} {code(str(record[name])[:12])}" for name in ("revision", "weights", "hash") if record.get(name)]
-    about += [text(_words(run, "dtype"))] if "dtype" in settings else []
+    details = [f"{record['architecture']} architecture"] if "architecture" in record else []
+    details += [f"order {record['order']}"] if "order" in record else []
+    details += [
+        f"{name} {code(str(record[name])[:12])}" for name in ("revision", "weights", "hash") if record.get(name)
+    ]
+    details += [text(_words(run, "dtype"))] if "dtype" in settings else []
     before = (
-        f"{_code(str(model['start']))} was put before each text" if model["start"] else "nothing was put before a text"
+        f"{_code(str(model['start']))} preceded each text" if model["start"] else "nothing preceded a text"
     )
     ends = (
         "the end-of-text symbol was scored, too" if settings.get("eos") == "yes" else "no end-of-text symbol was scored"
     )
     others = [f"{key} {code(value)}" for key, value in settings.items() if key not in ("bos", "eos", "dtype")]
-    shown = f" ({', '.join(about)})" if about else ""
+    shown = f" ({', '.join(details)})" if details else ""
     sentence = f"For {code(run.model)}{shown}{_cite(references.of_model(run))} {before} and {ends}"
     return sentence + (f"; {', '.join(others)}." if others else ".")
 

@@ -92,11 +92,11 @@ def fills_gaps(run: Run) -> bool:
 
 def bibtex(keys: Iterable[str], runs: Sequence[Run], version: str) -> str:
     """Return BibTeX: the entries of these keys, each once and in order, one for each model, and one for this program."""
-    known = [entries()[key] for key in dict.fromkeys(keys)]
+    cited = [entries()[key] for key in dict.fromkeys(keys)]
     models = {_model_key(run): _model_entry(run) for run in runs}
     title = "Syntagm: targeted syntactic evaluation of language models"
     software = _entry("syntagm", title=title, note=f"Version {version}")
-    return "\n\n".join([*known, *models.values(), software]) + "\n"
+    return "\n\n".join([*cited, *models.values(), software]) + "\n"
 
 
 def _model_key(run: Run) -> str:
@@ -106,12 +106,12 @@ def _model_key(run: Run) -> str:
 
 def _model_entry(run: Run) -> str:
     model = run.record["model"]
-    about = [run.model, f"fingerprint {model['fingerprint'][:16]}"]
-    about += [
+    details = [run.model, f"fingerprint {model['fingerprint'][:16]}"]
+    details += [
         f"{name} {str(model['record'][name])[:16]}" for name in ("revision", "weights") if model["record"].get(name)
     ]
     title = run.model.partition(":")[2].partition("?")[0] or run.model
-    return _entry(_model_key(run), title=title, howpublished="Language model", note="; ".join(about))
+    return _entry(_model_key(run), title=title, howpublished="Language model", note="; ".join(details))
 
 
 def _entry(key: str, **fields: str) -> str:

@@ -58,6 +58,8 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
     _wait_for_all(world)
     if finished is not None:
         record.refuse_another(folder, finished, identity)
+        if rank == 0:
+            record.refuse_damaged(folder)
         history: list[dict[str, float]] = finished["history"]
         if rank == 0:
             record.remove_state(folder)
@@ -120,7 +122,7 @@ class _Training:
             raise UsageError("warmup", f"{warmup:,} steps, and {whole}", f"at most {steps:,}", cure)
 
     def _after_step(self, ended: bool) -> None:
-        """Evaluate and save where the settings and the clock say so."""
+        """Evaluate and save if either is due."""
         every = self.settings.every
         last = ended and self.place.epoch + 1 == self.settings.epochs
         evaluate = last or (self.place.step % every == 0 if every else ended)

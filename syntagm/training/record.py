@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, UsageError
-from syntagm.io import json, record
+from syntagm.io import json, record, seal
 
 FILE = "training.json"
 STATE = "state"
@@ -51,8 +51,8 @@ def leaves_something(folder: Path) -> bool:
 
     A lock and a tokenizer don't count: a training without a saved state makes its tokenizer again.
     """
-    kept = (*folder.glob("*.safetensors"), *(folder / STATE).glob("*.safetensors"))
-    return bool(kept) or (folder / FILE).exists()
+    weights = (*folder.glob("*.safetensors"), *(folder / STATE).glob("*.safetensors"))
+    return bool(weights) or (folder / FILE).exists()
 
 
 def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
@@ -67,6 +67,15 @@ def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping
         RunError: a value of `requested` differs from `recorded`.
     """
     record.refuse_another(folder, "another training,", recorded, requested, _CURE)
+
+
+def refuse_damaged(folder: Path) -> None:
+    """Refuse the folder of a finished training whose files are not those that it wrote.
+
+    Raises:
+        RunError: a file is damaged, edited, missing or new.
+    """
+    seal.verify(folder, RunError)
 
 
 def refuse_foreign(folder: Path) -> None:
@@ -85,7 +94,7 @@ def refuse_foreign(folder: Path) -> None:
 
 
 def end(folder: Path, training: Mapping[str, Any]) -> None:
-    """Write the record of a finished training and delete its state.
+    """Seal the folder of a finished training, write its record, and delete its state.
 
     Arguments:
         folder: the model folder.
@@ -94,6 +103,8 @@ def end(folder: Path, training: Mapping[str, Any]) -> None:
     Raises:
         RunError: the record can't be written.
     """
+    # The record comes last: a folder that has it is finished and sealed.
+    seal.write(folder, {FILE: record.encoded(training)})
     record.write(folder / FILE, training)
     remove_state(folder)
 

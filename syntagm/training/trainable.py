@@ -14,7 +14,7 @@ S = TypeVar("S")
 Train = Callable[[Sequence[str], Sequence[str], Path, S, Progress], object]
 
 
-def _is_whole(folder: Path) -> bool:
+def _always(folder: Path) -> bool:
     return True
 
 
@@ -45,26 +45,26 @@ class Trainable(Generic[S]):
         settings: the default settings; their fields are the options of `syntagm train`.
         train: a function that trains a model and writes its folder. It resumes an interrupted training, leaves a finished
             one as it is, and refuses a folder of another training.
-        drawn: True if its models depend on a seed; otherwise one model serves for all seeds of an experiment.
+        seeded: True if its models depend on a seed; otherwise one model serves for all seeds of an experiment.
         needs_valid: True if it needs held-out text.
         valid: what held-out text is used for.
         note: a text above its options in `--help`.
         controlled: its part in controlled experiments; None if it takes no part.
         variant_of: the family that it is a variant of, with other options; "" for a family of its own.
-        whole: a function that checks whether the model of a finished training is intact. If not, it is trained again.
+        is_intact: a function that checks whether the model of a finished training is intact. If not, it is trained again.
     """
 
     name: str
     summary: str
     settings: S
     train: Train[S]
-    drawn: bool = True
+    seeded: bool = True
     needs_valid: bool = True
     valid: str = "held-out text"
     note: str = ""
     controlled: Controlled[S] | None = None
     variant_of: str = ""
-    whole: Callable[[Path], bool] = _is_whole
+    is_intact: Callable[[Path], bool] = _always
 
     @property
     def options(self) -> tuple[Option, ...]:

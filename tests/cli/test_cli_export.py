@@ -177,7 +177,7 @@ def test_lm_eval_names_what_it_can_t_express(tmp_path, capsys):
     toy_run(tmp_path / "run", good, published, same, mean, three, other, none, ragged)
     assert export(tmp_path / "run", "lm-eval", tmp_path / "out.json") == 1
     messages = capsys.readouterr().err.splitlines()
-    assert [line.partition(" is left out: ")[0] for line in messages] == [
+    assert [line.partition(" is skipped: ")[0] for line in messages] == [
         f"syntagm: suite {name}" for name in ("blimp_x", "mean", "three", "other", "none", "ragged")
     ]
     assert list(json.loads((tmp_path / "out.json").read_bytes())["results"]) == ["good", "blimp_x"]
@@ -226,4 +226,4 @@ def test_a_damaged_shard_leaves_no_file_and_the_old_one_in_place(tmp_path, capsy
 def test_lm_eval_on_the_standard_output_is_refused(tmp_path, capsys):
     toy_run(tmp_path / "run", pairs("p", *PAIRS))
     assert export(tmp_path / "run", "lm-eval", "-") == 2
-    assert "one more file a task" in capsys.readouterr().err
+    assert "one more file per task" in capsys.readouterr().err

@@ -273,7 +273,7 @@ def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None
     others = dataclasses.replace(WORDS, rows=WORDS.rows[:3])
     with pytest.raises(RunError, match=r"expected words.hash = .*, words.rows = 3[.]"):
         fill(Drawn(VOCABULARY), (SIMPLE, CLASH), others, tmp_path)
-    with pytest.raises(RunError, match=r"in the same order[.] Their order is another"):
+    with pytest.raises(RunError, match=r"in the same order[.] Their order is different"):
         filled(tmp_path, CLASH, SIMPLE)
 
 

@@ -35,7 +35,7 @@ class Cell:
         >>> Cell("lstm", "xs", 1).name, Cell("ngram", "xs", 0).name
         ('lstm-xs-1', 'ngram-xs')
         """
-        return f"{self.family}-{self.size}" + (f"-{self.seed}" if families.find(self.family).drawn else "")
+        return f"{self.family}-{self.size}" + (f"-{self.seed}" if families.find(self.family).seeded else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Design:
             Cell(family, size, seed)
             for size in sorted(self.sizes, key=self.sizes.__getitem__)
             for family in self.options
-            for seed in (self.seeds if families.find(family).drawn else [0])
+            for seed in (self.seeds if families.find(family).seeded else [0])
         ]
 
     def record(self) -> Path:

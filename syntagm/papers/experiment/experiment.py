@@ -47,7 +47,7 @@ def locked(design: Design, cell: Cell, progress: Progress) -> Iterator[None]:
         RunError: another process has started with other hyperparameters or subsets meanwhile.
     """
     with ExitStack() as stack:
-        if not families.find(cell.family).drawn and state(design, cell) != "done":
+        if not families.find(cell.family).seeded and state(design, cell) != "done":
             stack.enter_context(waiting(design.model(cell), progress))
         record.refuse_changed(design, cell)
         yield

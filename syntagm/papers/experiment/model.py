@@ -31,12 +31,12 @@ def make(design: Design, cell: Cell, words: int, progress: Progress) -> None:
 def train(design: Design, cell: Cell, progress: Progress) -> None:
     """Train a model on its subset, or resume its training; do nothing if it is finished."""
     family, folder = families.find(cell.family), design.model(cell)
-    if training.finished(folder) is not None and family.whole(folder):
+    if training.finished(folder) is not None and family.is_intact(folder):
         # A training that was killed after it wrote the model leaves a state of three times the model's size.
         training.remove_state(folder)
         return
-    words, more = design.sizes[cell.size], {"seed": cell.seed, "device": design.device}
-    settings = hyperparameters.settings(cell.family, design.options[cell.family], words, **more)
+    words, run_settings = design.sizes[cell.size], {"seed": cell.seed, "device": design.device}
+    settings = hyperparameters.settings(cell.family, design.options[cell.family], words, **run_settings)
     family.train([str(design.part(cell.size))], design.valid, folder, settings, progress)
 
 

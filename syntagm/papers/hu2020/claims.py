@@ -48,7 +48,7 @@ def comparable(findings: Findings) -> Checked:
     """GPT-2 and RNNG are comparable to Transformer-XL and JRNN"""
     pairs = (("gpt-2", "rnng"), ("transformer-xl", "jrnn"))
     small, large = ([findings.score(model) for model in models] for models in pairs)
-    holds = all(_overlap(one, other) for one in small for other in large)
+    holds = all(_overlap(first, second) for first in small for second in large)
     scores = ", ".join(f"{label(row['model'])} {row['value']:.4f}" for row in (*small, *large))
     computed = f"{scores}; criterion for comparable: the intervals overlap"
     return "comparable", computed, verdict(holds)
@@ -127,9 +127,9 @@ def gpt2_without_withdrawn(findings: Findings) -> Checked:
     values = {model: findings.score(model)["value"] for model in (*WORD_BY_WORD, "gpt-2")}
     withdrawn = {(row["corpus"], row["seed"]) for row in findings.printed["withdrawn"]["instances"]}
     rows = findings.study.instances().filter(pl.col("model") == "gpt-2").select("corpus", "seed", "score").iter_rows()
-    kept = [score for corpus, seed, score in rows if (corpus, seed) not in withdrawn]
+    remaining = [score for corpus, seed, score in rows if (corpus, seed) not in withdrawn]
     retrained = [row["score"] for row in findings.printed["withdrawn"]["retrained"]]
-    corrected = sum([*kept, *retrained]) / len([*kept, *retrained])
+    corrected = sum([*remaining, *retrained]) / len([*remaining, *retrained])
     best = max(values, key=lambda model: values[model])
     scores = ", ".join(f"{label(model)} {value:.4f}" for model, value in values.items())
     computed = f"{scores}; with the retrained models in place of the withdrawn ones: GPT-2 {corrected:.4f}"
@@ -158,8 +158,8 @@ def seed_weights(findings: Findings) -> Checked:
     return "GPT-2 first", computed, verdict(not reversed_order, "depends on seeds")
 
 
-def _overlap(one: Number, other: Number) -> bool:
-    return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
+def _overlap(first: Number, second: Number) -> bool:
+    return bool(first["low"] <= second["high"] and second["low"] <= first["high"])
 
 
 CLAIMS: list[Check] = [

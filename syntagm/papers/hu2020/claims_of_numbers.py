@@ -52,7 +52,7 @@ def ratio_tests(findings: Findings) -> Checked:
 def footnote_7(findings: Findings) -> Checked:
     """The pattern is the same without n-gram, without GPT-2 and without both (footnote 7)"""
     findings.fit("full")
-    results, kept, weaker = [], True, 0
+    results, same_pattern, weaker = [], True, 0
     for classes, subset in regressions.without_classes(regressions.observations(findings.study)).items():
         if len(subset.fits) < 3:
             raise LookupError(f"{classes}: " + "; ".join(subset.failures.values()))
@@ -60,12 +60,12 @@ def footnote_7(findings: Findings) -> Checked:
             linear.compare(subset.fits[f"no_{name}"], subset.fits["full"]).p for name in ("size", "architecture")
         )
         ordered = subset.fits["no_architecture"].aic > subset.fits["no_size"].aic
-        kept, weaker = kept and ordered and max(size, architecture) < 0.05, weaker + (size >= LEVEL)
+        same_pattern, weaker = same_pattern and ordered and max(size, architecture) < 0.05, weaker + (size >= LEVEL)
         results.append(f"{classes}: size p {size:.2g}, class p {architecture:.2g}")
     if not results:
         raise LookupError("no results of n-gram or GPT-2")
     computed = "; ".join(results) + f"; the p of size is above {LEVEL} in {weaker} of {len(results)}"
-    return "same pattern", computed, verdict(kept)
+    return "same pattern", computed, verdict(same_pattern)
 
 
 def optimum(findings: Findings) -> Checked:
@@ -147,8 +147,8 @@ def _by_itself(item: Item) -> Callable[[str, str], float]:
 def word_level_gpt2(findings: Findings) -> Checked:
     """GPT-2 on words and on word pieces (section 4.5)"""
     results = set(findings.raw.items.select("model", "corpus").unique().iter_rows())
-    wanted = set(findings.raw.perplexity.select("model", "corpus").unique().iter_rows())
-    lacking = sorted(f"{model} on {corpus}" for model, corpus in wanted - results)
+    with_perplexity = set(findings.raw.perplexity.select("model", "corpus").unique().iter_rows())
+    lacking = sorted(f"{model} on {corpus}" for model, corpus in with_perplexity - results)
     computed = "perplexities without results: " + (", ".join(lacking) or "none")
     return "compared", computed, "can't be computed" if lacking else "not compared here"
 

@@ -23,13 +23,13 @@ ALL = "all classes"
 def figures(study: Study) -> Iterator[tuple[str, Figure]]:
     """Yield all figures that the study has data for, with the names of their files."""
     # Deltas are differences from the mean over classes and corpora; for a single class and corpus they are always 0.
-    several = study.items.filter(pl.col("corpus") != "").select("model", "corpus").n_unique() > 1
+    comparable = study.items.filter(pl.col("corpus") != "").select("model", "corpus").n_unique() > 1
     yield "figure1", figure1(study)
     if study.instances()["perplexity"].count():
         yield "figure2", figure2(study)
-    if several:
+    if comparable:
         yield "figure3", figure3(study)
-    if several and study.circuits:
+    if comparable and study.circuits:
         yield "figure4_by_class", figure4_by_class(study)
         yield "figure4_by_corpus", figure4_by_corpus(study)
     if study.circuits:
@@ -71,9 +71,9 @@ def figure3(study: Study) -> Figure:
         clustered.means(deltas, ["model"], "delta", "corpus").sort("value", descending=True).rename({"model": "name"})
         .with_columns(by=pl.lit("by model class"), series=pl.lit("")),
         *[
-            clustered.means(in_order(study, part), ["corpus"], "delta", "model").rename({"corpus": "name"})
+            clustered.means(in_order(study, subset), ["corpus"], "delta", "model").rename({"corpus": "name"})
             .with_columns(by=pl.lit("by corpus"), series=pl.lit(series))
-            for series, part in _with_and_without(study, deltas)
+            for series, subset in _with_and_without(study, deltas)
         ],
     ]  # fmt: skip
     table = pl.concat([panel.select(list(classes.DELTAS)) for panel in panels])
@@ -98,13 +98,13 @@ def figure4_by_class(study: Study) -> Figure:
 
 def figure4_by_corpus(study: Study) -> Figure:
     """Draw deltas by circuit and corpus; where the paper excludes models, with and without them."""
-    parts = [
-        clustered.means(in_order(study, part), ["circuit", "corpus"], "delta", "model").with_columns(
+    tables = [
+        clustered.means(in_order(study, subset), ["circuit", "corpus"], "delta", "model").with_columns(
             series=pl.lit(series)
         )
-        for series, part in _with_and_without(study, _circuits(study, "delta"))
+        for series, subset in _with_and_without(study, _circuits(study, "delta"))
     ]
-    table = pl.concat(parts).rename({"corpus": "name"})
+    table = pl.concat(tables).rename({"corpus": "name"})
     return circuits.draw(
         table,
         "score delta",
@@ -231,8 +231,8 @@ def _intervals(study: Study) -> pl.DataFrame:
 def _interval(items: pl.DataFrame) -> tuple[float, float, int]:
     # Keep suites without a defined item: the mean over suites is then undefined, and so is its interval.
     values = {
-        str(suite): part["value"].filter(part["value"].is_not_nan()).to_numpy()
-        for (suite,), part in items.group_by(["suite"], maintain_order=True)
+        str(suite): suite_items["value"].filter(suite_items["value"].is_not_nan()).to_numpy()
+        for (suite,), suite_items in items.group_by(["suite"], maintain_order=True)
     }
     low, high = bootstrap.interval_over_suites(values)
     return low, high, sum(len(items_of_suite) for items_of_suite in values.values())

@@ -24,7 +24,7 @@ CLAIMS: list[Check] = [
 ]
 
 
-def made(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table | Figure]]:
+def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table | Figure]]:
     """Yield every figure and table as soon as it is computed, with the name of its file.
 
     Arguments:
@@ -121,8 +121,8 @@ def withdrawn(study: Study) -> Table:
                     model["perplexity"],
                 )
             )
-    kept = [row for key, row in known.items() if key not in withdrawn_instances]
-    order = sorted(kept, key=lambda row: -WORDS.get(row["corpus"], 0.0))
+    remaining = [row for key, row in known.items() if key not in withdrawn_instances]
+    order = sorted(remaining, key=lambda row: -WORDS.get(row["corpus"], 0.0))
     rows += [(row["corpus"], str(row["seed"]), "kept", row["score"], row["perplexity"], None, None) for row in order]
     columns = ("corpus", "seed", "status", "score", "perplexity", "cited score", "cited perplexity")
     notes = (

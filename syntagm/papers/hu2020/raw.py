@@ -131,8 +131,10 @@ def _refuse_unequal(items: pl.DataFrame, place: Path) -> None:
     counts = items.group_by(*INSTANCE, "suite", maintain_order=True).len()
     most = counts.group_by("suite", maintain_order=True).agg(pl.col("len").max().alias("most"))
     instances = items.select(INSTANCE).unique(maintain_order=True)
-    wanted = instances.join(most, how="cross").join(counts, on=[*INSTANCE, "suite"], how="left", maintain_order="left")
-    short = wanted.filter(pl.col("len").fill_null(0) < pl.col("most"))
+    expected = instances.join(most, how="cross").join(
+        counts, on=[*INSTANCE, "suite"], how="left", maintain_order="left"
+    )
+    short = expected.filter(pl.col("len").fill_null(0) < pl.col("most"))
     if len(short):
         row = short.row(0, named=True)
         name = "{model}_{corpus}_{seed}".format(**row)

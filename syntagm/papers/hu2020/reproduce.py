@@ -69,7 +69,7 @@ def from_raw(folder: Path, *, suites: str = "31", ngram: str = "vote") -> Iterat
         InputError: a file is not as published.
         UsageError: an option has another value.
     """
-    return published.made(folder, suites, ngram)
+    return published.outputs(folder, suites, ngram)
 
 
 def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:

@@ -100,12 +100,12 @@ def deltas(study: Study) -> Table:
     """Make the table of deltas by class and by corpus, with rows pooled and as means of means."""
     table = labelled(study, study.deltas())
     rows: list[Row] = []
-    for by, other, part in (("model", "corpus", table), ("corpus", "model", in_order(study, table))):
+    for by, other, subset in (("model", "corpus", table), ("corpus", "model", in_order(study, table))):
         without = [study.label(name) for name in study.absent] if by == "corpus" else []
-        means = clustered.means(part.filter(~pl.col("model").is_in(without)), [by], "delta", other)
-        pooled = {row[by]: row["value"] for row in clustered.means(part, [by], "delta").iter_rows(named=True)}
+        means = clustered.means(subset.filter(~pl.col("model").is_in(without)), [by], "delta", other)
+        pooled = {row[by]: row["value"] for row in clustered.means(subset, [by], "delta").iter_rows(named=True)}
         for row in means.iter_rows(named=True):
-            mean = _mean_of_means(part.filter(pl.col(by) == row[by]), other, "delta")
+            mean = _mean_of_means(subset.filter(pl.col(by) == row[by]), other, "delta")
             rows.append((by, row[by], row["value"], row["low"], row["high"], row["n"], other, pooled[row[by]], mean))
     columns = ("by", "name", "delta", *_INTERVAL, "redrawn", "of all", "mean of means of all")
     absent = ", ".join(study.label(name) for name in study.absent)
@@ -173,13 +173,13 @@ def modifiers(study: Study) -> Table:
         "modifier", index=["model", "kind", "corpus", "seed", "pair"], values="score", maintain_order=True
     )
     wide = wide.with_columns(difference=pl.col(MODIFIED) - pl.col(PLAIN))
-    parts = [wide.with_columns(pair=pl.lit("all pairs")), wide]
+    subsets_of_pairs = [wide.with_columns(pair=pl.lit("all pairs")), wide]
     order = {name: index for index, name in enumerate(PAIRS)}
     rows: list[Row] = []
-    for part in parts:
+    for subset in subsets_of_pairs:
         keys = ["model", "pair"]
-        plain, with_them = (clustered.means(part, keys, name)["value"] for name in (PLAIN, MODIFIED))
-        both = clustered.means(part, keys, "difference").with_columns(plain=plain, modified=with_them)
+        plain, with_them = (clustered.means(subset, keys, name)["value"] for name in (PLAIN, MODIFIED))
+        both = clustered.means(subset, keys, "difference").with_columns(plain=plain, modified=with_them)
         both = both.sort(pl.col("pair").replace_strict(order, default=-1, return_dtype=pl.Int64), maintain_order=True)
         rows += both.select(*keys, "plain", "modified", "value", *_INTERVAL).iter_rows()
     columns = ("model", "suites", PLAIN, MODIFIED, "difference", *_INTERVAL)
@@ -194,10 +194,10 @@ def correlations(study: Study) -> Table:
     """Make the table of correlations of score and perplexity over trained models, plain and partial."""
     known = study.instances().filter(pl.col("perplexity").is_not_null() & (pl.col("corpus") != ""))
     rows: list[Row] = []
-    for name, part in subsets(study, known):
-        score, perplexity = part["score"].to_numpy(), part["perplexity"].to_numpy()
-        words = np.log(part["words"].to_numpy())
-        kinds = [(part["model"] == model).cast(pl.Float64).to_numpy() for model in sorted(set(part["model"]))[1:]]
+    for name, subset in subsets(study, known):
+        score, perplexity = subset["score"].to_numpy(), subset["perplexity"].to_numpy()
+        words = np.log(subset["words"].to_numpy())
+        kinds = [(subset["model"] == model).cast(pl.Float64).to_numpy() for model in sorted(set(subset["model"]))[1:]]
         variants = {"": [], "log corpus size": [words], "log corpus size, model class": [words, *kinds]}
         for controlled, controls in variants.items():
             for method in METHODS:

@@ -206,14 +206,14 @@ def _notes(run: Run, accuracies: Mapping[Any, Estimate]) -> tuple[str, ...]:
     if len(run.suites) > 1:
         signature = signature.over(len(run.suites))
     method = next((estimate.method for estimate in accuracies.values()), "")
-    drawn = any("seed" in suite.tags for suite in run.suites)
+    sampled = any("seed" in suite.tags for suite in run.suites)
     return (
         f"Signature: {signature}",
         *([f"Intervals: 95 %, {method}. Ties count as wrong."] if method else []),
         "Chance: the score of independent draws, computed from the formulas.",
         *(
             ["Items were sampled, so the weight of a pooled suite depends on its sample, not on its size."]
-            if drawn
+            if sampled
             else []
         ),
         *([] if run.done else ["The run is not finished: items without results are excluded."]),

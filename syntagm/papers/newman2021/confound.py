@@ -123,9 +123,9 @@ def right_contexts(runs: Runs) -> Table | None:
         table = contexts(run, [suite for suites in rows(run).values() for suite in suites])
         counts = table.group_by("right", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
         for right, count in counts.iter_rows():
-            part = table.filter(pl.col("right") == right)
-            labels = ", ".join(f"{(part['label'] == label).sum():,} {label}" for label in kept.words(run).labels)
-            lines.append((name, right.strip(), count, labels, *_means(part, f"{name}/{right}")))
+            matching = table.filter(pl.col("right") == right)
+            labels = ", ".join(f"{(matching['label'] == label).sum():,} {label}" for label in kept.words(run).labels)
+            lines.append((name, right.strip(), count, labels, *_means(matching, f"{name}/{right}")))
     if not lines:
         return None
     columns = (
@@ -147,7 +147,7 @@ def right_contexts(runs: Runs) -> Table | None:
     return Table("By right context", columns, tuple(lines), (), notes)
 
 
-def _means(part: pl.DataFrame, key: str) -> Iterator[Cell]:
-    values = part.select("equal_weight", "model_weight").to_numpy()
+def _means(table: pl.DataFrame, key: str) -> Iterator[Cell]:
+    values = table.select("equal_weight", "model_weight").to_numpy()
     for mean, low, high, _ in bootstrap.column_estimates(values, key):
         yield from (None if np.isnan(number) else number for number in (mean, low, high))

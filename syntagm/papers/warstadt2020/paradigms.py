@@ -33,12 +33,12 @@ class Contrast:
     """A contrast between paradigms: the mean difference over pairs of them.
 
     Arguments:
-        said: its description for readers: the easier kind minus the harder one.
+        description: its description for readers: the easier kind minus the harder one.
         pairs: pairs of an easier and a harder paradigm.
         printed: its name in `cited/warstadt2020.toml`; "" if the paper gives no number.
     """
 
-    said: str
+    description: str
     pairs: tuple[tuple[str, str], ...]
     printed: str = ""
 

@@ -75,8 +75,8 @@ def _means(means: Sequence[Estimate]) -> Iterator[Row]:
 
 
 def _correlations(table: pl.DataFrame) -> Iterator[Row]:
-    kept = table.filter(pl.col("kind") == "Pearson").select("a", "b", "r").iter_rows()
-    values = {frozenset((a, b)): r for a, b, r in kept}
+    pearson = table.filter(pl.col("kind") == "Pearson").select("a", "b", "r").iter_rows()
+    values = {frozenset((a, b)): r for a, b, r in pearson}
     for line in cited("warstadt2020")["correlations"]:
         pair = [PEOPLE if line[side] == "Human" else line[side] for side in ("a", "b")]
         if frozenset(pair) in values:
@@ -86,9 +86,9 @@ def _correlations(table: pl.DataFrame) -> Iterator[Row]:
 
 
 def _contrasts(estimates: Sequence[Estimate]) -> Iterator[Row]:
-    names = {contrast.said: contrast.printed for contrast in CONTRASTS}
+    names = {contrast.description: contrast.printed for contrast in CONTRASTS}
     values = {(names[each.group["contrast"]], each.group.model): 100 * each.value for each in estimates}
-    descriptions = {contrast.printed: contrast.said for contrast in CONTRASTS}
+    descriptions = {contrast.printed: contrast.description for contrast in CONTRASTS}
     for line in cited("warstadt2020")["contrasts"]:
         if (key := (line["contrast"], line["system"])) in values:
             same = line["least"] - 1e-9 <= values[key] <= line["most"] + 1e-9

@@ -138,7 +138,7 @@ def contrasts(samples: Samples) -> list[Estimate]:
             ]
             if pairs:
                 counts = (("pairs", len(pairs)), ("of", len(contrast.pairs)))
-                group = Group(model, labels=(("contrast", contrast.said),), counts=counts)
+                group = Group(model, labels=(("contrast", contrast.description),), counts=counts)
                 estimates.append(suite_means.contrast(pairs, group))
     return estimates
 
@@ -148,7 +148,7 @@ def contrast_table(estimates: Sequence[Estimate], notes: Sequence[str] = ()) -> 
     rows = [(each.group["contrast"], each.group.model, _pairs(each), *numbers(each)) for each in estimates]
     columns = ("difference", "model", "pairs", *("difference_of_accuracies", *NUMBERS[1:]))
     computed = {each.group["contrast"] for each in estimates}
-    lacking = [contrast.said for contrast in CONTRASTS if contrast.said not in computed]
+    lacking = [contrast.description for contrast in CONTRASTS if contrast.description not in computed]
     missing = [f"Not computed, because no pair has both paradigms: {'; '.join(lacking)}."] if lacking else []
     explained = (
         "pairs: how many of the paper's pairs of paradigms the mean is over. Positive values: the first kind is easier."

@@ -96,10 +96,10 @@ def _bands(column: Column[Run]) -> Iterator[Band]:
     for band in sorted(int(name) for name in table[frequency_bands.TAG].unique() if name.isdecimal()):
         members = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
         # The name seeds the bootstrap as in the figure, so that the intervals are the same.
-        about = f"{column.name}/{frequency_bands.ALL}/{band}"
+        seed_name = f"{column.name}/{frequency_bands.ALL}/{band}"
         group = Group(column.name)
         yield Band(
-            column, band, *(lemma_groups.share(members, measure, about, group) for measure in lemma_groups.MEASURES)
+            column, band, *(lemma_groups.share(members, measure, seed_name, group) for measure in lemma_groups.MEASURES)
         )
 
 

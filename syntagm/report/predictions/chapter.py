@@ -13,7 +13,7 @@ from syntagm.report.chapter import Chapter, Render
 from syntagm.report.numbers import Subject
 from syntagm.report.policy import embedded
 from syntagm.report.predictions import downloads as of_predictions
-from syntagm.report.predictions import example, figures, items, scores, versus
+from syntagm.report.predictions import example, figures, items, model_pairs, scores
 from syntagm.report.predictions.example import Line
 from syntagm.report.predictions.items import Shown
 from syntagm.runs.store import Run
@@ -88,7 +88,7 @@ class Predictions(Chapter):
         """Return the variables of the templates, except for the items; see `Chapter.page`."""
         columns, subjects = self.columns, self.subjects
         sections = list(_sections(subjects, room))
-        overall, groups, pairs = scores.overall(columns), scores.groups(columns), versus.versus(columns, subjects)
+        overall, groups, pairs = scores.overall(columns), scores.groups(columns), model_pairs.compare(columns, subjects)
         lines = [*overall, *(line for group in groups.values() for line in group)]
         scored = [estimate for line in overall for estimate in line.cells if estimate]
         anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
@@ -105,8 +105,8 @@ class Predictions(Chapter):
             "in_no_line": {tag: scores.in_no_line(columns, tag) for tag in groups},
             "names": len({subject.name for subject in subjects}),
             "pairs": pairs,
-            "every_pair_with_the_first": len(columns) > versus.MOST,
-            "most_models": versus.MOST,
+            "every_pair_with_the_first": len(columns) > model_pairs.MOST,
+            "most_models": model_pairs.MOST,
             "downloads": {
                 "scores": of_predictions.scores(columns, lines),
                 "compared": of_predictions.compared(pairs) if pairs else "",
@@ -121,17 +121,17 @@ class Predictions(Chapter):
         """Yield the page with fewer and fewer items, skipping versions that can't be small enough."""
         sections: Sequence[Section] = page["sections"]
         # The size without items and CSV: at first only the size of the figures is known.
-        rest, may_fit = sum(len(section.svg) for section in sections), 0
+        bare_size, may_fit = sum(len(section.svg) for section in sections), 0
         for limit in reversed(_LIMITS):
-            if rest + _added(sections, limit, False) > ceiling:
+            if bare_size + _added(sections, limit, False) > ceiling:
                 break
             may_fit = limit
         for limit, data in [(_LIMITS[0], True), *((limit, False) for limit in _LIMITS)]:
-            if limit and (limit > may_fit or rest + _added(sections, limit, data) > ceiling):
+            if limit and (limit > may_fit or bare_size + _added(sections, limit, data) > ceiling):
                 continue
             page_text = _render(render, sections, limit, data)
             # If this version is too large, its size tells how large a page without items and CSV is.
-            rest = max(rest, len(page_text.encode()) - _added(sections, limit, data) - _FRAME * len(sections))
+            bare_size = max(bare_size, len(page_text.encode()) - _added(sections, limit, data) - _FRAME * len(sections))
             yield page_text
 
     def figures(self) -> Iterator[tuple[str, Figure]]:

@@ -7,12 +7,12 @@ from markupsafe import Markup
 from syntagm.export.scores import COLUMNS, score_row
 from syntagm.report.downloads import link
 from syntagm.report.numbers import Column, Subject
+from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import Line
-from syntagm.report.predictions.versus import Versus
 from syntagm.runs.store import Run
 from syntagm.stats.paired import Comparison
 
-VERSUS_COLUMNS = (
+COMPARISON_COLUMNS = (
     *("a", "b", "suite", "n", "accuracy_a", "low_a", "high_a", "accuracy_b", "low_b", "high_b"),
     *("difference", "low", "high", "only_a", "only_b", "undefined", "p", "p_holm", "p_benjamini_hochberg", "method"),
 )
@@ -28,10 +28,10 @@ def scores(columns: Sequence[Column[Run]], lines: Iterable[Line]) -> Markup:
     return link("scores.csv", COLUMNS, rows, "all scores as CSV")
 
 
-def compared(pairs: Sequence[Versus]) -> Markup:
+def compared(pairs: Sequence[ModelPair]) -> Markup:
     """Return a link to every comparison of two models on a suite."""
     rows = (_compared(pair, subject, comparison) for pair in pairs for subject, comparison in pair.suites)
-    return link("comparison.csv", VERSUS_COLUMNS, rows, "all comparisons as CSV")
+    return link("comparison.csv", COMPARISON_COLUMNS, rows, "all comparisons as CSV")
 
 
 def verdicts(subject: Subject[Run], stem: str) -> Markup:
@@ -45,7 +45,7 @@ def verdicts(subject: Subject[Run], stem: str) -> Markup:
     return link(f"{stem}-items.csv", columns, rows, "every item as CSV")
 
 
-def _compared(pair: Versus, subject: Subject[Run], comparison: Comparison) -> tuple[object, ...]:
+def _compared(pair: ModelPair, subject: Subject[Run], comparison: Comparison) -> tuple[object, ...]:
     estimates = [estimate for estimate in (comparison.a, comparison.b, comparison.difference) if estimate]
     counts = (comparison.verdicts.only_a, comparison.verdicts.only_b) if comparison.verdicts else ("", "")
     tested = (comparison.p, comparison.holm, comparison.benjamini_hochberg)

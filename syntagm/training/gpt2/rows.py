@@ -111,8 +111,8 @@ def cut(
     Returns:
         The starts of the rows, shape (rows,).
     """
-    drawn = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
-    rows = _cut_from(drawn, starts, length, window)
+    first = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
+    rows = _cut_from(first, starts, length, window)
     return rows if len(rows) >= least else _cut_from(int(starts[0]), starts, length, window)
 
 

@@ -20,10 +20,10 @@ def _train(
     return train(corpus, valid, folder, settings, progress)
 
 
-def _whole(folder: Path) -> bool:
-    from syntagm.training.ngram.train import whole
+def _is_intact(folder: Path) -> bool:
+    from syntagm.training.ngram.train import is_intact
 
-    return whole(folder)
+    return is_intact(folder)
 
 
 def _duration(settings: NgramSettings, work: Work) -> tuple[float, float]:
@@ -35,12 +35,12 @@ NGRAM = Trainable(
     summary="n-grams: interpolated modified Kneser-Ney",
     settings=NgramSettings(),
     train=_train,
-    drawn=False,
+    seeded=False,
     needs_valid=False,
     valid="held-out text, whose perplexity is reported",
     controlled=Controlled(
         {"paper": _PAPER, "small": {**_PAPER, "threshold": 5, "discount_fallback": True}}, _duration, default=True,
         pace=f"n-grams: {WORDS_A_SECOND:,} words per second",
     ),
-    whole=_whole,
+    is_intact=_is_intact,
 )  # fmt: skip

@@ -21,7 +21,7 @@ from syntagm.errors import InputError, ModelError
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.ngrams import END, START, Ngrams
-from syntagm.models.ngram.scorer import Asked
+from syntagm.models.ngram.scorer import Tokenisation
 from syntagm.models.words import vocabulary as _vocabulary
 from syntagm.models.words import words as _words
 from syntagm.models.words.vocabulary import Vocabulary
@@ -85,7 +85,7 @@ def train(
     }
     if (recorded := finished(folder, "ngram")) is not None:
         refuse_another(folder, recorded, identity)
-        if whole(folder):
+        if is_intact(folder):
             return list(recorded.get("history", []))
     text = read(corpus, words, estimation.lmplz_compatible)
     progress.began(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
@@ -109,7 +109,7 @@ def train(
     return history
 
 
-def whole(folder: Path) -> bool:
+def is_intact(folder: Path) -> bool:
     """Check whether the model in a folder is intact; a damaged one is trained again."""
     try:
         _ngram_folder.check(folder)
@@ -181,7 +181,7 @@ def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], token
 
     Words are separated by white space. A word is unknown if any of the parts it is split into is. A sentence end is a word.
     """
-    model = BackOff(ngrams, vocabulary, "held-out text", "", Asked(corpora.kind(files, tokens), True, False))
+    model = BackOff(ngrams, vocabulary, "held-out text", "", Tokenisation(corpora.kind(files, tokens), True, False))
     words = unknown = 0
     bits = bits_unknown = 0.0
     for answer in model.score(list(corpora.texts(files))):

@@ -9,7 +9,7 @@ from syntagm.cli._files import spare_set
 if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
     from syntagm.drawing.table import Table
-    from syntagm.papers.paper import Made
+    from syntagm.papers.paper import Outputs
 
 # Of tables with more rows, only the file name is printed.
 MAX_PRINTED_ROWS = 70
@@ -35,7 +35,7 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
     return view.save(stem, list(chosen))
 
 
-def write(views: "Made", folder: Path, force: bool = False) -> None:
+def write(views: "Outputs", folder: Path, force: bool = False) -> None:
     """Save the tables and figures of a paper as they are computed; print short tables, and the paths of the rest.
 
     Arguments:

@@ -35,7 +35,7 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
     return SuiteFiles(expand([with_options(name, chosen) for name in names], allow_pickle=options.allow_pickle))
 
 
-def recorded(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> "Run":
+def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> "Run":
     """Evaluate the model of the command line on the suites, in the run directory `folder`, or continue the run there.
 
     Raises:
@@ -57,7 +57,7 @@ def recorded(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
         return _execute(options, task, files, folder, cache, screen)
 
 
-def filled(
+def fill(
     options: argparse.Namespace,
     files: "SuiteFiles",
     folder: Path,

@@ -18,7 +18,7 @@ MOST = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Versus:
+class ModelPair:
     """The comparison of two models on the suites that both have with the same content, by the first prediction of each.
 
     Arguments:
@@ -53,7 +53,7 @@ def _verdicts(comparison: Comparison) -> Verdicts:
     return comparison.verdicts
 
 
-def versus(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) -> list[Versus]:
+def compare(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) -> list[ModelPair]:
     """Compare every pair of columns that share a suite; with more than `MOST` columns, each with the first.
 
     The list is empty if the values of a run are numbers, since then no item holds or fails.
@@ -62,13 +62,13 @@ def versus(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) -> 
         return []
     tables = [score.verdicts(column.run.results(), _first(column, subjects), "first") for column in columns]
     places = combinations(range(len(columns)), 2)
-    compared: list[Versus] = []
+    compared: list[ModelPair] = []
     for i, j in places if len(columns) <= MOST else ((0, j) for j in range(1, len(columns))):
         if shared := _shared(columns[i], columns[j], subjects):
             sides = [tables[place].filter(pl.col("suite").is_in(list(shared))) for place in (i, j)]
             pairs = paired.pair(sides[0], sides[1])
             if len(pairs):
-                compared.append(_versus(len(compared) + 1, columns[i], columns[j], shared, pairs))
+                compared.append(_pair(len(compared) + 1, columns[i], columns[j], shared, pairs))
     return compared
 
 
@@ -91,12 +91,12 @@ def _shared(a: Column[Run], b: Column[Run], subjects: Sequence[Subject[Run]]) ->
     }
 
 
-def _versus(
+def _pair(
     number: int, a: Column[Run], b: Column[Run], shared: dict[str, Subject[Run]], pairs: pl.DataFrame
-) -> Versus:
+) -> ModelPair:
     paired.refuse_others_than_verdicts(pairs, "separation")
     tolerances = (a.run.tolerance, b.run.tolerance)
     suites = [(shared[comparison.group.suite], comparison) for comparison in paired.by_suite(pairs, tolerances)]
     # Suites that can't be compared come last.
     suites.sort(key=lambda pair: -abs(pair[1].difference.value) if pair[1].difference.n else 1.0)
-    return Versus(number, a, b, paired.over_suites(pairs, tolerances), tuple(suites))
+    return ModelPair(number, a, b, paired.over_suites(pairs, tolerances), tuple(suites))

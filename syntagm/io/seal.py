@@ -1,0 +1,138 @@
+"""The seal of a folder: the hashes of the files that programs read, so that a damaged or edited one is refused.
+
+    seal.json    {"format": 1, "files": {"model.safetensors": SHA-256, ...}, "renewed": [...], "seal": SHA-256}
+
+The last entry is the hash of the others. A folder without the file is not sealed: other programs wrote it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import RunError, SyntagmError
+from syntagm.io import atomic
+from syntagm.io.json import record
+
+FILE = "seal.json"
+FORMAT = 1
+# What belongs to work that is still going on, and is no part of what it makes.
+_UNFINISHED = frozenset({FILE, "lock", "state", "unfinished"})
+# The files that programs read; notes and pictures make no difference.
+_READ = frozenset({".json", ".safetensors", ".txt", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".model", ".py", ".jinja"})
+_CURE = "Restore the file. If the change was intended, `syntagm seal {folder}` renews the seal."
+
+
+def write(folder: Path, coming: Mapping[str, bytes] | None = None) -> None:
+    """Seal a folder.
+
+    Arguments:
+        folder: holds files of this program; the seal is one of them.
+        coming: files that are written after the seal, such as the record that says that the work is finished.
+
+    Raises:
+        RunError: a file can't be read, or the seal can't be written.
+    """
+    hashes = _hashes(folder) | {name: hashlib.sha256(content).hexdigest() for name, content in (coming or {}).items()}
+    atomic.write(folder / FILE, _content(hashes, []))
+
+
+def renew(folder: Path) -> list[str]:
+    """Seal a folder anew after an intended change; the seal says when, and what had changed.
+
+    Returns:
+        The files that have changed, are new or are gone.
+
+    Raises:
+        RunError: the folder can't be read or written.
+    """
+    hashes, before = _hashes(folder), {}
+    renewed: list[dict[str, Any]] = []
+    if (folder / FILE).is_file():
+        try:
+            content = record(folder / FILE, RunError, "a seal")
+            before, renewed = dict(content["files"]), list(content["renewed"])
+        except (SyntagmError, KeyError, TypeError, ValueError):
+            # A damaged seal says nothing: everything has changed.
+            before = {}
+    changed = sorted(name for name in before.keys() | hashes.keys() if before.get(name) != hashes.get(name))
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    atomic.write(folder / FILE, _content(hashes, [*renewed, {"when": when, "changed": changed}]))
+    return changed
+
+
+def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
+    """Check that the files of a folder are those of its seal.
+
+    Arguments:
+        refuse: the error to raise; its place is the file.
+
+    Returns:
+        What the seal says; None if the folder has none.
+
+    Raises:
+        SyntagmError: of the type `refuse`: a file is damaged, edited, missing or new, or the seal itself is damaged.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return None
+    cure = _CURE.format(folder=folder)
+    content = record(path, refuse, "the seal of a folder", cure)
+    if content.get("seal") != _digest(content):
+        raise refuse(str(path), "a seal that was damaged or edited", "the seal as it was written", cure)
+    if content.get("format") != FORMAT:
+        raise refuse(
+            str(path), f"format {content.get('format')!r}", f"format {FORMAT}", "Use the version that wrote it."
+        )
+    sealed: dict[str, str] = content["files"]
+    for name, digest in sealed.items():
+        file = folder / name
+        if not file.is_file():
+            raise refuse(str(file), "no such file", "the file that seal.json names", cure)
+        if _hash(file, refuse) != digest:
+            raise refuse(str(file), "not the file that was sealed: damaged or edited", "the file as written", cure)
+    for file in _files(folder):
+        name = file.relative_to(folder).as_posix()
+        if name not in sealed:
+            raise refuse(str(file), "a file that is not in seal.json", "the files as written", cure)
+    return content
+
+
+def renewals(folder: Path) -> list[str]:
+    """Say when the seal of a folder was renewed, and for which files; of a folder that was verified."""
+    if not (folder / FILE).is_file():
+        return []
+    renewed = record(folder / FILE, RunError, "a seal")["renewed"]
+    return [f"{entry['when']}: {', '.join(entry['changed']) or 'no change'}" for entry in renewed]
+
+
+def _content(hashes: Mapping[str, str], renewed: list[dict[str, Any]]) -> bytes:
+    content: dict[str, Any] = {"format": FORMAT, "files": dict(sorted(hashes.items())), "renewed": renewed}
+    return (json.dumps(content | {"seal": _digest(content)}, indent=1) + "\n").encode()
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in content.items() if key != "seal"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {file.relative_to(folder).as_posix(): _hash(file, RunError) for file in _files(folder)}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        hidden = any(part.startswith(".") for part in parts)
+        if path.is_file() and path.suffix in _READ and parts[0] not in _UNFINISHED and not hidden:
+            yield path
+
+
+def _hash(file: Path, refuse: type[SyntagmError]) -> str:
+    try:
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise refuse(str(file), f"can't be read ({error.strerror})", "a file that can be read") from error

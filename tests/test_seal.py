@@ -1,0 +1,144 @@
+"""Sealed folders: whatever happens to a file of a model is refused, and named."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from models_for_tests import TEXT
+
+from syntagm.cli import main
+from syntagm.errors import ModelError, RunError, SyntagmError
+from syntagm.io import seal
+from syntagm.models.names import load
+
+SETTINGS = {
+    "ngram": ["--order", "3", "--discount-fallback"],
+    "lstm": ["--embedding", "4", "--hidden", "4", "--layers", "1", "--batch", "2", "--window", "6", "--epochs", "1"],
+    "gpt2": [
+        *("--layers", "1", "--width", "8", "--heads", "2", "--positions", "32", "--window", "16", "--warmup", "1"),
+        *("--batch", "2", "--epochs", "1", "--vocabulary", "300"),
+    ],
+    "masked": [
+        *("--layers", "1", "--width", "8", "--heads", "2", "--positions", "32", "--window", "16", "--warmup", "1"),
+        *("--batch", "2", "--epochs", "1", "--vocabulary", "300"),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("sealed")
+    (place / "text.txt").write_text(TEXT * 4, encoding="utf-8")
+    text = str(place / "text.txt")
+    for family, options in SETTINGS.items():
+        held_out = [] if family == "ngram" else ["--valid", text]
+        assert main(["train", family, "--corpus", text, *held_out, *options, "-o", str(place / family)]) == 0
+    return {family: place / family for family in SETTINGS}
+
+
+def copied(folder: Path, place: Path) -> Path:
+    place.mkdir()
+    for file in folder.iterdir():
+        if file.is_file():
+            (place / file.name).write_bytes(file.read_bytes())
+    return place
+
+
+def name_of(family: str, folder: Path) -> str:
+    return f"{'causal' if family == 'gpt2' else family}:{folder}"
+
+
+@pytest.mark.parametrize("family", SETTINGS)
+def test_any_flipped_bit_is_refused(trained: dict[str, Path], family: str, tmp_path: Path) -> None:
+    folder, draw = copied(trained[family], tmp_path / "m"), random.Random(family)
+    load(name_of(family, folder))
+    for file in sorted(folder.iterdir()):
+        content = file.read_bytes()
+        for place in draw.sample(range(len(content)), min(4, len(content))):
+            changed = bytearray(content)
+            changed[place] ^= 1 << draw.randrange(8)
+            file.write_bytes(changed)
+            if file.name != "lock":
+                with pytest.raises(ModelError):
+                    load(name_of(family, folder))
+        file.write_bytes(content)
+    load(name_of(family, folder))
+
+
+@pytest.mark.parametrize("family", SETTINGS)
+def test_truncated_deleted_and_added_files_are_refused(trained: dict[str, Path], family: str, tmp_path: Path) -> None:
+    folder = copied(trained[family], tmp_path / "m")
+    for file in sorted(path for path in folder.iterdir() if path.name != "lock"):
+        content = file.read_bytes()
+        file.write_bytes(content[: len(content) // 2])
+        with pytest.raises(ModelError):
+            load(name_of(family, folder))
+        file.unlink()
+        with pytest.raises(ModelError):
+            load(name_of(family, folder))
+        file.write_bytes(content)
+    (folder / "adapter_config.json").write_text("{}")
+    with pytest.raises(ModelError, match=r"adapter_config\.json: a file that is not in seal\.json"):
+        load(name_of(family, folder))
+    (folder / "adapter_config.json").unlink()
+    (folder / "notes.md").write_text("A note of its owner makes no difference.")
+    load(name_of(family, folder))
+
+
+def test_a_seal_that_was_made_to_fit_is_refused(trained: dict[str, Path], tmp_path: Path) -> None:
+    folder = copied(trained["lstm"], tmp_path / "m")
+    content = json.loads((folder / seal.FILE).read_text())
+    content["files"]["model.json"] = "0" * 64
+    (folder / seal.FILE).write_text(json.dumps(content))
+    with pytest.raises(ModelError, match="a seal that was damaged or edited"):
+        load(f"lstm:{folder}")
+
+
+@pytest.mark.parametrize("family", SETTINGS)
+def test_the_same_training_line_does_not_call_damage_done(
+    trained: dict[str, Path], family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, text = copied(trained[family], tmp_path / "m"), str(trained[family].parent / "text.txt")
+    held_out = [] if family == "ngram" else ["--valid", text]
+    line = ["train", family, "--corpus", text, *held_out, *SETTINGS[family], "-o", str(folder)]
+    assert main(line) == 0
+    weights = folder / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-3] ^= 4
+    weights.write_bytes(content)
+    code = main(line)
+    if family == "ngram":  # is trained again in no time
+        assert code == 0
+        load(name_of(family, folder))
+    else:
+        assert code == 2
+        assert "model.safetensors: not the file that was sealed" in capsys.readouterr().err
+
+
+def test_an_intended_change_is_sealed_and_said(
+    trained: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copied(trained["lstm"], tmp_path / "m")
+    (folder / "training.json").write_text("{}")
+    with pytest.raises(ModelError, match="syntagm seal"):
+        load(f"lstm:{folder}")
+    assert main(["seal", str(folder)]) == 0
+    assert "changed: training.json" in capsys.readouterr().out
+    [said] = load(f"lstm:{folder}").record["seal renewed"]  # type: ignore[misc]
+    assert said.endswith(": training.json")
+    [renewed] = json.loads((folder / seal.FILE).read_text())["renewed"]
+    assert renewed["changed"] == ["training.json"]
+    assert main(["seal", str(folder)]) == 0
+    assert "nothing has changed" in capsys.readouterr().out
+    assert main(["seal", str(tmp_path)]) == 2
+
+
+def test_a_folder_without_a_seal(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    assert seal.verify(tmp_path, SyntagmError) is None
+    seal.write(tmp_path, {"later.json": b"{}"})
+    with pytest.raises(RunError, match=r"later\.json: no such file"):
+        seal.verify(tmp_path, RunError)
+    (tmp_path / "later.json").write_bytes(b"{}")
+    assert seal.verify(tmp_path, RunError)
