@@ -184,11 +184,7 @@ def test_one_item_undefined_items_and_ties_are_said(tmp_path: Path) -> None:
     # A mean over a suite without a defined item would be a mean over other suites.
     assert math.isnan(float(str(rows(made["table3"], over="all")[0]["accuracy"])))
     assert all(math.isnan(float(str(row["difference_of_accuracies"]))) for row in rows(made["table_contrasts"]))
-<<<<<<< HEAD
-    assert "no interval: fewer than two items" in made["table_paradigms"].markdown()
-=======
     assert "no interval: fewer than two items" in notes(made["table_paradigms"])
->>>>>>> main
     for one in drawn(made):
         assert "<svg" in one.svg()
 
