@@ -1,4 +1,4 @@
-"""`python -m syntagm` is `syntagm`."""
+"""The command line, for `python -m syntagm`."""
 
 import sys
 

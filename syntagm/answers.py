@@ -1,4 +1,4 @@
-"""What a language model can be asked, and what it answers. Always in bits: surprisal is -log2 p."""
+"""Types of queries and answers of language models. Surprisals are in bits: -log2 p."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A gap in a sentence: which of `words` stands between `left` and `right`?
+    """A gap in a sentence, with the candidate words that could fill it.
 
-    The sentence is `left + word + right`, to the character: white space around the gap belongs to `left` and `right`.
+    Each candidate gives the sentence `left + word + right`. Nothing is inserted between the three, so white space around
+    the gap belongs to `left` and `right`.
+
+    Arguments:
+        left: text before the gap.
+        right: text after the gap.
+        words: candidate words.
     """
 
     left: str
@@ -24,15 +30,16 @@ class Gap:
 class Surprisals:
     """The surprisal of each token of a text.
 
-    The tokens partition the text: token i is `text[starts[i]:starts[i + 1]]`, so white space belongs to the token after
-    it (at the end of the text, to the last). Tokens that share a character, as byte-level tokens do, share a start. An
-    end symbol, where it is scored, is the last token and starts at `len(text)`. A start symbol is never listed.
+    The tokens partition the text: token i is `text[starts[i]:starts[i + 1]]`. White space belongs to the token after it;
+    at the end of the text it belongs to the last token. Byte-level tokens that share a character have the same start.
+    If the end-of-text symbol is scored, it is the last token and starts at `len(text)`. The start-of-text symbol is
+    never listed.
 
     Arguments:
-        text: the text that was asked about.
-        starts: shape (tokens,), int32: first character of each token, never decreasing.
-        bits: shape (tokens,), float64: surprisal in bits. nan: not defined.
-        in_vocabulary: shape (tokens,), bool: False where the model saw an unknown word instead.
+        text: the scored text.
+        starts: shape (tokens,), int32: index of each token's first character, never decreasing.
+        bits: shape (tokens,), float64: surprisal in bits; nan if undefined.
+        in_vocabulary: shape (tokens,), bool: False for words that the model replaced by its unknown-word symbol.
     """
 
     text: str
@@ -50,18 +57,18 @@ class Surprisals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fill:
-    """The surprisal of each candidate word in a blank.
+    """The surprisal of each candidate word in a gap.
 
-    A left-to-right model answers from what stands before the blank only. `above` and `below` rank single tokens among all
-    entries of the vocabulary by their own probability, before any correction for where words end; what is left of 1 is
-    the candidate and its equals.
+    A left-to-right model uses only the text before the gap. `above` and `below` rank a single-token candidate among all
+    vocabulary entries by its token probability, before any correction for word ends. The remaining probability mass,
+    1 - above - below, is that of the candidate and of entries with the same probability.
 
     Arguments:
-        bits: shape (words,), float64: surprisal of each candidate in bits; nan where the model can't be asked for it.
+        bits: shape (words,), float64: surprisal of each candidate in bits; nan if the model can't score it.
         above: shape (words,), float64: total probability of all entries likelier than the candidate; nan for a candidate
-            of several tokens, or where the model can't say.
-        below: shape (words,), float64: total probability of all entries less likely; nan likewise.
-        in_vocabulary: shape (words,), bool: False where the model saw an unknown word instead.
+            of several tokens, and for models that don't compute it.
+        below: shape (words,), float64: total probability of all entries less likely than the candidate; nan likewise.
+        in_vocabulary: shape (words,), bool: False for words that the model replaced by its unknown-word symbol.
     """
 
     bits: NDArray[np.float64]

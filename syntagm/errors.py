@@ -1,27 +1,27 @@
-"""What can go wrong, as a tree.
+"""The tree of exceptions.
 
     SyntagmError
-    ├── UsageError        a name, an option or an argument that can't be taken
-    ├── InputError        a file or text that is not what it should be
+    ├── UsageError        an invalid name, option or argument
+    ├── InputError        an invalid file or text
     │   └── FormulaError  a prediction that can't be parsed (with a caret under the place)
     ├── ModelError        a language model that can't be loaded or can't answer
-    ├── AlignmentError    a token that reaches over the border of a region
-    └── RunError          a run directory that is in use, damaged, or of another run
+    ├── AlignmentError    a token that crosses the border of a region
+    └── RunError          a run directory that is in use, damaged, or belongs to another run
 
-    Interrupted           the user asked to stop; what was finished is on disk
+    Interrupted           the user asked to stop; finished work is on disk
 
-Each message says the place, what was found there, what was expected, and the cure.
+Each message names the place, what was found there, what was expected, and the cure.
 """
 
 
 class SyntagmError(Exception):
-    """Anything this package refuses to do, with the reason.
+    """The base class of this package's errors.
 
     Arguments:
-        place: where: a file, an item, a condition, an option.
-        found: what is there.
-        expected: what should be there.
-        cure: what to do about it, as a full sentence.
+        place: the file, item, condition or option with the error.
+        found: what was found there.
+        expected: what was expected instead.
+        cure: how to solve the problem, as a full sentence.
     """
 
     def __init__(self, place: str, found: str, expected: str = "", cure: str = "") -> None:
@@ -36,11 +36,11 @@ class SyntagmError(Exception):
 
 
 class UsageError(SyntagmError):
-    """A name, an option or an argument that can't be taken."""
+    """An invalid name, option or argument."""
 
 
 class InputError(SyntagmError):
-    """A file or text that is not what it should be."""
+    """An invalid file or text."""
 
 
 class FormulaError(InputError):
@@ -48,11 +48,11 @@ class FormulaError(InputError):
 
 
 class ModelError(SyntagmError):
-    """A language model that can't be loaded, or can't answer."""
+    """A language model that can't be loaded or can't answer."""
 
 
 class AlignmentError(SyntagmError):
-    """A token that reaches over the border of a region, so that its bits belong to neither."""
+    """A token that crosses the border of a region, so that its bits can't be assigned to one region."""
 
 
 class RunError(SyntagmError):
@@ -60,4 +60,4 @@ class RunError(SyntagmError):
 
 
 class Interrupted(Exception):
-    """The user asked to stop; everything finished before is on disk and the same command continues."""
+    """The user asked to stop. Finished work is on disk; running the same command again continues."""

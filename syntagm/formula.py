@@ -1,4 +1,4 @@
-"""The prediction language: parse a formula, print it, evaluate it to a margin in bits.
+"""The prediction language: formulas are parsed, printed, and evaluated to a margin in bits.
 
     formula    := comparison ( "&" comparison )*  |  comparison ( "|" comparison )*
     comparison := sum ( "<" | ">" | "=" ) sum
@@ -6,21 +6,21 @@
     atom       := region | number | "(" formula ")" | "[" formula "]"
     region     := "(" ( name | "*" ) ";%" condition "%" ")"
 
-A margin says by how many bits a prediction holds: `a < b` is b - a, `a > b` is a - b, `&` the smaller and `|` the larger
-of two margins, and `a = b` is 1e-3 + 1e-5 |b| - |a - b|. The prediction holds if its margin is above 0 (ties are the
-measure's business). nan anywhere makes the margin nan: an undefined value never decides.
+A margin says by how many bits a prediction holds. The margin of `a < b` is b - a, that of `a > b` is a - b, and that of
+`a = b` is 1e-3 + 1e-5 |b| - |a - b|. `&` takes the smaller of two margins, `|` the larger. The prediction holds if its
+margin is above 0; ties are left to the measure. If any value is nan, the margin is nan.
 
 Deliberate differences from SyntaxGym 0.8a1, where the grammar comes from (docs/reference/differences.md gives the reasons):
 
 1.  Square brackets group as round ones do: the suites published with Hu et al. 2020 use them.
-2.  A chained comparison (`1 < 2 < 1`) is refused; there all but the first operator is dropped.
-3.  `&` beside `|` without brackets is refused; there both have one precedence, left to right.
-4.  A formula must be a comparison. A sum of bits as a prediction, a comparison as a summand, and a number beside `&` or
-    `|` are refused; there they fall through to Python's truth values.
-5.  Regions may be called by name as well as by number, and conditions may hold any letter or digit, `_`, `-` and `.`.
-6.  `<` and `>` give a margin; the verdict counts a margin within the tolerance as a tie, and a tie doesn't hold.
-7.  nan compares as undefined, not as False.
-8.  Numbers print as they were read, not with six decimals; equal formulas compare equal.
+2.  A chained comparison (`1 < 2 < 1`) is refused; SyntaxGym drops all operators but the first.
+3.  `&` and `|` mixed without brackets are refused; in SyntaxGym they have the same precedence, left to right.
+4.  A formula must be a comparison. A sum of bits as a prediction, a comparison as a summand, and a number joined with
+    `&` or `|` are refused; SyntaxGym uses Python's truth values for them.
+5.  A region may be given by name or by number. Names of conditions may hold any letter or digit, `_`, `-` and `.`.
+6.  `<` and `>` give a margin. A margin within the tolerance is a tie, and a tie does not hold.
+7.  A comparison with nan is undefined, not False.
+8.  Numbers are printed as they were read, not with six decimals. Equal formulas compare equal.
 """
 
 import re
@@ -35,7 +35,7 @@ from syntagm.errors import FormulaError
 MAX_LENGTH = 4096
 MAX_DEPTH = 64
 MAX_TERMS = 256
-# Bits. No sentence has as many, and sums of larger numbers would be infinite, or lose what stands beside them.
+# In bits. No sentence has as many. Sums with larger numbers would overflow, or lose the smaller summand to rounding.
 MAX_NUMBER = 1e9
 
 Operator: TypeAlias = Literal["+", "-", "<", ">", "=", "&", "|"]
@@ -52,7 +52,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Two parts and the operator between them."""
+    """An operator with its two operands."""
 
     operator: Operator
     left: "Node"
@@ -64,7 +64,7 @@ Node: TypeAlias = Reference | Binary | float
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A parsed prediction. Equal if it says the same, however it is spelled.
+    """A parsed prediction. Formulas are equal if their trees are, whatever brackets and spaces they are written with.
 
     >>> formula = parse("[(5;%a%) > (5;%b%)] & [(6;%a%) < (6;%b%)]")
     >>> formula == parse("((5;%a%)>(5;%b%))&((6;%a%)<(6;%b%))")
@@ -78,15 +78,15 @@ class Formula:
     tree: Binary
 
     def margin(self, value: Value) -> Any:
-        """The margin in bits, a float; or an array, if `value` gives arrays.
+        """Return the margin in bits: a float, or an array if `value` returns arrays.
 
         Arguments:
-            value: the bits of a region in a condition. nan makes the margin nan.
+            value: function from region and condition to bits. If any value is nan, the margin is nan.
         """
         return _evaluate(self.tree, value)
 
     def references(self) -> tuple[Reference, ...]:
-        """Every region that the formula names, in the order of writing, repeats included."""
+        """Return every reference to a region, in the order of the formula, repeats included."""
         return tuple(_references(self.tree))
 
     def __str__(self) -> str:
@@ -94,10 +94,10 @@ class Formula:
 
 
 def parse(text: str) -> Formula:
-    """Read a formula.
+    """Parse a formula.
 
     Raises:
-        FormulaError: with a caret under the place, what was expected there, and the cure.
+        FormulaError: the text is no formula; the message has a caret under the place.
 
     >>> str(parse("(1;%a%) - 2 < (*;%b%)"))
     '((1;%a%) - 2) < (*;%b%)'
@@ -143,23 +143,23 @@ def _print(node: Node, inner: bool = False) -> str:
     return f"({text})" if inner else text
 
 
-_BLANK = re.compile(r"\s*")
+_SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _REGION = re.compile(r"\(\s*(?P<region>\*|[\w.\-]+)\s*;%\s*(?P<condition>[\w.\-]+)\s*%\s*\)")
 _ALMOST_REGION = re.compile(r"\([^()\[\]&|<>=]*;")
 _CLOSING = {"(": ")", "[": "]"}
 _FOREIGN = {
-    "!": "There is no negation: turn the comparison round.",
+    "!": "There is no negation: use the opposite comparison.",
     "*": "There is no product; `*` only names the whole sentence, as in (*;%condition%).",
-    "/": "There is no division: compare sums.",
-    ",": "Write one formula a prediction.",
+    "/": "There is no division: compare sums instead.",
+    ",": "Write each formula as a prediction of its own.",
     "'": "Condition names stand between % signs, without quotation marks.",
 }
 
 
 @dataclass(slots=True)
-class _Part:
-    """A parsed node, whether it is bits or a verdict, and where it began."""
+class _Operand:
+    """A parsed node: whether its value is a verdict or bits, and where it starts in the text."""
 
     node: Node
     verdict: bool
@@ -167,7 +167,7 @@ class _Part:
 
 
 class _Parser:
-    """Recursive descent. Brackets and terms are counted, so that neither parsing nor evaluating can exhaust the stack."""
+    """A recursive-descent parser. It limits brackets and terms, so that parsing and evaluating can't exhaust the stack."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth, self.terms = text, 0, 0, 0
@@ -175,37 +175,35 @@ class _Parser:
     def formula(self) -> Binary:
         if len(self.text) > MAX_LENGTH:
             self.fail(MAX_LENGTH, f"a formula of {len(self.text)} characters", f"at most {MAX_LENGTH}")
-        part = self.combination()
+        operand = self.combination()
         if self.at < len(self.text):
-            found = self.text[self.at]
-            if found in ")]":
-                self.fail(self.at, f"{found!r} without its opening bracket", "an operator or the end")
-            self.fail(self.at, repr(found), "an operator or the end", _FOREIGN.get(found, ""))
-        if not part.verdict or not isinstance(part.node, Binary):
+            character = self.text[self.at]
+            if character in ")]":
+                self.fail(self.at, f"{character!r} without its opening bracket", "an operator or the end")
+            self.fail(self.at, repr(character), "an operator or the end", _FOREIGN.get(character, ""))
+        if not operand.verdict or not isinstance(operand.node, Binary):
             self.fail(
-                part.start, "a number of bits", "a comparison", "Say what it is compared with, for example `> 0`."
+                operand.start, "a number of bits", "a comparison", "Compare it with something, for example `> 0`."
             )
-        return part.node
+        return operand.node
 
-    def combination(self) -> _Part:
+    def combination(self) -> _Operand:
         left = self.comparison()
         joined = ""
         while (operator := self.peek("&|")) is not None:
             place = self.at
             if joined and operator != joined:
-                self.fail(
-                    place, f"{operator} beside {joined}", "brackets", "Which of the two binds tighter must be said."
-                )
+                self.fail(place, f"{operator} beside {joined}", "brackets", "Put one of the two in brackets.")
             joined = operator
             self.advance()
             right = self.comparison()
-            for part in (left, right):
-                if not part.verdict:
-                    self.fail(part.start, f"a number of bits beside {operator}", "a comparison")
-            left = _Part(Binary(operator, left.node, right.node), True, left.start)
+            for operand in (left, right):
+                if not operand.verdict:
+                    self.fail(operand.start, f"a number of bits beside {operator}", "a comparison")
+            left = _Operand(Binary(operator, left.node, right.node), True, left.start)
         return left
 
-    def comparison(self) -> _Part:
+    def comparison(self) -> _Operand:
         left = self.sum()
         if (operator := self.peek("<>=")) is None:
             return left
@@ -217,36 +215,36 @@ class _Parser:
         self.bits(right, operator)
         if self.peek("<>=") is not None:
             self.fail(self.at, "a second comparison", "& or | or the end", "Write a < b & b < c.")
-        return _Part(Binary(operator, left.node, right.node), True, left.start)
+        return _Operand(Binary(operator, left.node, right.node), True, left.start)
 
-    def sum(self) -> _Part:
+    def sum(self) -> _Operand:
         left = self.atom()
         while (operator := self.peek("+-")) is not None:
             self.advance()
             right = self.atom()
             self.bits(left, operator)
             self.bits(right, operator)
-            left = _Part(Binary(operator, left.node, right.node), False, left.start)
+            left = _Operand(Binary(operator, left.node, right.node), False, left.start)
         return left
 
-    def atom(self) -> _Part:
+    def atom(self) -> _Operand:
         self.skip()
         start = self.at
         self.terms += 1
         if self.terms > MAX_TERMS:
             self.fail(start, f"more than {MAX_TERMS} terms", "fewer")
-        if found := _REGION.match(self.text, start):
-            self.at = found.end()
-            region = found["region"]
+        if match := _REGION.match(self.text, start):
+            self.at = match.end()
+            region = match["region"]
             if region.isdecimal():
                 region = str(int(region))
-            return _Part(Reference(region, found["condition"]), False, start)
-        if found := _NUMBER.match(self.text, start):
-            self.at = found.end()
-            number = float(found[0])
+            return _Operand(Reference(region, match["condition"]), False, start)
+        if match := _NUMBER.match(self.text, start):
+            self.at = match.end()
+            number = float(match[0])
             if abs(number) > MAX_NUMBER:
-                self.fail(start, found[0], f"a number from -{MAX_NUMBER:,.0f} to {MAX_NUMBER:,.0f}")
-            return _Part(number, False, start)
+                self.fail(start, match[0], f"a number from -{MAX_NUMBER:,.0f} to {MAX_NUMBER:,.0f}")
+            return _Operand(number, False, start)
         opening = self.text[start : start + 1]
         if opening in _CLOSING:
             return self.group(opening, start)
@@ -257,7 +255,7 @@ class _Parser:
             cure = "A sign stands only before a number; write 0 - (...) instead."
         self.fail(start, repr(opening), "a region such as (5;%condition%), a number or an opening bracket", cure)
 
-    def group(self, opening: str, start: int) -> _Part:
+    def group(self, opening: str, start: int) -> _Operand:
         if _ALMOST_REGION.match(self.text, start):
             self.fail(
                 start, "a region that can't be read", "(number;%condition%)",
@@ -267,7 +265,7 @@ class _Parser:
         if self.depth > MAX_DEPTH:
             self.fail(start, f"brackets more than {MAX_DEPTH} deep", "fewer")
         self.at += 1
-        part = self.combination()
+        operand = self.combination()
         closing = self.text[self.at : self.at + 1]
         if closing != _CLOSING[opening]:
             found = repr(closing) if closing else "the end"
@@ -277,22 +275,22 @@ class _Parser:
         self.at += 1
         self.depth -= 1
         self.skip()
-        return _Part(part.node, part.verdict, start)
+        return _Operand(operand.node, operand.verdict, start)
 
-    def bits(self, part: _Part, operator: str) -> None:
-        if part.verdict:
-            self.fail(part.start, f"a comparison beside {operator}", "bits", "Comparisons are joined by & and |.")
+    def bits(self, operand: _Operand, operator: str) -> None:
+        if operand.verdict:
+            self.fail(operand.start, f"a comparison beside {operator}", "bits", "Comparisons are joined by & and |.")
 
     def peek(self, operators: str) -> Any:
         self.skip()
-        found = self.text[self.at : self.at + 1]
-        return found if found and found in operators else None
+        character = self.text[self.at : self.at + 1]
+        return character if character and character in operators else None
 
     def advance(self) -> None:
         self.at += 1
 
     def skip(self) -> None:
-        match = _BLANK.match(self.text, self.at)
+        match = _SPACE.match(self.text, self.at)
         self.at = match.end() if match else self.at
 
     def fail(self, at: int, found: str, expected: str, cure: str = "") -> NoReturn:

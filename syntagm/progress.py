@@ -1,35 +1,60 @@
-"""Progress of long work: runs, trainings and experiments call the same few methods."""
+"""Progress callbacks of runs, trainings and experiments."""
 
 from collections.abc import Mapping
 
 
 class Progress:
-    """Hear how long work goes on. This class ignores everything; a subclass overrides what it wants to show.
+    """Progress callbacks. The methods of this class do nothing; a subclass overrides those that it needs.
 
     Every method may raise `Interrupted` to stop the work; the same call continues it.
     """
 
     def began(self, line: str) -> None:
-        """A part of the work begins: a model of an experiment, a corpus that is read."""
-
-    def planned(self, total: int, done: int, suites: int) -> None:
-        """A run is planned: `total` questions, `done` of them answered by an earlier start, in so many suites."""
-
-    def answered(self, suite: str, questions: int) -> None:
-        """A further number of questions of a suite, or texts of a corpus, is answered."""
-
-    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
-        """A training step is done.
+        """Report the start of a stage, such as a model of an experiment or reading a corpus.
 
         Arguments:
-            loss: of this step, in nats per token.
-            rate: the learning rate.
-            tokens: learnt in this step.
-            seconds: since the step before.
+            line: one line that describes the stage.
+        """
+
+    def planned(self, total: int, done: int, suites: int) -> None:
+        """Report the size of a planned run.
+
+        Arguments:
+            total: number of questions.
+            done: number of questions answered before, when a run is resumed.
+            suites: number of suites.
+        """
+
+    def answered(self, suite: str, questions: int) -> None:
+        """Report answered questions.
+
+        Arguments:
+            suite: name of the suite or corpus.
+            questions: number of questions, or texts of a corpus, answered since the last call.
+        """
+
+    def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
+        """Report a finished training step.
+
+        Arguments:
+            step: number of the step.
+            steps: total number of steps.
+            loss: loss of this step, in nats per token.
+            rate: learning rate.
+            tokens: number of tokens in this step.
+            seconds: time since the last step.
         """
 
     def evaluated(self, row: Mapping[str, float]) -> None:
-        """A model in training was evaluated on held-out text; the row goes into its record."""
+        """Report an evaluation on held-out text during training.
+
+        Arguments:
+            row: the row for the training record: column -> value.
+        """
 
     def warned(self, message: str) -> None:
-        """Something the user should know, in a sentence."""
+        """Report a warning.
+
+        Arguments:
+            message: the warning, as a sentence.
+        """

@@ -1,6 +1,7 @@
-"""The folder is the registry: what lies in a room of the package has a name that the user can write.
+"""The registry of named things: model families, views, commands and so on, found by their folder in the package.
 
-Other packages add to some rooms by entry points: the group `syntagm.models` names modules that declare a model family.
+A module or folder in a room of the package has the name that users write. Other packages add to some rooms with entry
+points: those of the group `syntagm.models` point to modules that declare a model family.
 """
 
 import importlib
@@ -16,14 +17,14 @@ from syntagm.errors import UsageError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-# Rooms in which a name is a folder with this module in it; elsewhere a name is a module without a leading underscore.
+# In these rooms, a name is a folder that contains this module. In all others, it is a module without leading underscore.
 DECLARED_IN = {"models": "family", "papers": "reproduce"}
 # Rooms that other packages can add to.
 OPEN = frozenset({"models"})
 
 
 def names(room: str) -> list[str]:
-    """List the names that exist in a room of the package, and those that other packages add to it.
+    """List the names in a room of the package, including those that other packages add.
 
     >>> "causal" in names("models")
     True
@@ -32,10 +33,14 @@ def names(room: str) -> list[str]:
 
 
 def find(room: str, name: str) -> ModuleType:
-    """Import what has the name `name` in a room.
+    """Import the module that a name stands for.
+
+    Arguments:
+        room: folder of the package, such as `models`.
+        name: name as users write it, such as `causal`.
 
     Raises:
-        UsageError: there is no such name; the message lists those that exist. Or two packages have the same one.
+        UsageError: there is no such name, or several packages have it.
     """
     own, added = name in _own(room), _added(room).get(name, ())
     if own + len(added) > 1:
@@ -61,15 +66,15 @@ def _own(room: str) -> list[str]:
     folder = importlib.import_module(f"syntagm.{room}")
     if declaration := DECLARED_IN.get(room):
         return [path.parent.name for path in Path(folder.__path__[0]).glob(f"*/{declaration}.py")]
-    return [found.name for found in pkgutil.iter_modules(folder.__path__) if not found.name.startswith("_")]
+    return [module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("_")]
 
 
 @cache
 def _added(room: str) -> dict[str, tuple["EntryPoint", ...]]:
-    """What other packages add, by name; installed packages do not change while a program runs."""
+    """Return the entry points of other packages by name. Cached: packages don't change while a program runs."""
     if room not in OPEN:
         return {}
     from importlib.metadata import entry_points
 
     points = entry_points(group=f"syntagm.{room}")
-    return {point.name: tuple(one for one in points if one.name == point.name) for point in points}
+    return {point.name: tuple(other for other in points if other.name == point.name) for point in points}

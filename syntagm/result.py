@@ -1,4 +1,4 @@
-"""What comes out: a row per item and measure, and estimates over rows; what an estimate is about, what a measure's values are."""
+"""Types of results: one row per item and measure, and estimates over rows with what they are about."""
 
 import re
 from dataclasses import dataclass
@@ -9,12 +9,16 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one measure says of one item under one model.
+    """The result of one measure for one item and one model.
 
     Arguments:
-        value: 1.0 or 0.0 for a prediction that holds or not; nan where it is undefined.
-        n: how many tokens the value rests on.
-        margin: by how many bits the prediction holds (above 0) or fails; nan where it is undefined.
+        model: name of the model.
+        suite: name of the suite.
+        item: id of the item.
+        measure: name of the measure.
+        value: for predictions, 1.0 if the prediction holds, else 0.0; nan if undefined.
+        n: number of tokens that the value depends on.
+        margin: by how many bits the prediction holds (above 0) or fails; nan if undefined.
     """
 
     model: str
@@ -27,7 +31,7 @@ class Result:
 
 
 class Kind(Enum):
-    """What the values of a measure are."""
+    """The kind of a measure's values."""
 
     VERDICT = "verdicts"
     SHARE = "shares between 0 and 1"
@@ -36,10 +40,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MeasureName:
-    """The name of a measure as it stands in results, taken apart: `equal_weight(top=0.9)` has the option top.
+    """The parsed name of a measure in results: `equal_weight(top=0.9)` is the measure `equal_weight` with one option.
 
     Arguments:
-        options: name and value of each, as spelled.
+        name: name of the measure without options.
+        options: name and value of each option, as spelled.
 
     >>> MeasureName.parse("equal_weight(top=0.9)")
     MeasureName(name='equal_weight', options=(('top', '0.9'),))
@@ -52,11 +57,11 @@ class MeasureName:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Take a name apart. What is not spelled as a measure with options, such as many a prediction, has none."""
-        if not (found := _WITH_OPTIONS.fullmatch(text)):
+        """Parse a name. A text that is not spelled as a measure with options is taken as a name without options."""
+        if not (match := _WITH_OPTIONS.fullmatch(text)):
             return cls(text)
-        pairs = (option.split("=", 1) for option in found["options"].split(","))
-        return cls(found["name"], tuple((name, value) for name, value in pairs))
+        pairs = (option.split("=", 1) for option in match["options"].split(","))
+        return cls(match["name"], tuple((name, value) for name, value in pairs))
 
     def __str__(self) -> str:
         shown = ",".join(f"{name}={value}" for name, value in self.options)
@@ -69,15 +74,15 @@ _WITH_OPTIONS = re.compile(rf"(?P<name>[a-z_]+)\((?P<options>{_OPTION}(?:,{_OPTI
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What an estimate is about. What it is not about, or is over all of, is empty.
+    """The group of results that an estimate is about. A field is empty if the estimate is not restricted by it.
 
     Arguments:
-        model: the name of the model.
-        suite: one suite; empty for an estimate over several.
-        measure: the name of the measure whose values were averaged, or the rule that made one verdict an item.
-        rule: of a score over suites: "first", "all", or the name of a measure.
-        labels: tag and value, say `("circuit", "Agreement")`: over the suites, items or words with that value.
-        counts: name and number of what is counted of the group beside the n of its estimate, say `("paradigms", 7)`.
+        model: name of the model.
+        suite: name of the suite; empty for an estimate over several suites.
+        measure: name of the measure whose values were averaged, or of the rule that gave one verdict per item.
+        rule: for a score over suites, how the verdicts of an item are combined: "first", "all", or the name of a measure.
+        labels: tags and values, e.g. `("circuit", "Agreement")`: the suites, items or words with these values.
+        counts: names and numbers of things counted besides the estimate's n, e.g. `("paradigms", 7)`.
 
     >>> group = Group("toy", rule="first", labels=(("circuit", "Agreement"),), counts=(("suites", 3),))
     >>> group["circuit"], group.count("suites"), str(group)
@@ -92,29 +97,29 @@ class Group:
     counts: tuple[tuple[str, int], ...] = ()
 
     def __getitem__(self, tag: str) -> str:
-        """The value of a tag; KeyError without it."""
+        """Return the value of a tag; KeyError if there is none."""
         return dict(self.labels)[tag]
 
     def count(self, name: str) -> int:
-        """How many there are of what has that name; KeyError if it was not counted."""
+        """Return the count of that name, e.g. of "suites"; KeyError if there is none."""
         return dict(self.counts)[name]
 
     def __str__(self) -> str:
-        named = [(name, getattr(self, name)) for name in ("model", "suite", "measure", "rule")]
-        return ", ".join(f"{name}={value}" for name, value in (*named, *self.labels, *self.counts) if value != "")
+        fields = [(name, getattr(self, name)) for name in ("model", "suite", "measure", "rule")]
+        return ", ".join(f"{name}={value}" for name, value in (*fields, *self.labels, *self.counts) if value != "")
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its interval.
+    """An estimate with its confidence interval.
 
     Arguments:
-        group: what it is about.
-        value, low, high: the estimate and the two ends of its interval, in the unit of the method.
-        n: how many items it rests on.
-        ties: how many of them were ties (counted as not holding).
-        undefined: how many further items had no value and are left out of n.
-        method: how the interval was made, with seed, e.g. "bootstrap(items, 10000, seed 1)".
+        group: what the estimate is about.
+        value, low, high: the estimate and the limits of its interval, all in the same unit.
+        n: number of items.
+        method: how the interval was computed, with seed, e.g. "bootstrap(items, 10000, seed 1)".
+        ties: how many of the items were ties; a tie counts as not holding.
+        undefined: number of further items without a value; they are excluded from n.
     """
 
     group: Group

@@ -1,7 +1,7 @@
-"""What a material is: suites of items, items of sentences, sentences with named regions.
+"""Types of test suites: a suite has items, an item has sentences, a sentence has named regions.
 
-The text is primary. A region is a span of it, in characters (code points), so a sentence is never rebuilt by joining
-words and alignment is arithmetic on positions.
+A region is a span of the sentence's text, in characters (code points). So a sentence is never rebuilt by joining words,
+and tokens are aligned with regions by comparing positions.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A named span of a sentence: characters `start` up to, not including, `end`."""
+    """A named span of a sentence, from character `start` up to but not including `end`."""
 
     name: str
     start: int
@@ -31,7 +31,7 @@ class Sentence:
     """A text and its regions, in order and without overlap.
 
     Raises:
-        InputError: a region lies outside the text, or begins before the one before it ends.
+        InputError: a region lies outside the text, or starts before the previous one ends.
 
     >>> Sentence("The keys are here", (Region("subject", 0, 8), Region("verb", 9, 12))).content("verb")
     'are'
@@ -52,7 +52,7 @@ class Sentence:
             last = region.end
 
     def content(self, name: str) -> str:
-        """The text of the first region called `name`; KeyError if there is none."""
+        """Return the text of the first region called `name`; KeyError if there is none."""
         for region in self.regions:
             if region.name == name:
                 return self.text[region.start : region.end]
@@ -61,7 +61,13 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item: a sentence for each condition, and what is known about it as tags."""
+    """An item: one sentence per condition.
+
+    Arguments:
+        id: id of the item.
+        sentences: condition -> sentence.
+        tags: further information about the item: name -> value.
+    """
 
     id: str
     sentences: Mapping[str, Sentence]
@@ -70,7 +76,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A named formula: what should hold of each item."""
+    """A named formula that should hold for each item."""
 
     name: str
     formula: Formula
@@ -78,9 +84,14 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Suite:
-    """Items that test one thing, and the predictions about them.
+    """A test suite: items and the predictions about them.
 
-    `aggregate` says how the bits of the tokens of a region make the value of the region.
+    Arguments:
+        name: name of the suite.
+        items: the items.
+        predictions: the predictions about each item.
+        tags: further information about the suite: name -> value.
+        aggregate: how the bits of a region's tokens are combined into the region's value.
     """
 
     name: str
@@ -113,12 +124,18 @@ class Suite:
 
 
 def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
-    """Return a suite with at most `limit` of its items, drawn by the seed and the suite's name, in their order.
+    """Draw a random sample of a suite's items, in their original order.
 
-    What was drawn stands in the tag `sample`. None and a limit that leaves all items return the suite itself.
+    The sample depends on the seed and the suite's name. The tag `sample` describes it. Without a limit, or with one that
+    includes all items, return the suite itself.
+
+    Arguments:
+        suite: the suite.
+        limit: largest number of items; None for all.
+        seed: seed of the random draw.
 
     Raises:
-        UsageError: a limit below 1.
+        UsageError: the limit is below 1.
     """
     if limit is not None and limit < 1:
         raise UsageError("limit", str(limit), "at least 1")
@@ -130,7 +147,7 @@ def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
 
 
 def public_tags(tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the tags that say something, without those that only serve a format's round trip.
+    """Return the tags without those that only preserve details of a file format.
 
     >>> public_tags({"circuit": "Agreement", "json:meta": "{}"})
     {'circuit': 'Agreement'}

@@ -1,18 +1,20 @@
-"""A word list: rows of forms that differ in one thing, such as the number of a verb, and what is known of each row.
+"""Word lists: rows of word forms that differ in one feature, such as the number of a verb.
 
-CSV in UTF-8 with a header: the column `lemma`, two or more columns `form:LABEL`, then any others, which become tags.
+A word list is a CSV file in UTF-8 with a header: the column `lemma`, two or more columns `form:LABEL`, then any other
+columns, which become tags.
 
     lemma,form:singular,form:plural,band
     be,is,are,1
     walk,walks,walk,2
 
-Columns `also:LABEL` hold further words, with blanks between them, that say the label of a context and are never asked: `herself`
-beside the row `himself,themselves`, since a form stands once.
+Columns `also:LABEL` hold further words of that label, separated by spaces. They give the label of a context, but the model
+is never asked about them. An example is `herself` in the row `himself,themselves`: each form may stand in the list once.
 
-The verb list of Newman et al. 2021 is read as published: columns `idx,sing,plur,freq`, with or without the header. Its
-rows are numbered, whatever stands under `idx` (the released code files them under it, and `_` keeps the last row only).
-Its faults are handled by name, and each is reported: wrong forms are put right, rows that are no verb in the present tense
-or no word are left out, and of rows that share a form the first stays. `FILE.csv?faults=keep` gives the list as published.
+The verb list of Newman et al. 2021 is read as published: columns `idx,sing,plur,freq`, with or without the header. Rows
+are numbered by their order, and `idx` is ignored: the released code uses it as a key, so that of all rows with `_` only
+the last one is used. Known errors in the list are handled and reported one by one: wrong forms are corrected, rows that
+are not verbs in the present tense or not words are skipped, and if rows share a form, only the first is used.
+`FILE.csv?faults=keep` reads the list as published.
 """
 
 import hashlib
@@ -38,7 +40,7 @@ _WRONG = {
 _PAST = "the past tense, in a list of the present"
 _NO_VERB = "no verb, or no base form of one"
 _MISSPELLED = "a misspelling"
-_LEFT_OUT = (
+_SKIPPED = (
     dict.fromkeys(
         ("allowed", "increased", "refocuses", "attention", "growth", "safety", "plea", "gon", "shorn", "streetspeak"),
         _NO_VERB,
@@ -51,10 +53,13 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class WordRow:
-    """One lemma: a form for each label of the list, and what else is known of it.
+    """A row of a word list.
 
     Arguments:
-        also: label -> words that have it and are never asked.
+        lemma: name of the row.
+        forms: the row's forms, one for each label of the list.
+        tags: further information: name -> value.
+        also: label -> further words of that label, which the model is never asked about.
     """
 
     lemma: str
@@ -65,15 +70,18 @@ class WordRow:
 
 @dataclass(frozen=True, slots=True)
 class WordList:
-    """Rows of forms under the same labels.
+    """A word list: rows of forms with the same labels.
 
     Arguments:
-        labels: what the forms of a row are, e.g. ("singular", "plural").
-        remarks: a sentence for each thing that was put right or left out when the list was read.
-        repeats: may a form stand twice? Only in a list that is kept as published: the mass of the form counts twice then.
+        name: name of the list.
+        labels: labels of the forms, e.g. ("singular", "plural").
+        rows: the rows.
+        remarks: one sentence for each correction made and row skipped when the list was read.
+        repeats: whether a form may stand in the list twice, as in a list kept as published. Its probability is then
+            counted twice.
 
     Raises:
-        InputError: fewer than two labels; a row without a lemma, or a form for each label; a form that stands twice.
+        InputError: fewer than two labels; a row without a lemma, or without a form for each label; a repeated form.
 
     >>> words = WordList("two", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("walk", ("walks", "walk"))))
     >>> words.label("walk"), words.label("swims")
@@ -98,7 +106,7 @@ class WordList:
             if len(row.forms) != len(self.labels) or not all(map(_is_form, row.forms)):
                 raise InputError(
                     f"{place}, row {number}", f"the forms {str(list(row.forms))[:200]}", "one for each label",
-                    "White space around a form, line breaks and other control characters are none.",
+                    "A form has no white space around it, no line breaks and no other control characters.",
                 )  # fmt: skip
         if not self.repeats:
             self._refuse_repeats(place)
@@ -111,33 +119,33 @@ class WordList:
                     other = self.rows[seen[form] - 1]
                     raise InputError(
                         place, f"{form!r} in row {seen[form]} ({other.lemma}) and in row {number} ({row.lemma})",
-                        "each form once", "The probability of a form must not count twice: take one of them out.",
+                        "each form once", "Remove one of them: the probability of a form must not be counted twice.",
                     )  # fmt: skip
                 seen[form] = number
 
     def label(self, word: str) -> str | None:
-        """The label of a word; None if it is not in the list, or under more than one label."""
-        found = self.places().get(word, set())
-        return self.labels[next(iter(found))] if len(found) == 1 else None
+        """Return the label of a word; None if it is not in the list, or has more than one label."""
+        numbers = self.places().get(word, set())
+        return self.labels[next(iter(numbers))] if len(numbers) == 1 else None
 
     def places(self) -> dict[str, set[int]]:
-        """Each form, and each word that a row has also -> the numbers of the labels under which it stands."""
-        found: dict[str, set[int]] = {}
+        """Return a mapping from each form and further word to the numbers of its labels."""
+        places: dict[str, set[int]] = {}
         for row in self.rows:
             for number, form in enumerate(row.forms):
                 for word in (form, *row.also.get(self.labels[number], ())):
-                    found.setdefault(word, set()).add(number)
-        return found
+                    places.setdefault(word, set()).add(number)
+        return places
 
     @property
     def hash(self) -> str:
-        """Of labels, lemmas, forms and further words: what numbers depend on."""
+        """The hash of labels, lemmas, forms and further words: everything that results depend on."""
         further = [[number, dict(row.also)] for number, row in enumerate(self.rows) if row.also]
         content = json.dumps([self.labels, [[row.lemma, row.forms] for row in self.rows], *further])
         return hashlib.sha256(content.encode()).hexdigest()
 
     def csv(self) -> str:
-        """The list as a file that `read` reads."""
+        """Return the list as the text of a CSV file that `read` accepts."""
         tags = list(dict.fromkeys(name for row in self.rows for name in row.tags))
         also = [label for label in self.labels if any(row.also.get(label) for row in self.rows)]
         header = ["lemma", *(FORM + label for label in self.labels), *(ALSO + label for label in also), *tags]
@@ -150,28 +158,30 @@ class WordList:
 
 
 def bundled() -> list[str]:
-    """The names of the lists that come with the package."""
+    """Return the names of the bundled lists."""
     return sorted(path.stem for path in _LEXICON.glob("*.csv"))
 
 
 def read(name: str | Path) -> WordList:
-    """Read a bundled list (`verbs`), or a file; `?faults=keep` after it keeps a published list as it is.
+    """Read a bundled list or a file.
 
     Arguments:
-        name: a `Path`, and text that is the whole name of a file, has no options: folders may be called `gpt2?bos=no`.
+        name: name of a bundled list, such as `verbs`, or path of a file. Text may end with `?faults=keep`, which reads a
+            published list unchanged. A `Path` has no options, and neither has a text that is itself the path of a file:
+            folders may be called `gpt2?bos=no`.
 
     Raises:
         UsageError: there is no such list or option.
-        InputError: it is not a word list, or a form stands twice.
+        InputError: the file is not a word list, or a form is repeated.
     """
-    path, options = _parted(name)
+    path, options = _split_options(name)
     key, _, faults = options.partition("=")
     if options and (key != "faults" or faults not in FAULTS):
         raise UsageError(f"word list {name}", repr(options), " or ".join(f"faults={value}" for value in FAULTS))
-    other = UsageError(f"word list {name}", "faults=, and a list that is not the published one", "no option")
+    no_options = UsageError(f"word list {name}", "faults=, and a list that is not the published one", "no option")
     if path in bundled():
         if faults:
-            raise other
+            raise no_options
         return _own(path, _rows(_LEXICON / f"{path}.csv"))
     if not Path(path).is_file():
         raise UsageError("word list", f"no such file: {path!r}", "a file, or one of " + ", ".join(bundled()))
@@ -179,16 +189,16 @@ def read(name: str | Path) -> WordList:
     if not rows:
         raise InputError(path, "an empty file", "a word list")
     first = tuple(cell.strip() for cell in rows[0][1])
-    # Without its header the published list begins with a number or `_`; a header of other words is another list's.
+    # Without its header, the published list begins with a number or `_`. Any other word belongs to another list's header.
     if first == _PUBLISHED or (len(first) == len(_PUBLISHED) and (first[0] == "_" or first[0].isdecimal())):
         return _published(Path(path).stem, rows[1:] if first == _PUBLISHED else rows, faults == "keep")
     if faults:
-        raise other
+        raise no_options
     return _own(Path(path).stem, rows, path)
 
 
 def kept(content: bytes, place: str) -> WordList:
-    """Read the content of a list that a run kept (`words.csv`), in which a form may stand twice.
+    """Read the content of a list that a run kept (`words.csv`), in which a form may be repeated.
 
     Raises:
         InputError: it is not a word list.
@@ -197,8 +207,8 @@ def kept(content: bytes, place: str) -> WordList:
     return _own(Path(place).stem, [(line, row) for line, row in rows if any(map(str.strip, row))], place, repeats=True)
 
 
-def _parted(name: str | Path) -> tuple[str, str]:
-    """The name of a list or file, and the options after it."""
+def _split_options(name: str | Path) -> tuple[str, str]:
+    """Split a name into the name of the list or file, and the options."""
     if isinstance(name, Path) or "?" not in name or Path(name).is_file():
         return str(name), ""
     path, _, options = name.rpartition("?")
@@ -206,11 +216,15 @@ def _parted(name: str | Path) -> tuple[str, str]:
 
 
 def _is_form(form: str) -> bool:
-    return bool(form) and form == form.strip() and not any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in form)
+    return (
+        bool(form)
+        and form == form.strip()
+        and not any(ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in form)
+    )
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows that are not empty, with the line where each begins."""
+    """Read the rows that are not empty, each with the line where it begins."""
     return [(line, row) for line, row in csv.rows(utf8.read(path), path) if any(cell.strip() for cell in row)]
 
 
@@ -219,53 +233,55 @@ def _own(name: str, rows: Sequence[tuple[int, list[str]]], place: str = "", repe
     header = [cell.strip() for cell in rows[0][1]] if rows else []
     labels = tuple(cell.removeprefix(FORM) for cell in header if cell.startswith(FORM))
     if header[:1] != ["lemma"] or len(labels) < 2 or len(set(header)) < len(header):
-        found = ",".join(header)[:200]
-        raise InputError(place, f"the header {found!r}", "lemma,form:LABEL,form:LABEL,... and any other columns")
-    if odd := [cell for cell in header if cell.startswith(ALSO) and cell.removeprefix(ALSO) not in labels]:
-        raise InputError(place, f"the column {odd[0]!r}", "one of " + ", ".join(ALSO + label for label in labels))
-    made = []
+        shown = ",".join(header)[:200]
+        raise InputError(place, f"the header {shown!r}", "lemma,form:LABEL,form:LABEL,... and any other columns")
+    if wrong := [cell for cell in header if cell.startswith(ALSO) and cell.removeprefix(ALSO) not in labels]:
+        raise InputError(place, f"the column {wrong[0]!r}", "one of " + ", ".join(ALSO + label for label in labels))
+    word_rows = []
     for line, cells in rows[1:]:
         if len(cells) != len(header):
             raise InputError(f"{place}, line {line}", f"{len(cells)} cells", f"{len(header)}, as in the header")
-        named = {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
-        forms = tuple(named.pop(FORM + label) for label in labels)
-        also = {label: tuple(named.pop(ALSO + label, "").split()) for label in labels}
+        cells_by_column = {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
+        forms = tuple(cells_by_column.pop(FORM + label) for label in labels)
+        also = {label: tuple(cells_by_column.pop(ALSO + label, "").split()) for label in labels}
         further = {label: words for label, words in also.items() if words}
-        made.append(WordRow(named.pop("lemma"), forms, named, further))
-    return WordList(name, labels, tuple(made), repeats=repeats)
+        word_rows.append(WordRow(cells_by_column.pop("lemma"), forms, cells_by_column, further))
+    return WordList(name, labels, tuple(word_rows), repeats=repeats)
 
 
 def _published(name: str, rows: Sequence[tuple[int, list[str]]], keep: bool) -> WordList:
-    """The list of Newman et al.: third person singular and base form, by position."""
-    made: list[tuple[int, WordRow]] = []
+    """Read the list of Newman et al., which has the third person singular and the base form in fixed columns."""
+    numbered: list[tuple[int, WordRow]] = []
     for line, cells in rows:
         if len(cells) != len(_PUBLISHED):
             raise InputError(f"{name}, line {line}", f"{len(cells)} cells", ",".join(_PUBLISHED))
         singular, plural = cells[1].strip(), cells[2].strip()
-        made.append((line, WordRow(plural, (singular, plural))))
-    remarks = [f"{len(made)} rows, numbered by their order: {len({row[1][0] for row in rows})} different idx"]
+        numbered.append((line, WordRow(plural, (singular, plural))))
+    remarks = [
+        f"{len(numbered)} rows, numbered by their order; idx has {len({row[1][0] for row in rows})} different values"
+    ]
     if not keep:
-        made = list(_mended(made, remarks))
+        numbered = list(_corrected(numbered, remarks))
     labels = ("singular", "plural")
-    return WordList(name, labels, tuple(row for _, row in made), tuple(remarks), repeats=keep)
+    return WordList(name, labels, tuple(row for _, row in numbered), tuple(remarks), repeats=keep)
 
 
-def _mended(rows: Sequence[tuple[int, WordRow]], remarks: list[str]) -> Iterator[tuple[int, WordRow]]:
-    """The rows that stay, with right forms; says what was done to the others."""
+def _corrected(rows: Sequence[tuple[int, WordRow]], remarks: list[str]) -> Iterator[tuple[int, WordRow]]:
+    """Yield the rows that are used, with corrected forms; add a remark for each correction and skipped row."""
     seen: dict[str, int] = {}
     for line, row in rows:
         singular, plural = row.forms
         place = f"line {line}, {singular}/{plural}"
-        if plural in _LEFT_OUT:
-            remarks.append(f"{place}: left out: {_LEFT_OUT[plural]}")
+        if plural in _SKIPPED:
+            remarks.append(f"{place}: skipped: {_SKIPPED[plural]}")
             continue
         if singular in _WRONG:
             singular = _WRONG[singular]
-            remarks.append(f"{place}: a wrong form, read as {singular}")
+            remarks.append(f"{place}: a wrong form, corrected to {singular}")
         repeated = [form for form in (singular, plural) if form in seen]
         if repeated or singular == plural:
-            other = f"stands in line {seen[repeated[0]]}, too" if repeated else "stands under both labels"
-            remarks.append(f"{place}: left out: {(repeated or [plural])[0]} {other}")
+            reason = f"is also in line {seen[repeated[0]]}" if repeated else "has both labels"
+            remarks.append(f"{place}: skipped: {(repeated or [plural])[0]} {reason}")
             continue
         seen |= {singular: line, plural: line}
         yield line, WordRow(row.lemma, (singular, plural), row.tags)

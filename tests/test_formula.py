@@ -160,7 +160,7 @@ REFUSED = [
     ("(1;%%) < 2", 1, "a region that can't be read"),
     ("(1;%a%) < 1e999", 11, "1e999; expected a number from -1,000,000,000 to 1,000,000,000"),
     ("(1;%a%) < -1000000001", 11, "-1000000001; expected a number from -1,000,000,000 to 1,000,000,000"),
-    ("1 < 2, 3 < 4", 6, "Write one formula a prediction"),
+    ("1 < 2, 3 < 4", 6, "Write each formula as a prediction"),
     ("__import__('os') > 0", 1, "'_'"),
     ("1 < 2\0", 6, "'\\x00'"),
 ]

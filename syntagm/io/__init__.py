@@ -1,1 +1,1 @@
-"""Reading and writing files: atomic writes, locks, strict readers, the CSV contract."""
+"""Reading and writing files: atomic writes, locks, strict readers, the CSV format."""

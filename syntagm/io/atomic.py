@@ -1,4 +1,4 @@
-"""Files that survive a kill, a full disk and a power cut: written whole, or not at all."""
+"""Atomic writes: after a kill, a full disk or a power cut, a file is either complete or unchanged."""
 
 import contextlib
 import errno
@@ -11,22 +11,22 @@ from syntagm.errors import RunError, SyntagmError
 
 
 def write(path: Path, content: bytes) -> None:
-    """Put `content` at `path` in one step: temporary file beside it, fsync, rename, fsync of the folder.
+    """Write `content` to `path` atomically: temporary file in the same folder, fsync, rename, fsync of the folder.
 
     Raises:
-        RunError: the disk is full, the folder can't be written, or `path` is no plain file (a device, a pipe); what stood
-            there before still does.
+        RunError: the disk is full, the folder can't be written, or `path` is not a regular file (a device, a pipe). An
+            existing file is left unchanged.
     """
     write_parts(path, [content])
 
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
-    """Like `write`, for content that is made part by part and need not fit in memory."""
+    """Write content that comes in parts and need not fit in memory; otherwise like `write`."""
     if path.is_dir():
         raise RunError(str(path), "is a folder", "the name of a file")
     if path.exists() and not path.is_file():
-        # A rename would put a file in the place of a device such as /dev/null.
-        raise RunError(str(path), "is no plain file", "the name of a file", "Choose another name.")
+        # A rename would replace a device such as /dev/null by a file.
+        raise RunError(str(path), "is not a regular file", "the name of a file", "Choose another name.")
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     size = 0
@@ -48,10 +48,10 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
 
 
 def append(path: Path, line: str) -> None:
-    """Add one line to `path` and fsync it. A line cut short by an earlier failure is ended first.
+    """Append a line to `path` and fsync it. If an earlier failure left an incomplete last line, end that line first.
 
     Raises:
-        RunError: as `write`; a line that could not be written whole is taken back.
+        RunError: as for `write`; a line that can't be written completely is removed.
     """
     content = line.encode() + b"\n"
     try:
@@ -73,10 +73,12 @@ def append(path: Path, line: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a path of the same name in a folder of its own beside `path`; the file written there is put in place at the end.
+    """Replace `path` at the end of the block by a file that the block writes.
+
+    The block gets a path of the same name in a temporary folder beside `path`, and writes its file there.
 
     Raises:
-        RunError: as `write`; what is raised within goes on, and what stood at `path` before still does.
+        RunError: as for `write`. If the block raises an exception, `path` is left unchanged.
     """
     try:
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
@@ -84,7 +86,7 @@ def replacing(path: Path) -> Iterator[Path]:
             try:
                 yield written
             except SyntagmError as error:
-                # Who reads the message knows nothing of the folder.
+                # The user doesn't know the temporary folder.
                 error.place = error.place.replace(str(written), str(path))
                 raise
             put(written, path)
@@ -93,7 +95,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def put(written: Path, path: Path) -> None:
-    """Put a finished file in its place, to last: fsync, rename, fsync of the folder. May raise OSError."""
+    """Move a finished file to its place durably: fsync, rename, fsync of the folder. May raise OSError."""
     with written.open("rb") as file:
         os.fsync(file.fileno())
     os.replace(written, path)
@@ -101,17 +103,23 @@ def put(written: Path, path: Path) -> None:
 
 
 def refusal(path: Path, error: OSError, needed: int) -> RunError:
-    """The error of a file that could not be written, with the cure."""
+    """Return the error for a file that could not be written, with the cure.
+
+    Arguments:
+        path: the file or folder.
+        error: the error of the operating system.
+        needed: number of bytes that were to be written, for the message.
+    """
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return RunError(
             str(path), f"no space for {needed:,} bytes ({error.strerror})", "free disk space",
-            "What is finished is kept; make room and give the same command again.",
+            "Finished work is kept. Free some disk space and run the same command again.",
         )  # fmt: skip
     return RunError(str(path), f"can't be written ({error.strerror})", "a writable folder", "Choose another folder.")
 
 
 def sync_folder(folder: Path) -> None:
-    """Make renames in a folder last."""
+    """Fsync a folder, so that renames in it are durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""CSV as a contract: UTF-8, LF, a header, shortest round-trip numbers, `nan` spelled so, flags as 0 and 1; and strict reading."""
+"""Our CSV format (UTF-8, LF, header, shortest round-trip numbers, `nan`, flags as 0 and 1), and strict reading of CSV."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ _SUSPECT = tuple("=+-@\t\r")
 
 
 def cell(value: object) -> str:
-    """One cell. Text that a spreadsheet would take for a formula is quoted, like text with commas or line breaks.
+    """Format one cell. Text that a spreadsheet would take for a formula is quoted, like text with commas or line breaks.
 
     >>> cell(0.1), cell(2.0), cell(float("nan")), cell(True), cell('say "no"')
     ('0.1', '2', 'nan', '1', '"say ""no""\"')
@@ -40,35 +40,35 @@ def cell(value: object) -> str:
 
 
 def lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """The header and the rows as CSV lines, each with its line end."""
+    """Format the header and the rows as CSV lines, each with its line end."""
     yield ",".join(map(cell, columns)) + "\n"
     for row in rows:
         yield ",".join(map(cell, row)) + "\n"
 
 
 def plain(rows: Iterable[Sequence[object]], delimiter: str) -> str:
-    """Write rows as published datasets have them: quotation marks only where a cell can't do without."""
-    made = io.StringIO()
-    sparing = csv.writer(made, delimiter=delimiter, lineterminator="\n")
-    quoted = csv.writer(made, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    """Format rows as in published datasets, with quotation marks only where a cell needs them."""
+    content = io.StringIO()
+    minimal = csv.writer(content, delimiter=delimiter, lineterminator="\n")
+    quoted = csv.writer(content, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in rows:
-        # The writer forgets that a lone carriage return ends a line for the reader.
-        odd = any("\r" in str(cell) for cell in row)
-        (quoted if odd else sparing).writerow(row)
-    return made.getvalue()
+        # The standard writer doesn't quote a lone carriage return, but the reader takes it for a line end.
+        needs_quotes = any("\r" in str(cell) for cell in row)
+        (quoted if needs_quotes else minimal).writerow(row)
+    return content.getvalue()
 
 
 def rows(
     content: str, path: Path, delimiter: str = ",", quote: bool = True, limit: int | None = MAX_CELLS
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a table (RFC 4180), each with the line where it begins, from 1. Empty lines are passed over.
+    """Read the rows of a table (RFC 4180), each with the line where it begins, from 1. Empty lines are skipped.
 
     Arguments:
-        content: the text of the table.
-        path: the file it comes from, for messages.
-        delimiter: what stands between cells, one character.
-        quote: do quotation marks enclose cells? If not they are ordinary characters.
-        limit: how many cells there may be; None if any number is right.
+        content: text of the table.
+        path: the file that it comes from, for messages.
+        delimiter: the character between cells.
+        quote: whether quotation marks enclose cells; if not, they are ordinary characters.
+        limit: largest number of cells; None for any number.
 
     Raises:
         InputError: quotation marks that don't match, a cell of more than 131,072 characters, or too many cells.
@@ -90,12 +90,16 @@ def rows(
 
 
 def under(header: Sequence[str], content: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows that stand under exactly this header; InputError if it is another, or as `rows` and `named`."""
-    found = rows(content, path)
-    line, names = next(found, (1, []))
+    """Read the rows of a table that must have exactly this header.
+
+    Raises:
+        InputError: the header differs, a row has another length than the header, or as for `rows`.
+    """
+    remaining = rows(content, path)
+    line, names = next(remaining, (1, []))
     if names != list(header):
         raise InputError(f"{path}, line {line}", ",".join(names)[:200] or "no header", ",".join(header))
-    for line, row in found:
+    for line, row in remaining:
         _refuse_length(row, header, f"{path}, line {line}")
         yield line, row
 
@@ -106,33 +110,33 @@ def records(
     """Read the rows as mappings from column to cell, each with the line where it begins.
 
     Arguments:
-        content: the text of the table.
-        path: the file it comes from, for messages.
-        needed: columns that must be there; there may be others.
-        limit: how many cells there may be; None if any number is right.
+        content: text of the table.
+        path: the file that it comes from, for messages.
+        needed: required columns; others are allowed.
+        limit: largest number of cells; None for any number.
 
     Raises:
-        InputError: a column is missing or stands there twice; a row of another length than the header; or as `rows`.
+        InputError: a column is missing or repeated, a row has another length than the header, or as for `rows`.
     """
-    found = rows(content, path, limit=limit)
-    line, names = next(found, (1, []))
+    remaining = rows(content, path, limit=limit)
+    line, names = next(remaining, (1, []))
     refuse_repeated(names, path)
     if missing := [name for name in needed if name not in names]:
-        there = ", ".join(map(repr, names))[:200] or "none"
-        absent = f"no column {missing[0]!r} (there are {there})"
+        present = ", ".join(map(repr, names))[:200] or "none"
+        absent = f"no column {missing[0]!r} (there are {present})"
         raise InputError(f"{path}, line {line}", absent, "the columns " + ", ".join(needed))
-    for line, row in found:
+    for line, row in remaining:
         yield line, named(names, row, f"{path}, line {line}")
 
 
 def named(names: Sequence[str], row: Sequence[str], place: str) -> dict[str, str]:
-    """The cells of a row under the names of their columns; InputError if there are more or fewer."""
+    """Return a mapping from column to cell; InputError if a row has more or fewer cells than there are columns."""
     _refuse_length(row, names, place)
     return dict(zip(names, row, strict=True))
 
 
 def refuse_repeated(names: Sequence[str], path: Path) -> None:
-    """Refuse a header in which a name stands twice with InputError."""
+    """Raise InputError if a header has the same name twice."""
     if len(set(names)) < len(names):
         ((name, _),) = Counter(names).most_common(1)
         shown = f"the column {name!r} twice" if name else "two columns without a name"

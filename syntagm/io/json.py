@@ -1,7 +1,7 @@
-"""Strict reading of JSON and JSON lines: what is odd, hostile or too big is refused with its place.
+"""Strict reading of JSON and JSON lines: invalid, hostile or too large files are refused, with the place of the error.
 
 The standard library accepts repeated keys, NaN, lone surrogates and integers of any length in JSON, and recurses as deep
-as a file is nested. Each of these is refused here, the depth and the number of values before anything is parsed.
+as a file is nested. This module refuses all of these. Depth and number of values are checked before parsing.
 """
 
 import json
@@ -34,35 +34,35 @@ def parsed(content: str, path: Path, line: int | None = None) -> Any:
 
     Arguments:
         content: the text.
-        path: the file it comes from, for messages.
-        line: its line there, if the text is one line of a file.
+        path: the file that it comes from, for messages.
+        line: number of the line, if the text is one line of a file.
 
     Raises:
         InputError: not JSON; nested deeper than 64; more than 2 million values; a repeated key, NaN, an infinite number,
             an integer of more than 18 digits, a lone surrogate or a NUL.
     """
     try:
-        _refuse_bombs(content)
+        _refuse_too_large(content)
         if "\\u" in content:
             _refuse_escapes(content)
         return _DECODER.decode(content)
     except json.JSONDecodeError as error:
         problem = _Problem(f"not JSON here: {error.msg[:1].lower()}{error.msg[1:]}", "JSON", "", error.pos)
-    except _Problem as found:
-        problem = found
+    except _Problem as error:
+        problem = error
     raise InputError(_place(content, path, line, problem), problem.found, problem.expected, problem.cure) from None
 
 
 def read(path: Path) -> Any:
-    """Read the value of a JSON file; errors as for `parsed` and `text.read`."""
+    """Read the value of a JSON file; errors as for `parsed` and `utf8.read`."""
     return parsed(utf8.read(path), path)
 
 
 def objects(content: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Go through the objects of a text in JSON lines with their line numbers, from 1. Blank lines are passed over.
+    """Iterate over the objects of a text in JSON lines, each with its line number, from 1. Empty lines are skipped.
 
     Raises:
-        InputError: as for `parsed`; a line is no object.
+        InputError: as for `parsed`, or a line is not an object.
     """
     for number, line in utf8.lines(content):
         if line.strip():
@@ -73,28 +73,31 @@ def objects(content: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = "") -> dict[str, Any]:
-    """Read the object in a JSON file of our own: run.json, model.json, training.json. It may hold `NaN` and long integers.
+    """Read the object in a JSON file that Syntagm wrote, such as run.json. `NaN` and long integers are allowed.
 
     Arguments:
         path: the file.
-        refuse: the error to raise; its place is the file.
-        expected: what should stand there, for the message.
-        cure: what to do about it.
+        refuse: class of the error to raise.
+        expected: what the file should contain, for the message.
+        cure: how to solve the problem, for the message.
+
+    Raises:
+        SyntagmError: an error of the class `refuse`: the file can't be read, or doesn't hold a JSON object.
     """
     try:
         content = utf8.read(path)
-        _refuse_bombs(content)
-        made = json.loads(content, object_pairs_hook=_object)
+        _refuse_too_large(content)
+        value = json.loads(content, object_pairs_hook=_object)
     except (InputError, ValueError, _Problem) as error:
         found = error.found if isinstance(error, InputError | _Problem) else f"no JSON ({error})"
         raise refuse(str(path), found, expected, cure) from error
-    if not isinstance(made, dict):
-        raise refuse(str(path), shown(made), expected, cure)
-    return made
+    if not isinstance(value, dict):
+        raise refuse(str(path), shown(value), expected, cure)
+    return value
 
 
 def finite(value: Any) -> Any:
-    """The value with null for numbers that JSON does not have: nan and the infinite ones, however deep they stand.
+    """Replace nan and infinite numbers, which JSON doesn't have, by None at any depth.
 
     >>> finite({"a": [1.0, math.nan]})
     {'a': [1.0, None]}
@@ -110,7 +113,7 @@ def finite(value: Any) -> Any:
 
 
 class _Problem(Exception):
-    """What is wrong in a JSON text, before its place is put into words."""
+    """An error in a JSON text, raised before its line and column are known."""
 
     def __init__(self, found: str, expected: str, cure: str = "", at: int | None = None) -> None:
         super().__init__(found)
@@ -118,13 +121,13 @@ class _Problem(Exception):
 
 
 def _place(content: str, path: Path, line: int | None, problem: _Problem) -> str:
-    at = _culprit(content) if problem.at is None else problem.at
+    at = _refused_at(content) if problem.at is None else problem.at
     before = content.count("\n", 0, at)
     return f"{path}, line {(line or 1) + before}, column {at - content.rfind(chr(10), 0, at)}"
 
 
-def _culprit(content: str) -> int:
-    """Where the first value stands that the decoder's hooks refuse. Slow, and only needed for the message."""
+def _refused_at(content: str) -> int:
+    """Return the position of the first value that the decoder's hooks refuse. Slow, and only used for the message."""
     keys: list[set[str]] = []
     for token in _TOKEN.finditer(content):
         if token[0] in "[{":
@@ -149,15 +152,15 @@ def _allowed(bare: str) -> bool:
     return True
 
 
-def _refuse_bombs(content: str) -> None:
+def _refuse_too_large(content: str) -> None:
     openings = content.count("[") + content.count("{")
     if openings + content.count(",") > MAX_VALUES:
         raise _Problem(f"more than {MAX_VALUES:,} values", "fewer", "Split it into several files.", 0)
     if openings <= MAX_DEPTH:
         return
     depth = 0
-    for found in _BRACKET.finditer(content):
-        depth += 1 if found[1] in "[{" else -1
+    for bracket in _BRACKET.finditer(content):
+        depth += 1 if bracket[1] in "[{" else -1
         if depth > MAX_DEPTH:
             raise _Problem(f"brackets more than {MAX_DEPTH} deep", "fewer", "", 0)
 
@@ -165,8 +168,8 @@ def _refuse_bombs(content: str) -> None:
 def _refuse_escapes(content: str) -> None:
     if not _SURROGATE.search(content) and "\\u0000" not in content:
         return
-    found = _HARMLESS.match(content)
-    at = found.end() if found else 0
+    match = _HARMLESS.match(content)
+    at = match.end() if match else 0
     if content.startswith("\\u0000", at):
         raise _Problem("a NUL character", "text", "Take it out.", at)
     if content.startswith("\\u", at):
@@ -174,11 +177,11 @@ def _refuse_escapes(content: str) -> None:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
         raise _Problem(f"the key {shown(key)} twice in one object", "each key once", "Rename or delete one.")
-    return made
+    return value
 
 
 def _integer(digits: str) -> int:

@@ -1,4 +1,4 @@
-"""The lines of a text file, gzipped or not, as a stream: what is no text is refused with its place."""
+"""Streaming of the lines of a text file, gzipped or not. Content that is not text is refused with the place."""
 
 import gzip
 import io
@@ -11,20 +11,20 @@ from syntagm.errors import InputError
 from syntagm.io import utf8
 
 MAX_LINE = 1_000_000
-# Deflate can't shrink anything more than 1,032-fold; prose shrinks 2- to 4-fold.
+# Prose compresses 2- to 4-fold, and deflate at most 1,032-fold.
 MAX_FOLD = 250
 FOLD_FROM = 2**24
 _GZIP = b"\x1f\x8b"
 
 
 def read(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file with their numbers from 1, without line ends; a byte order mark at the start is dropped.
+    """Iterate over the lines of a UTF-8 file, with their numbers from 1 and without line ends.
 
-    Memory stays flat, however long the file is.
+    A byte order mark at the start is removed. Memory does not depend on the length of the file.
 
     Raises:
-        InputError: no such file, no plain file, not UTF-8, a NUL, a line of more than a million characters, line ends of
-            another kind, damaged or hostile gzip data.
+        InputError: no such file, not a regular file, not UTF-8, a NUL, a line of more than a million characters, line
+            ends other than LF and CRLF, damaged or hostile gzip data.
     """
     check(path)
     number = 0
@@ -40,31 +40,31 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def check(path: Path) -> None:
-    """Refuse what is no file: InputError. A pipe can't be read twice."""
+    """Raise InputError if a path is not a regular file. A pipe is refused because it can't be read twice."""
     if not path.is_file():
-        found = "a folder" if path.is_dir() else "no plain file" if path.exists() else "no such file"
+        found = "a folder" if path.is_dir() else "not a regular file" if path.exists() else "no such file"
         raise InputError(str(path), found, "a file")
 
 
 def _byte_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    packed = file.read(len(_GZIP)) == _GZIP
+    gzipped = file.read(len(_GZIP)) == _GZIP
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
-    if path.suffix == ".gz" and not packed:
+    if path.suffix == ".gz" and not gzipped:
         raise InputError(str(path), "no gzip data", "a gzipped file, as its name says", "Rename it, or get it again.")
-    stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
+    stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if gzipped else file
     total, limit = 0, max(FOLD_FROM, size * MAX_FOLD)
     # A character has at most four bytes.
     while line := stream.readline(4 * MAX_LINE + 1):
         total += len(line)
-        if packed and total > limit:
-            cure = "Unpack it yourself if it is what it should be."
+        if gzipped and total > limit:
+            cure = "If the file is correct, unpack it yourself."
             raise InputError(str(path), f"unpacks to more than {MAX_FOLD} times its size", "text", cure)
         yield line
 
 
 def _text(content: bytes, path: Path, number: int) -> str:
-    here = f"{path}, line {number}"
+    place = f"{path}, line {number}"
     if number == 1:
         content = content.removeprefix(b"\xef\xbb\xbf")
         if content[:2] in utf8.BYTE_ORDER_MARKS_16:
@@ -73,19 +73,19 @@ def _text(content: bytes, path: Path, number: int) -> str:
             found = "lines that end with carriage returns alone"
             raise InputError(str(path), found, "line feeds", "Save it again with the line ends of Unix or Windows.")
     if b"\0" in content:
-        raise utf8.nul(here)
+        raise utf8.nul(place)
     # Before decoding: a line that was cut may end inside a character.
     if len(content) > 4 * MAX_LINE:
-        raise _long(here)
+        raise _long(place)
     try:
         line = content.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise utf8.not_utf8(here, content[error.start]) from None
+        raise utf8.not_utf8(place, content[error.start]) from None
     if len(line) > MAX_LINE:
-        raise _long(here)
+        raise _long(place)
     return line
 
 
-def _long(here: str) -> InputError:
+def _long(place: str) -> InputError:
     found = f"more than {MAX_LINE:,} characters in a line"
-    return InputError(here, found, "one sentence a line", "Divide it into sentences.")
+    return InputError(place, found, "one sentence a line", "Divide it into sentences.")

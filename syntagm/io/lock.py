@@ -1,4 +1,4 @@
-"""A folder held against other processes, with a lock that ends with the process."""
+"""Folder locks against other processes. A lock ends when its process ends."""
 
 import contextlib
 import fcntl
@@ -13,10 +13,10 @@ from syntagm.io import atomic
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder, made if it does not exist, against other processes; its file `lock` says who holds it.
+    """Lock a folder during the block; create the folder if necessary. The folder's file `lock` names the process.
 
     Raises:
-        RunError: it can't be made or written, or another process holds it.
+        RunError: the folder can't be created or written, or another process has locked it.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def held(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.read(lock, 200).decode().strip() or "another process"
-            cure = "Wait for it, or choose another."
+            cure = "Wait until it has finished, or choose another folder."
             raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
         except OSError as error:  # some network file systems have no locks
             raise atomic.refusal(folder / "lock", error, 0) from error

@@ -1,4 +1,4 @@
-"""Whole numbers that a user writes."""
+"""Parsing of whole numbers in options."""
 
 import re
 
@@ -8,15 +8,19 @@ LARGEST = 10**12
 
 
 def whole(place: str, text: str, least: int = 1, most: int = LARGEST, also: str = "") -> int:
-    """Read a whole number in digits from `least` to `most`, without the thousands of digits that Python takes no number from.
+    """Parse a whole number from `least` to `most`, written in digits.
 
     Arguments:
-        also: what else may stand there, for the error.
+        place: name of the option, for the message.
+        text: the number as written.
+        least: smallest number allowed.
+        most: largest number allowed.
+        also: further values that the caller accepts, for the message.
 
     Raises:
-        UsageError: it is none.
+        UsageError: `text` is not such a number.
 
-    >>> whole("--flips", "20", least=0)
+    >>> whole("--items", "20", least=0)
     20
     """
     if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= most:

@@ -1,4 +1,4 @@
-"""Records: settings written down beside what was made with them, so that work with other settings is refused."""
+"""Records of settings, saved with the output, so that resuming with other settings is refused."""
 
 import json
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from syntagm.io import atomic
 
 
 def write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a record, whole or not at all.
+    """Write a record atomically.
 
     Raises:
-        RunError: it can't be written.
+        RunError: the record can't be written.
     """
     atomic.write(path, encoded(content))
 
@@ -24,45 +24,45 @@ def encoded(content: Mapping[str, Any]) -> bytes:
 
 
 def refuse_another(
-    place: str | Path, kind: str, standing: Mapping[str, Any], asked: Mapping[str, Any], cure: str
+    place: str | Path, kind: str, recorded: Mapping[str, Any], current: Mapping[str, Any], cure: str
 ) -> None:
-    """Refuse to go on with work of other settings; each that differs is named by its path.
+    """Refuse to resume work if its recorded settings differ from the current ones. The message names each difference.
 
     Arguments:
-        place: where the record stands.
-        kind: what was begun there: "an experiment".
-        standing: what the record says. What `asked` doesn't have is passed over, as a record may say more than settings.
-        asked: the settings asked for; tuples are compared as the lists that JSON makes of them.
-        cure: what to do about it, as a sentence.
+        place: folder or file of the record.
+        kind: what the record belongs to, e.g. "an experiment".
+        recorded: the settings in the record. Keys that `current` doesn't have are ignored: a record may hold more.
+        current: the current settings. Tuples are compared as lists, since JSON has no tuples.
+        cure: how to solve the problem, as a sentence.
 
     Raises:
-        RunError: some differ.
+        RunError: some settings differ.
 
     >>> refuse_another("out", "a run", {"n": 3, "by": {"word": "yes"}}, {"n": 3, "by": {"word": "no"}}, "Choose another.")
     Traceback (most recent call last):
     syntagm.errors.RunError: out: a run with by.word = 'yes'; expected by.word = 'no'. Choose another.
     """
-    if found := differences(standing, asked):
-        here = ", ".join(f"{path} = {one!r}" for path, (one, _) in found.items())
-        wanted = ", ".join(f"{path} = {other!r}" for path, (_, other) in found.items())
-        raise RunError(str(place), f"{kind} with {here}", wanted, cure)
+    if different := differences(recorded, current):
+        found = ", ".join(f"{path} = {old!r}" for path, (old, _) in different.items())
+        expected = ", ".join(f"{path} = {new!r}" for path, (_, new) in different.items())
+        raise RunError(str(place), f"{kind} with {found}", expected, cure)
 
 
-def differences(standing: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Find the values that differ from those asked for, by their paths; what is not there is None.
+def differences(recorded: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the settings that differ: path -> recorded and current value; None for a missing value.
 
     >>> differences({"size": {"layers": 2, "tied": True}, "version": "1"}, {"size": {"layers": 3, "tied": True}})
     {'size.layers': (2, 3)}
     """
-    found: dict[str, tuple[Any, Any]] = {}
-    for key, value in json.loads(json.dumps(dict(asked))).items():
-        _compare(key, standing.get(key), value, found)
-    return found
+    different: dict[str, tuple[Any, Any]] = {}
+    for key, value in json.loads(json.dumps(dict(current))).items():
+        _compare(key, recorded.get(key), value, different)
+    return different
 
 
-def _compare(path: str, standing: Any, asked: Any, found: dict[str, tuple[Any, Any]]) -> None:
-    if isinstance(standing, Mapping) and isinstance(asked, Mapping):
-        for key in {**asked, **standing}:
-            _compare(f"{path}.{key}", standing.get(key), asked.get(key), found)
-    elif standing != asked:
-        found[path] = (standing, asked)
+def _compare(path: str, recorded: Any, current: Any, different: dict[str, tuple[Any, Any]]) -> None:
+    if isinstance(recorded, Mapping) and isinstance(current, Mapping):
+        for key in {**current, **recorded}:
+            _compare(f"{path}.{key}", recorded.get(key), current.get(key), different)
+    elif recorded != current:
+        different[path] = (recorded, current)

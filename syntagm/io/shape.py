@@ -1,4 +1,4 @@
-"""Take a JSON value apart: each function gives the value if it has the right kind, or says what stands there instead."""
+"""Checks of the types of JSON values: each function returns the value, or raises an error that says what was found."""
 
 import json
 from difflib import get_close_matches
@@ -15,29 +15,23 @@ _WORDS: dict[type, str] = {dict: "an object in braces", list: "a list", str: "a 
 
 
 def need(value: Any, kind: type[T], place: str) -> T:
-    """The value itself, if it is of that kind; InputError if not. `true` is no integer."""
+    """Return the value if it has the type `kind`; InputError if not. `true` is not an integer."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise InputError(place, shown(value), _WORDS[kind])
     return value
 
 
 def field(value: dict[str, Any], key: str, kind: type[T], place: str) -> T:
-    """The value of a key, if it is there and of that kind; InputError if not."""
+    """Return the value of a key if it has the type `kind`; InputError if not, or if there is no such key."""
     if key in value:
         return need(value[key], kind, f"{place}, {key}")
     near = get_close_matches(key, value, 1)
-    cure = (
-        f"Is {near[0]!r} meant?"
-        if near
-        else f"Add it, empty if there are none: {key!r}."
-        if kind in (list, dict)
-        else ""
-    )
+    cure = f"Did you mean {near[0]!r}?" if near else f"Add {key!r}; it may be empty." if kind in (list, dict) else ""
     raise InputError(place, f"no {key!r}", f"the key {key!r}", cure)
 
 
 def sentence(value: Any, place: str) -> str:
-    """The value itself, if it is a text of at most 10,000 characters; InputError if not."""
+    """Return the value if it is a text of at most 10,000 characters; InputError if not."""
     if not isinstance(value, str):
         raise InputError(place, shown(value), "a text", "Put it in quotation marks.")
     if len(value) > MAX_SENTENCE:
@@ -46,13 +40,13 @@ def sentence(value: Any, place: str) -> str:
 
 
 def count(number: int, path: Path) -> None:
-    """Refuse the item after the millionth with InputError."""
+    """Raise InputError if the number of items is above one million."""
     if number > MAX_ITEMS:
         raise InputError(str(path), f"more than {MAX_ITEMS:,} items", "fewer", "Split it into several files.")
 
 
 def shown(value: Any) -> str:
-    """What a JSON value is, in words for a message."""
+    """Describe a JSON value for a message."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, dict):
@@ -64,5 +58,5 @@ def shown(value: Any) -> str:
 
 
 def plain(value: Any) -> str:
-    """A JSON value as a tag: a text as it is, anything else as JSON."""
+    """Format a JSON value as a tag: a text stays as it is, anything else becomes JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

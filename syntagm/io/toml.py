@@ -1,7 +1,7 @@
-"""Strict reading of TOML: what is odd, hostile or too big is refused with its place; and the kinds of values.
+"""Strict reading of TOML: invalid, hostile or too large files are refused with the place; checks of the types of values.
 
-The parser of the standard library takes time that grows with the square of the parts of a dotted key, integers too long
-to be printed, and control characters written as escapes.
+The standard library's parser takes quadratic time for dotted keys of many parts. It accepts integers too long to be
+printed, and control characters written as escapes. This module refuses all three.
 """
 
 import re
@@ -23,11 +23,15 @@ _KINDS: dict[type, str] = {str: "a text", dict: "a table", list: "a list"}
 
 
 def read(text: str, place: str) -> dict[str, Any]:
-    """The table that a TOML text holds.
+    """Parse a TOML text.
+
+    Arguments:
+        text: the text.
+        place: the file that it comes from, for messages.
 
     Raises:
-        InputError: no TOML; more than 4 million characters; a key of more than 16 parts; nested too deep; an integer of
-            more than 18 digits; a control character, also one written as an escape.
+        InputError: not TOML; more than 4 million characters; a key of more than 16 parts; nested too deep; an integer of
+            more than 18 digits; a control character, also if written as an escape.
     """
     expected = "a TOML file"
     if len(text) > MAX_CHARACTERS:
@@ -36,7 +40,7 @@ def read(text: str, place: str) -> dict[str, Any]:
     if _LONG_KEY.search(text):
         raise InputError(place, f"a key of more than {MAX_PARTS} parts", expected)
     try:
-        made = tomllib.loads(text)
+        table = tomllib.loads(text)
     except RecursionError:
         raise InputError(place, "brackets or braces nested too deep", expected) from None
     except tomllib.TOMLDecodeError as error:
@@ -45,8 +49,8 @@ def read(text: str, place: str) -> dict[str, Any]:
         raise InputError(place, f"no TOML: {error}", expected, cure) from None
     except ValueError:
         raise InputError(place, "a number or date that can't be read", expected) from None
-    _refuse_odd(made, place)
-    return made
+    _refuse_odd(table, place)
+    return table
 
 
 def _refuse_odd(top: dict[str, Any], place: str) -> None:
@@ -66,13 +70,13 @@ def _refuse_odd(top: dict[str, Any], place: str) -> None:
 
 
 def _refuse_control(text: str, place: str) -> None:
-    if found := _CONTROL.search(text):
-        cure = "Take it out; a line ends with a newline."
-        raise InputError(place, f"the control character {found[0]!r}", "text", cure)
+    if match := _CONTROL.search(text):
+        cure = "Remove it. Lines end with a newline."
+        raise InputError(place, f"the control character {match[0]!r}", "text", cure)
 
 
 def need(value: Any, kind: type, place: str) -> Any:
-    """The value itself, if it is of the kind (str, dict or list); InputError if not."""
+    """Return the value if it has the type `kind` (str, dict or list); InputError if not."""
     if not isinstance(value, kind):
         cure = "Put it in quotation marks." if kind is str and isinstance(value, int | float) else ""
         raise InputError(place, shown(value), _KINDS[kind], cure)
@@ -80,12 +84,12 @@ def need(value: Any, kind: type, place: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A value for a message, cut short.
+    """Format a value for a message, shortened to 60 characters.
 
     >>> shown("x" * 100)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
     """
-    # A long text is cut before its repr is made.
+    # A long text is cut before the repr, which would take long.
     text = repr(
         value[:100] if isinstance(value, str | list) else list(value)[:20] if isinstance(value, dict) else value
     )
@@ -93,32 +97,32 @@ def shown(value: Any) -> str:
 
 
 def table(section: Mapping[str, Any], key: str, place: str) -> dict[str, Any]:
-    """The table of a section, empty if there is none."""
+    """Return the table with this key in a section; an empty one if there is none."""
     return dict(need(section.get(key, {}), dict, f"{place}, [{key}]"))
 
 
 def texts(section: Mapping[str, Any], key: str, place: str) -> Iterator[tuple[str, str]]:
-    """The entries of a table whose values are texts."""
+    """Iterate over the entries of a table; InputError if a value is not a text."""
     for name, value in table(section, key, place).items():
         yield name, need(value, str, f"{place}, [{key}] {name}")
 
 
 def text(section: Mapping[str, Any], key: str, place: str, default: str | None = None) -> str:
-    """The text of a section; InputError if it isn't there and there is no default."""
+    """Return the text with this key in a section; InputError if there is neither the key nor a default."""
     if key not in section and default is None:
         raise InputError(place, f"no {key}", "one")
     return str(need(section.get(key, default), str, f"{place}, {key}"))
 
 
 def known(section: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
-    """Refuse a key that isn't one of the names."""
+    """Raise InputError if a section has a key that is not one of the names."""
     for key in section:
         if key not in names:
-            raise InputError(place, f"{shown(key)}, which means nothing here", "one of " + ", ".join(names))
+            raise InputError(place, f"the unknown key {shown(key)}", "one of " + ", ".join(names))
 
 
 def name(key: str, place: str) -> str:
-    """The key itself, if patterns can name it; InputError if not."""
+    """Return the key if patterns can refer to it; InputError if not."""
     if not _NAME.fullmatch(key) or len(key) > MAX_NAME:
         raise InputError(place, f"the name {shown(key)}", "letters, digits, _ and -")
     return key

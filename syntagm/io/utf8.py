@@ -1,4 +1,4 @@
-"""Strict reading of text files: what is too big, no UTF-8 or no text at all is refused with its line."""
+"""Strict reading of text files: files that are too large, not UTF-8, or not text are refused with the line."""
 
 import os
 from collections.abc import Iterator
@@ -11,20 +11,20 @@ BYTE_ORDER_MARKS_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read(path: Path, limit: int | None = MAX_BYTES) -> str:
-    """Read a whole UTF-8 file. A byte order mark at its start is dropped.
+    """Read a whole UTF-8 file. A byte order mark at its start is removed.
 
     Arguments:
         path: the file.
-        limit: how many bytes it may have; None if any number is right.
+        limit: largest number of bytes; None for any number.
 
     Raises:
-        InputError: no such file, not a file, bigger than the limit, not UTF-8, or a NUL in it.
+        InputError: no such file, not a file, larger than the limit, not UTF-8, or it has a NUL in it.
     """
     return decoded(whole(path, limit), path)
 
 
 def whole(path: Path, limit: int | None = MAX_BYTES) -> bytes:
-    """Read the bytes of a file; InputError if it is no file, can't be read, or is bigger than the limit."""
+    """Read the bytes of a file; InputError if it is not a file, can't be read, or is larger than the limit."""
     content = beginning(path, None if limit is None else limit + 1)
     if limit is not None and len(content) > limit:
         size = f"{limit // 2**20} MB"
@@ -33,7 +33,7 @@ def whole(path: Path, limit: int | None = MAX_BYTES) -> bytes:
 
 
 def decoded(content: bytes, path: Path) -> str:
-    """Decode the bytes of a UTF-8 file; InputError with the line if they are not UTF-8 or hold a NUL."""
+    """Decode the bytes of a UTF-8 file; InputError with the line if they are not UTF-8 or contain a NUL."""
     if content[:2] in BYTE_ORDER_MARKS_16:
         raise utf16(path)
     if (place := content.find(b"\0")) >= 0:
@@ -47,14 +47,14 @@ def decoded(content: bytes, path: Path) -> str:
 
 
 def beginning(path: Path, size: int | None) -> bytes:
-    """Read at most `size` bytes from the beginning of a file, all for None; InputError if it is no file or can't be read."""
+    """Read the first `size` bytes of a file, or all if it is None; InputError if it is not a file or can't be read."""
     try:
         if path.is_dir():
             raise InputError(str(path), "a folder", "one file")
         if not path.is_file():
             raise InputError(str(path), "not a file" if path.exists() else "no such file", "a file")
         with path.open("rb") as file:
-            # Asked for more than there is, `read` reserves the memory all the same.
+            # `read` allocates memory for the requested size even if the file is smaller.
             return file.read(-1 if size is None else min(size, os.fstat(file.fileno()).st_size + 1))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -62,7 +62,7 @@ def beginning(path: Path, size: int | None) -> bytes:
 
 
 def lines(content: str) -> Iterator[tuple[int, str]]:
-    """Go through the lines of a text with their numbers, from 1, without making a list of them. Only LF and CRLF end a line."""
+    """Iterate over the lines of a text with their numbers, from 1. Only LF and CRLF end a line."""
     start, number = 0, 1
     while start < len(content):
         end = content.find("\n", start)
@@ -72,16 +72,16 @@ def lines(content: str) -> Iterator[tuple[int, str]]:
 
 
 def utf16(path: Path) -> InputError:
-    """The refusal of a file in UTF-16."""
+    """Return the error for a file in UTF-16."""
     return InputError(str(path), "a UTF-16 file", "UTF-8", "Save it again with the encoding UTF-8.")
 
 
 def nul(place: str) -> InputError:
-    """The refusal of a NUL."""
+    """Return the error for a NUL."""
     return InputError(place, "a NUL character", "text", "This is probably not a text file.")
 
 
 def not_utf8(place: str, byte: int) -> InputError:
-    """The refusal of a byte that can't stand there in UTF-8."""
+    """Return the error for an invalid byte in UTF-8."""
     found = f"byte 0x{byte:02x}, which is not UTF-8"
     return InputError(place, found, "UTF-8", "Save it again with the encoding UTF-8.")

@@ -1,4 +1,4 @@
-"""Answers to blanks in their order, where the same is asked several times and much is best answered at once."""
+"""Deduplication of gap queries, which are answered in batches."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -15,34 +15,35 @@ def once(
     answer: Callable[[Iterator[Key]], tuple[list[Key], list[Fill]]],
     done: Callable[[int], None] | None,
 ) -> Iterator[Fill]:
-    """The answer to each key, computed once for equal keys, and kept as long as it is still asked for farther on.
+    """Yield the answer to each key in order. Answer equal keys once, and forget an answer after its last use.
 
     Arguments:
-        answer: takes some of the distinct keys that wait, at least one, and gives them with their answers.
-        done: called after each portion with the number of keys that it answered, repeats counted.
+        keys: the queries.
+        answer: takes at least one key from an iterator over the distinct keys, and returns these keys with their answers.
+        done: called after each batch with the number of queries answered by it, repeats included.
     """
-    repeats, left = Counter(keys), Counter(keys)
-    waiting = iter(list(repeats))
+    repeats, remaining = Counter(keys), Counter(keys)
+    distinct = iter(list(repeats))
     answers: dict[Key, Fill] = {}
     for key in keys:
         while key not in answers:
-            portion, found = answer(waiting)
-            answers |= zip(portion, found, strict=True)
+            batch, fills = answer(distinct)
+            answers |= zip(batch, fills, strict=True)
             if done:
-                done(sum(repeats[one] for one in portion))
+                done(sum(repeats[answered] for answered in batch))
         yield answers[key]
-        left[key] -= 1
-        if not left[key]:
+        remaining[key] -= 1
+        if not remaining[key]:
             del answers[key]
 
 
-def in_portions(
+def in_batches(
     size: int, answer: Callable[[list[Key]], list[Fill]]
 ) -> Callable[[Iterator[Key]], tuple[list[Key], list[Fill]]]:
-    """What `once` takes, of a function that answers `size` keys at once."""
+    """Adapt a function that answers a list of up to `size` keys for use with `once`."""
 
-    def some(waiting: Iterator[Key]) -> tuple[list[Key], list[Fill]]:
-        portion = list(islice(waiting, size))
-        return portion, answer(portion)
+    def next_batch(keys: Iterator[Key]) -> tuple[list[Key], list[Fill]]:
+        batch = list(islice(keys, size))
+        return batch, answer(batch)
 
-    return some
+    return next_batch

@@ -1,4 +1,4 @@
-"""What a language model is: two questions it may answer, and what it says of itself."""
+"""The interface of language models: scoring texts, filling gaps, and information about the model."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,25 +14,25 @@ Sees = Literal["left", "both", "left and length"]
 
 
 class LanguageModel(ABC):
-    """A language model that scores texts, and perhaps fills blanks.
+    """A language model that scores texts and, in some families, fills gaps.
 
     Attributes:
-        name: family:path?options, as it stands in every result. Local models are named by folder and content.
-        fingerprint: a hash of everything that the numbers depend on: weights, vocabulary, type, settings, scorer version.
-        bos: what stands before the first token of a text; None if nothing does, and then the first token has no
-            surprisal: its bits are nan, and sums count it as 0.
-        eos: the end symbol, if its surprisal is listed as a last token; else None.
-        numerical_error: the largest difference in bits, per text, measured between two ways of asking the same. Margins within it
-            mean nothing. 0 for exact models.
-        sees: what a token's surprisal depends on beside the token itself: "left", what precedes it, so that the bits of a prefix
-            are the first bits of the longer text; "both", what precedes and what follows it; "left and length", what precedes
-            it and how long the text is.
-        exact: is the surprisal that of the model's own distribution? False for a search that keeps a few hypotheses (a beam);
-            its sizes stand in `settings`.
-        can: the questions it answers: {"score"} or {"score", "fill"}.
-        worth_caching: does a stored answer save time?
-        settings: what the numbers depend on, as it stands in signatures: {"bos": "yes", "eos": "no", ...}.
-        record: whatever else a reader of the run should know: hashes, versions, how it was computed.
+        name: canonical name `family:path?options`, as in results. Local models are named by folder and hash.
+        fingerprint: hash of everything that the numbers depend on: weights, vocabulary, dtype, settings, scorer version.
+        bos: the start-of-text symbol before the first token; None if there is none. Then the first token has no surprisal:
+            its bits are nan and count as 0 in sums.
+        eos: the end-of-text symbol, if its surprisal is listed as the last token; else None.
+        numerical_error: largest difference in bits per text that was measured between two ways of computing the same.
+            Smaller margins are not meaningful. 0 for exact models.
+        sees: the context that a token's surprisal depends on: "left", the text before it, so that a prefix has the same
+            bits as the beginning of the longer text; "both", the text before and after it; "left and length", the text
+            before it and the length of the text.
+        exact: whether surprisals are those of the model's own distribution. False for a beam search, whose sizes are
+            in `settings`.
+        can: the supported queries: {"score"} or {"score", "fill"}.
+        worth_caching: whether reading a cached answer is faster than computing it.
+        settings: scoring settings as in signatures: {"bos": "yes", "eos": "no", ...}.
+        record: further information for the record of a run: hashes, versions, how the numbers were computed.
     """
 
     name: str
@@ -49,38 +49,38 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """The surprisals of each text, in the order of `texts`.
+        """Compute the surprisals of each text, in the order of `texts`.
 
         Arguments:
-            texts: what to score; repeats and order make no difference to the answers.
-            done: called after each batch with the number of texts finished by it. It may raise to stop the work.
+            texts: the texts. The answer to a text does not depend on the other texts.
+            done: called after each batch with the number of texts finished by it. It may raise an exception to stop.
 
         Raises:
-            ModelError: a text that the model can't take; the message names it.
+            ModelError: the model can't score a text; the message names it.
         """
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """The surprisal of each candidate in each blank, in the order of `blanks`.
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate in each gap, in the order of `gaps`.
 
         Arguments:
-            blanks: repeats and order make no difference to the answers. Models that see the left side take no notice of `right`.
-            done: called after each batch with the number of blanks finished by it. It may raise to stop the work.
+            gaps: the gaps. The answer to a gap does not depend on the other gaps. Left-to-right models ignore `right`.
+            done: called after each batch with the number of gaps finished by it. It may raise an exception to stop.
 
         Raises:
-            ModelError: a blank that the model can't take; the message names it.
+            ModelError: the model can't fill a gap; the message names it.
         """
-        raise ModelError(self.name, "this model fills no blanks", "one that does")
+        raise ModelError(self.name, "this model can't fill gaps", "a model that can")
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of the words are single entries of the vocabulary where a blank (white space) stands before them.
+        """Tell which words are single entries of the vocabulary after a space.
 
-        Only those have `above` and `below` in a `Fill`, and they are the cheapest to ask for. Unknown words of word-level models
-        are single entries, that of unknown words.
+        Only these have `above` and `below` in a `Fill`, and they are the fastest to compute. In word-level models, an unknown
+        word is a single entry too: it is replaced by the unknown-word symbol.
 
         Returns:
             Shape (words,), bool.
 
         Raises:
-            ModelError: the model fills no blanks.
+            ModelError: the model can't fill gaps.
         """
-        raise ModelError(self.name, "this model fills no blanks", "one that does")
+        raise ModelError(self.name, "this model can't fill gaps", "a model that can")

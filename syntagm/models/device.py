@@ -1,4 +1,4 @@
-"""Where to compute."""
+"""The choice of the device to compute on."""
 
 import torch
 
@@ -6,7 +6,7 @@ from syntagm.errors import UsageError
 
 
 def device(choice: str) -> torch.device:
-    """The device called `choice`; `auto` is the graphics card if there is one.
+    """Return the device called `choice`; `auto` is the GPU if there is one, else the CPU.
 
     Raises:
         UsageError: this machine has no such device.
@@ -14,9 +14,9 @@ def device(choice: str) -> torch.device:
     if choice == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        found = torch.device(choice)
-        torch.empty(0, device=found)
+        chosen = torch.device(choice)
+        torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError) as error:
         shown = str(error).strip().splitlines()[0]
         raise UsageError("model option device", repr(choice), "a device of this machine", shown) from error
-    return found
+    return chosen

@@ -1,4 +1,4 @@
-"""The model families there are: the folders here that declare one, and those of other packages."""
+"""The registry of model families: those of this package and those of other packages."""
 
 from functools import cache
 
@@ -16,7 +16,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Family:
-    """Return what a family declares.
+    """Return the declaration of a family.
 
     Raises:
         UsageError: there is no such family.
@@ -29,14 +29,14 @@ def find(name: str) -> Family:
 
 
 def of_model(name: str) -> Family | None:
-    """Return the family in the canonical name of a model; None if this installation does not have it."""
+    """Return the family of a model by its canonical name; None if this installation does not have that family."""
     family = name.partition(":")[0]
     return find(family) if family in names() else None
 
 
 @cache
 def bundled() -> dict[str, tuple[str, str]]:
-    """Return the plain names of the models in this package, each with its family and path.
+    """Return the names of the bundled models, each with its family and path.
 
     >>> bundled()["toy"]
     ('toy', '')

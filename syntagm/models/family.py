@@ -1,4 +1,4 @@
-"""What a model family declares of itself, without loading anything heavy."""
+"""Declarations of model families, which load no heavy libraries."""
 
 import importlib
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ class Program:
     """A program that computes the numbers of a family.
 
     Arguments:
-        key: under which a model's record has its version.
-        name: as a methods paragraph calls it.
+        key: key of its version in a model's record.
+        name: its name in a methods paragraph.
         references: keys of the bibliography.
     """
 
@@ -26,12 +26,12 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How a family scores a text, as a methods paragraph says it.
+    """The description of a family's scoring in a methods paragraph.
 
     Arguments:
-        words: a sentence without its full stop; `{masking}` stands for what the values of the setting `masking` are called.
+        words: a sentence without its full stop; `{masking}` is replaced by the words for the value of the setting `masking`.
         references: keys of the bibliography.
-        settings: which settings the words name so.
+        settings: the settings with such placeholders in `words`.
     """
 
     words: str
@@ -40,27 +40,27 @@ class Scoring:
 
 
 SURPRISAL = Scoring(
-    "The surprisal of a token is the negative binary logarithm of its probability after what stands before it",
+    "The surprisal of a token is the negative binary logarithm of its probability given the text before it",
     ("hale-2001-probabilistic", "levy-2008-expectation"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A model family.
+    """The declaration of a model family.
 
     Arguments:
-        name: what stands before the colon in a model's name.
-        summary: what models it has, in one line.
-        module: the module whose `load(path, **options)` makes a model; imported when one is loaded.
-        settings: its options, and the scoring settings that can't be chosen, in the order of signatures.
-        sees: what a token's surprisal depends on; `recorded` models say it one by one.
-        exact: is the surprisal that of the model's own distribution?
+        name: the part of a model's name before the colon.
+        summary: one line about the models of this family.
+        module: module whose `load(path, **options)` loads a model; it is imported when a model is loaded.
+        settings: options and fixed scoring settings, in the order of signatures.
+        sees: the context that a token's surprisal depends on; a `recorded` model has a value of its own.
+        exact: whether surprisals are those of the model's own distribution.
         scoring: how a text is scored.
-        references: keys of the bibliography, of what every model of the family rests on.
-        architectures: what `architecture` in a model's record is called -> keys of the bibliography.
-        programs: what computes the numbers.
-        bundled: plain names of models in this package -> their paths.
+        references: keys of the bibliography to cite for every model of the family.
+        architectures: value of `architecture` in a model's record -> keys of the bibliography.
+        programs: programs that compute the numbers.
+        bundled: names of bundled models -> their paths.
     """
 
     name: str
@@ -78,23 +78,27 @@ class Family:
     @property
     def options(self) -> dict[str, Option]:
         """The options by name."""
-        return {one.name: one for one in self.settings if isinstance(one, Option)}
+        return {setting.name: setting for setting in self.settings if isinstance(setting, Option)}
 
     @property
     def permissions(self) -> frozenset[str]:
-        """The options that let something be run."""
+        """The options that allow code to be run."""
         return frozenset(name for name, option in self.options.items() if option.effect == "permission")
 
     @property
     def gaps_only(self) -> frozenset[str]:
-        """The options that matter only where a gap is filled."""
+        """The options that only affect filled gaps."""
         return frozenset(name for name, option in self.options.items() if option.gaps_only)
 
     def load(self, path: str, given: Mapping[str, str]) -> LanguageModel:
         """Load a model.
 
+        Arguments:
+            path: the part of the model's name after the colon, without options.
+            given: options that the user gave.
+
         Raises:
-            UsageError: an option can't be taken.
+            UsageError: an option is invalid.
             ModelError: the model can't be loaded.
         """
         model: LanguageModel = importlib.import_module(self.module).load(path, **given)
@@ -104,23 +108,29 @@ class Family:
         """Return the value of each option that was given or has a default.
 
         Arguments:
-            loaded: is the model in memory already? Then it can't be given options about loading.
+            given: options that the user gave.
+            loaded: whether the model is already in memory, so that options about loading are invalid.
 
         Raises:
-            UsageError: there is no such option, or it can't be that. A misspelt one must not change a number unseen.
+            UsageError: there is no such option, or its value is invalid.
         """
-        known = {name: option for name, option in self.options.items() if not (loaded and option.loading)}
-        if others := sorted(given.keys() - known.keys()):
-            place = f"model family {self.name}" + (", around a live model" if loaded else "")
-            expected = "one of " + ", ".join(sorted(known)) if known else "none: the family has no options"
-            cure = f"`syntagm models {self.name}` says what they mean."
-            raise UsageError(place, f"no such option: {others[0]!r}", expected, cure)
+        options = {name: option for name, option in self.options.items() if not (loaded and option.loading)}
+        if unknown := sorted(given.keys() - options.keys()):
+            place = f"model family {self.name}" + (", for a model in memory" if loaded else "")
+            expected = "one of " + ", ".join(sorted(options)) if options else "none: the family has no options"
+            cure = f"`syntagm models {self.name}` explains the options."
+            raise UsageError(place, f"no such option: {unknown[0]!r}", expected, cure)
         for name, text in given.items():
-            known[name].check(text)
-        return {name: option.default for name, option in known.items() if option.default} | dict(given)
+            options[name].check(text)
+        return {name: option.default for name, option in options.items() if option.default} | dict(given)
 
     def canonical(self, label: str, given: Mapping[str, str]) -> str:
-        """Return the name as it stands in results: options sorted, less those that say only where or how fast to compute."""
+        """Return the model's name as in results, with sorted options, and without options that only affect speed.
+
+        Arguments:
+            label: name of the model without family and options.
+            given: options that the user gave.
+        """
         shown = {
             name: given.get(name, option.default)
             for name, option in sorted(self.options.items())
@@ -133,34 +143,35 @@ class Family:
         """Return the scoring settings in the order of signatures.
 
         Arguments:
-            chosen: options, as `choose` returns them.
-            resolved: what became of some with this model; None for those that this model doesn't have.
+            chosen: option values, as returned by `choose`.
+            resolved: values that depend on the model, such as that of `bos=auto`; None if the model lacks the setting.
         """
-        found: dict[str, str | None] = {}
-        for one in self.settings:
-            if isinstance(one, Fixed):
-                found[one.name] = one.value.name
-            elif one.effect == "scoring":
-                found[one.name] = resolved[one.name] if one.name in resolved else chosen[one.name]
-        return {name: value for name, value in found.items() if value is not None}
+        values: dict[str, str | None] = {}
+        for setting in self.settings:
+            if isinstance(setting, Fixed):
+                values[setting.name] = setting.value.name
+            elif setting.effect == "scoring":
+                name = setting.name
+                values[name] = resolved[name] if name in resolved else chosen[name]
+        return {name: value for name, value in values.items() if value is not None}
 
-    def known(self, setting: str, value: str) -> Value | None:
-        """Return what is said of a value of a scoring setting, if anything."""
-        for one in self.settings:
-            if one.name == setting:
-                return one.value if isinstance(one, Fixed) else one.values.known(value)
+    def known(self, name: str, value: str) -> Value | None:
+        """Return the declaration of a value of a scoring setting, if there is one."""
+        for setting in self.settings:
+            if setting.name == name:
+                return setting.value if isinstance(setting, Fixed) else setting.values.known(value)
         return None
 
     def words(self, setting: str, value: str) -> str:
-        """Return what a methods paragraph calls a value of a scoring setting."""
-        known = self.known(setting, value)
-        return known.words if known and known.words else value
+        """Return the words for a value of a scoring setting in a methods paragraph."""
+        declared = self.known(setting, value)
+        return declared.words if declared and declared.words else value
 
     def cites(self, record: Mapping[str, object]) -> list[str]:
-        """Return the keys of what a model rests on: its family, its architecture, the programs that computed it.
+        """Return the bibliography keys to cite for a model: those of its family, architecture and programs.
 
         Arguments:
-            record: the model's.
+            record: the model's record.
         """
         keys = [*self.references, *self.architectures.get(str(record.get("architecture", "")), ())]
         return keys + [key for program in self.programs if program.key in record for key in program.references]

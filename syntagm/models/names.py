@@ -1,4 +1,4 @@
-"""The name of a language model: `family:path?option=value&option=value`, and how it is loaded."""
+"""Parsing of model names, `family:path?option=value&option=value`, and loading of models by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,12 +22,14 @@ class Name:
 
 
 def parse(text: str) -> Name:
-    """Read a model name. A plain name means the bundled model of that name; else a folder with a `model.json`, which
-    says its family; else `causal:`.
+    """Parse a model name.
+
+    A name without a family is that of a bundled model; else the path of a folder whose `model.json` names the family; else
+    a name of the family `causal`.
 
     Raises:
-        UsageError: there is no such family, the options can't be read, or one is given twice.
-        ModelError: a `model.json` that says no family, or none that there is.
+        UsageError: there is no such family, the options can't be parsed, or an option is given twice.
+        ModelError: a `model.json` names no family, or an unknown one.
 
     >>> parse("org/name@main?bos=no")
     Name(family='causal', path='org/name@main', options={'bos': 'no'})
@@ -46,43 +48,47 @@ def parse(text: str) -> Name:
     if colon and family in families.names():
         return Name(family, families.find(family).bundled.get(path, path), options)
     if family.isidentifier() and colon and not Path(address).exists():
-        # No name on the hub has a colon.
+        # Names on the hub have no colon.
         raise UsageError(f"model {text}", f"no family {family!r}", "one of " + ", ".join(families.names()))
     return Name(_family(Path(address)), address, options)
 
 
 def _family(path: Path) -> str:
-    """The family of a folder without a family before it: what its `model.json` says, else `causal`."""
-    if not (said := head(path)):
+    """Return the family named by a folder's `model.json`; `causal` if there is none."""
+    if not (record := head(path)):
         return "causal"
-    if (family := said["family"]) not in (known := families.names()):
+    if (family := record["family"]) not in (known := families.names()):
         raise ModelError(str(path / "model.json"), f"no family {family!r}", "one of " + ", ".join(known))
     return str(family)
 
 
 def head(path: Path) -> dict[str, Any]:
-    """What the `model.json` of a folder says, its family at least; nothing if there is none.
+    """Read the `model.json` of a folder, which names at least the family; empty if there is no such file.
 
     Raises:
-        ModelError: it says no family, or can't be read.
+        ModelError: it names no family, or can't be read.
     """
     if not (file := path / "model.json").is_file():
         return {}
-    said = json.record(file, ModelError, '{"family": ...}')
-    if "family" not in said:
-        raise ModelError(str(file), "says no family", '{"family": ...}')
-    return said
+    record = json.record(file, ModelError, '{"family": ...}')
+    if "family" not in record:
+        raise ModelError(str(file), "no family", '{"family": ...}')
+    return record
 
 
 def load(text: str, **options: str) -> LanguageModel:
-    """Load the language model called `text`; `options` add to those in the name.
+    """Load a language model.
+
+    Arguments:
+        text: name of the model.
+        options: further options, besides those in the name.
 
     Raises:
-        UsageError: no such family, or an option the family doesn't have; or `text` is a model, not a name.
+        UsageError: there is no such family, the family has no such option, or `text` is a model instead of a name.
         ModelError: the model can't be loaded.
     """
     if not isinstance(text, str):
-        cure = "For a model in memory: syntagm.from_transformers(model, tokenizer, name=...)."
+        cure = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
         raise UsageError("load_model", f"a {type(text).__name__}", "the name of a model", cure)
     name = parse(text)
     if doubled := sorted(name.options.keys() & options.keys()):

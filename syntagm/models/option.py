@@ -1,8 +1,7 @@
-"""Options of a model family: names, values, defaults, and what they change.
+"""Options of model families: names, values, defaults, and what they affect.
 
-A family declares each of its options once, as a record. What may stand in a model's name, the canonical name, the scoring
-settings of signatures and fingerprints, help, the tables in the documentation, the methods paragraph and its citations derive
-from it.
+A family declares each of its options once, as a record. Parsing of model names, canonical names, scoring settings in
+signatures and fingerprints, help, documentation tables, methods paragraphs and citations all derive from these records.
 """
 
 from abc import ABC, abstractmethod
@@ -13,20 +12,21 @@ from typing import Literal
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, whole
 
-# What an option changes. `scoring`: numbers; it stands in the canonical name and in signatures. `source`: which numbers are
-# read; it stands in the canonical name only. `speed`: where or how fast they are computed. `permission`: what may be run as you.
+# What an option affects. `scoring`: the numbers; it is part of the canonical name and of signatures. `source`: which numbers
+# are read; it is part of the canonical name only. `speed`: where or how fast they are computed. `permission`: whether code
+# may be run.
 Effect = Literal["scoring", "source", "speed", "permission"]
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One of the values that an option can have.
+    """A value of an option.
 
     Arguments:
-        name: as it stands in a model's name.
-        help: what it means, in Markdown; empty if the option's help says it.
-        words: how a methods paragraph calls it; empty: by its name.
-        references: keys of the bibliography, of what it rests on.
+        name: the value as written in a model's name.
+        help: its meaning, in Markdown; empty if the option's help explains it.
+        words: its name in a methods paragraph; empty if that is `name`.
+        references: keys of the bibliography to cite for it.
     """
 
     name: str
@@ -36,33 +36,37 @@ class Value:
 
 
 class Values(ABC):
-    """What an option can be."""
+    """The possible values of an option."""
 
     @abstractmethod
     def check(self, place: str, text: str) -> None:
-        """Refuse what the option can't be.
+        """Check a value.
+
+        Arguments:
+            place: the option, for the message.
+            text: the value.
 
         Raises:
-            UsageError: `text` is no value of the option `place`.
+            UsageError: the value is invalid.
         """
 
     @abstractmethod
     def shown(self) -> tuple[str, ...]:
-        """Return the values as they are written, or what they are, for help and tables."""
+        """Return the values, or a description of them, for help and tables."""
 
     def known(self, name: str) -> Value | None:
-        """Return what is said of a value, if anything."""
+        """Return the declaration of a value, if there is one."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Choice(Values):
-    """One of several values."""
+    """A choice between several values."""
 
     values: tuple[Value, ...]
 
     def check(self, place: str, text: str) -> None:
-        """Refuse any other value."""
+        """Raise UsageError for any other value."""
         if text not in (names := [value.name for value in self.values]):
             raise UsageError(place, repr(text), "one of " + ", ".join(names))
 
@@ -71,7 +75,7 @@ class Choice(Values):
         return tuple(f"`{value.name}`" for value in self.values)
 
     def known(self, name: str) -> Value | None:
-        """Return the value of that name."""
+        """Return the declaration of a value."""
         return next((value for value in self.values if value.name == name), None)
 
 
@@ -83,22 +87,26 @@ class Whole(Values):
     most: int = LARGEST
 
     def check(self, place: str, text: str) -> None:
-        """Refuse what is no whole number within the bounds."""
+        """Raise UsageError unless the text is a whole number within the bounds."""
         whole(place, text, self.least, self.most)
 
     def shown(self) -> tuple[str, ...]:
-        """Return that it is a number."""
+        """Return a description."""
         return ("a number",)
 
 
 @dataclass(frozen=True, slots=True)
 class Text(Values):
-    """Text that only the model can check when it is loaded, with some examples in Markdown."""
+    """Text that is only checked when the model is loaded.
+
+    Arguments:
+        examples: example values, in Markdown.
+    """
 
     examples: tuple[str, ...]
 
     def check(self, place: str, text: str) -> None:
-        """Refuse nothing."""
+        """Accept any text."""
 
     def shown(self) -> tuple[str, ...]:
         """Return the examples."""
@@ -107,18 +115,18 @@ class Text(Values):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option in the name of a model.
+    """An option of a model family.
 
     Arguments:
-        name: as it stands in a model's name.
-        values: what it can be.
-        default: the value if none is given; empty if that depends on the model or the machine.
-        help: what it means, in Markdown.
-        effect: what it changes.
-        depends: the default in words, where it depends on something.
-        loading: is it about loading weights, so that a model already in memory can't be given it?
-        always_named: does it stand in the canonical name even where it was not given?
-        gaps_only: does it matter only where a gap is filled?
+        name: the option as written in a model's name.
+        values: its possible values.
+        default: its default; empty if that depends on the model or the machine.
+        help: its meaning, in Markdown.
+        effect: what it affects.
+        depends: description of a default that depends on the model or the machine.
+        loading: whether it is about loading weights, and so is invalid for a model already in memory.
+        always_named: whether it is part of the canonical name even if it was not given.
+        gaps_only: whether it only affects filled gaps.
     """
 
     name: str
@@ -133,19 +141,19 @@ class Option:
 
     @property
     def in_name(self) -> bool:
-        """Does it stand in the canonical name?"""
+        """Whether the option is part of the canonical name."""
         return self.effect in ("scoring", "source")
 
     def check(self, text: str) -> None:
-        """Refuse what the option can't be.
+        """Check a value of the option.
 
         Raises:
-            UsageError: another value was given.
+            UsageError: the value is invalid.
         """
         self.values.check(f"model option {self.name}", text)
 
     def meaning(self) -> str:
-        """Return the help, and that of the values that have their own, in Markdown."""
+        """Return the help of the option and of its values, in Markdown."""
         values = self.values.values if isinstance(self.values, Choice) else ()
         return " ".join(
             [self.help, "; ".join(f"`{value.name}`: {value.help}" for value in values if value.help)]
@@ -154,14 +162,14 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A scoring setting that is the same for all models of a family: it stands in signatures, and can't be chosen."""
+    """A scoring setting that is the same for all models of a family. It is part of signatures, but not an option."""
 
     name: str
     value: Value
 
 
 def choice(names: Iterable[str]) -> Choice:
-    """Return a choice between values that the option's help explains.
+    """Return a choice between values that need no help of their own.
 
     >>> choice(["no", "yes"]).shown()
     ('`no`', '`yes`')
@@ -172,5 +180,5 @@ def choice(names: Iterable[str]) -> Choice:
 NO_YES, YES_NO = choice(["no", "yes"]), choice(["yes", "no"])
 DEVICE = Option(
     "device", Text(("`auto`", "`cpu`", "`cuda`", "`cuda:1`", "...")), "auto",
-    "where to compute. `auto`: on a graphics card if there is one", effect="speed", loading=True,
+    "the device to compute on. `auto`: the GPU if there is one, else the CPU", effect="speed", loading=True,
 )  # fmt: skip

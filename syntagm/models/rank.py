@@ -1,4 +1,4 @@
-"""Where entries of a vocabulary stand among all others: bits, and the probability of what is likelier and less likely."""
+"""Surprisals of vocabulary entries, and the probability mass of all likelier and all less likely entries."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,16 +7,17 @@ Numbers = NDArray[np.float64]
 
 
 def rank(logits: NDArray[np.floating], entries: NDArray[np.int64]) -> tuple[Numbers, Numbers, Numbers]:
-    """The surprisal in bits of some entries, the total probability of all likelier ones, and of all less likely ones.
+    """Compute the surprisal of some entries, the total probability of all likelier entries, and of all less likely ones.
 
-    What is left of 1 is the entry and its equals. Sums are in float64; equal is what has the same logit.
+    The remaining probability mass is that of the entry and of entries with the same logit. Sums are in float64.
 
     Arguments:
-        logits: shape (vocabulary,): of one place, in the type that they were computed in, and before any normalising.
-        entries: shape (asked,): which are asked about.
+        logits: shape (vocabulary,): logits at one position, in the dtype of the computation, not normalised.
+        entries: shape (entries,): indices of the entries.
 
     Returns:
-        Three arrays of shape (asked,).
+        Surprisals in bits, probabilities of likelier entries, probabilities of less likely entries; each of shape
+        (entries,).
 
     >>> bits, above, below = rank(np.log(np.array([0.5, 0.25, 0.125, 0.125])), np.array([1, 3]))
     >>> [numbers.round(9).tolist() for numbers in (bits, above, below)]
@@ -32,14 +33,14 @@ def rank(logits: NDArray[np.floating], entries: NDArray[np.int64]) -> tuple[Numb
 
 
 def masses(logits: NDArray[np.floating], sets: NDArray[np.float64]) -> Numbers:
-    """The surprisal in bits of some sets of entries.
+    """Compute the surprisal of sets of vocabulary entries.
 
     Arguments:
         logits: as in `rank`.
-        sets: shape (vocabulary, sets): 1 for the members of each, else 0.
+        sets: shape (vocabulary, sets): 1 for members of a set, else 0.
 
     Returns:
-        Shape (sets,); infinite for a set without probability.
+        Shape (sets,): surprisals in bits; infinite for a set with probability 0.
     """
     shares = np.exp(logits.astype(np.float64) - np.float64(logits.max()))
     with np.errstate(divide="ignore"):

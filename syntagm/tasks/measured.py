@@ -44,7 +44,7 @@ class Measures(Task[Slice]):
         if repeated := [name for name in names if names.count(name) > 1]:
             raise UsageError("measure", f"{repeated[0]} given twice", "each measure once")
 
-    def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
+    def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the measures with their kinds, the alignment rule and the tolerance."""
         measures = {str(measure): measure.kind.name for measure in self.measures}
         return {"align": self.align, "tolerance": tolerance, "measures": measures}

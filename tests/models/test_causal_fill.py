@@ -147,8 +147,8 @@ def test_ranks_by_adding_up(mark: str) -> None:
 def test_context_and_candidate_are_tokenised_apart_and_as_in_full(mark: str) -> None:
     tokenizer = TOKENIZERS[mark]()
     apart, full = Speller(tokenizer, "apart"), Speller(tokenizer, "full")
-    assert apart._apart
-    full._apart = False
+    assert apart._separately
+    full._separately = False
     many = (*WORDS, *(word for word in TEXT.split() if word.strip(string.punctuation) == word))
     for left in (*LEFTS, "The dog's ", "What (if any) ", "Ten, "):
         found = []

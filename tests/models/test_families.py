@@ -109,7 +109,7 @@ def test_signatures_have_the_scoring_settings_in_the_order_of_the_declaration(na
 def test_a_model_in_memory_takes_no_options_about_loading() -> None:
     family = families.find("causal")
     assert "dtype" not in family.choose({"bos": "no"}, loaded=True)
-    with pytest.raises(UsageError, match="model family causal, around a live model: no such option: 'dtype'"):
+    with pytest.raises(UsageError, match="model family causal, for a model in memory: no such option: 'dtype'"):
         family.choose({"dtype": "f32"}, loaded=True)
 
 

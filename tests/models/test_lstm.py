@@ -206,7 +206,7 @@ def test_a_plain_folder_says_its_family(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no family 'nonsense'"):
         names.parse(str(tmp_path))
     (tmp_path / "model.json").write_text("{}")
-    with pytest.raises(ModelError, match="says no family"):
+    with pytest.raises(ModelError, match="no family"):
         names.parse(str(tmp_path))
     (tmp_path / "model.json").write_text("[]")
     with pytest.raises(ModelError, match="a list; expected"):

@@ -52,8 +52,8 @@ def test_the_distribution_is_the_stated_one() -> None:
 
 def test_bits_stay_positive_at_the_ends_of_the_hash() -> None:
     # 0.5 / 2**48 = 1.8e-15 is 7.86 standard deviations below the mean: 16 - 2 x 7.86 = 0.27.
-    assert random._drawn(bytes(6)) == pytest.approx(0.27, abs=0.02)
-    assert random._drawn(b"\xff" * 6) == pytest.approx(31.73, abs=0.02)
+    assert random._draw(bytes(6)) == pytest.approx(0.27, abs=0.02)
+    assert random._draw(b"\xff" * 6) == pytest.approx(31.73, abs=0.02)
 
 
 def test_it_is_normalised_in_expectation() -> None:

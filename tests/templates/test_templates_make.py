@@ -116,7 +116,7 @@ def test_a_lexicon_stands_beside_the_template(tmp_path: Path) -> None:
         ("/etc/passwd", "'/etc/passwd'; expected a name of letters"),
         ("words.toml", "without .toml"),
         ("folder", "no folder.toml beside"),
-        ("here", "here.toml: 'lexicon', which means nothing here; expected one of classes"),
+        ("here", "here.toml: the unknown key 'lexicon'; expected one of classes"),
         ("loop", "no loop.toml beside"),
     ],
 )

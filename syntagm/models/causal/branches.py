@@ -1,7 +1,7 @@
-"""The candidates below a context as one tree: what they share is computed once.
+"""The tree of the candidates after a context, so that shared prefixes of candidates are computed once.
 
-A node is a distinct beginning of a candidate. Its surprisal is read after the node before it, so only nodes that something
-follows must go through a model; where the end of a word is charged, too, so must the last node of each candidate.
+Each node is a distinct prefix of candidates. Its surprisal is computed from the output at its parent. So only nodes with
+children are inputs of the model, and also the last node of each candidate if the ends of words are scored.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ Nodes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A part of the tree that goes through a model at once.
+    """A part of the tree that is computed in one pass.
 
     Arguments:
-        pack: its nodes, to be put below a context.
+        pack: the nodes of the part, to be put below a context.
         nodes: shape (nodes of the pack,): their numbers in the tree.
-        places: shape (asked,): the nodes of the pack that something follows, once for each thing that does.
-        targets: shape (asked,): the numbers of what follows, in the tree.
+        places: shape (targets,): for each target, the index of its parent in the pack.
+        targets: shape (targets,): the numbers of these children in the tree.
     """
 
     pack: Pack
@@ -32,7 +32,7 @@ class Part:
     targets: Nodes
 
     def cut(self, length: int) -> "Part":
-        """The first nodes of a part that doesn't branch."""
+        """Return the first `length` nodes of a part without branches."""
         if length >= len(self.nodes):
             return self
         pack, kept = self.pack, self.places < length
@@ -45,14 +45,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Branches:
-    """Candidates as a tree; made by `grow`.
+    """A tree of candidates, made by `grow`.
 
     Arguments:
-        tokens: shape (nodes,): the last token of each beginning, in depth-first order.
-        parents: shape (nodes,): the beginning without it; -1: the context.
+        tokens: shape (nodes,): the last token of each prefix, in depth-first order.
+        parents: shape (nodes,): the node of the prefix without its last token; -1 for the context.
         first, last: shape (candidates,): first and last node of each candidate.
-        depth: shape (candidates,): tokens of each.
-        ended: is the end of each candidate asked for, too?
+        depth: shape (candidates,): number of tokens of each candidate.
+        ended: whether the ends of the candidates are scored, too.
     """
 
     tokens: Nodes
@@ -66,16 +66,16 @@ class Branches:
 
     @property
     def roots(self) -> Nodes:
-        """The nodes right below the context."""
+        """The nodes directly below the context."""
         return np.flatnonzero(self.parents < 0)
 
     def sums(self, bits: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For each candidate the sum over its nodes; `bits` has shape (nodes,)."""
-        found: NDArray[np.float64] = np.add.reduceat(bits[self._flat], np.cumsum(self.depth) - self.depth)
-        return found
+        """Return the sum of `bits`, shape (nodes,), over the nodes of each candidate."""
+        sums: NDArray[np.float64] = np.add.reduceat(bits[self._flat], np.cumsum(self.depth) - self.depth)
+        return sums
 
     def parts(self, size: int) -> tuple[Part, ...]:
-        """All nodes that must go through a model, in parts of at most `size`; 0: each longest beginning by itself."""
+        """Return all nodes to compute, in parts of at most `size` nodes; with 0, one part without branches per path."""
         if size not in self._plans:
             self._plans[size] = tuple(self._planned(size))
         return self._plans[size]
@@ -109,13 +109,13 @@ class Branches:
         place[nodes] = np.arange(len(nodes))
         after = place[self.parents]
         targets = np.flatnonzero(after >= 0)
-        # The mask is worked out once, not below each context.
+        # The mask is computed once here, not again for each context.
         kept = Pack(pack.tokens, pack.parents, pack.depths, pack.sequences, pack.paths, pack.mask())
         return Part(kept, nodes, after[targets], targets)
 
 
 def grow(candidates: Sequence[Sequence[int]], ended: bool) -> Branches:
-    """The tree of some candidates, of at least one token each; a candidate may stand there twice.
+    """Make the tree of candidates of at least one token each; candidates may be repeated.
 
     >>> branches = grow([[5, 6], [4], [5], [5, 7]], ended=False)
     >>> branches.tokens.tolist(), branches.parents.tolist(), branches.last.tolist()
@@ -131,11 +131,11 @@ def grow(candidates: Sequence[Sequence[int]], ended: bool) -> Branches:
             node = numbers.setdefault((node, token), len(numbers))
             path.append(node)
         paths[candidate] = path
-    found = [paths[tuple(candidate)] for candidate in candidates]
+    candidate_paths = [paths[tuple(candidate)] for candidate in candidates]
     keys = np.array(list(numbers), np.int64).reshape(-1, 2)
     return Branches(
         keys[:, 1], keys[:, 0],
-        np.array([path[0] for path in found], np.int64), np.array([path[-1] for path in found], np.int64),
-        np.array([len(path) for path in found], np.int64), ended,
-        np.array([node for path in found for node in path], np.int64),
+        np.array([path[0] for path in candidate_paths], np.int64), np.array([path[-1] for path in candidate_paths], np.int64),
+        np.array([len(path) for path in candidate_paths], np.int64), ended,
+        np.array([node for path in candidate_paths for node in path], np.int64),
     )  # fmt: skip

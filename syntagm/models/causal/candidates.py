@@ -1,8 +1,9 @@
-"""How candidates for a blank are tokenised where they stand.
+"""Tokenisation of candidates in their contexts.
 
-Thousands of candidates after thousands of contexts are too many to tokenise one by one. Where a tokenizer divides a text at a
-single blank whatever stands around it, context and candidate are tokenised apart, each once; whether it does is read off its
-parts (`divides_at_blanks`), and one candidate a context is tokenised whole as a check. All else is tokenised in full.
+Thousands of candidates after thousands of contexts are too many to tokenise one by one. If a tokenizer always splits a text
+at a single space, contexts and candidates are tokenised separately, each once. `divides_at_blanks` decides this from the
+tokenizer's parts, and as a check one candidate in each context is tokenised with the context. In all other cases, every
+candidate is tokenised with its context.
 """
 
 import json
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 from syntagm.errors import ModelError
 from syntagm.models.hugging_face.tokens import Encoded, encode
 
-# A letter first: what begins with a mark may be joined to what stands before it.
+# The first character must be a letter: a punctuation mark may be merged with the text before it.
 _PLAIN = re.compile(r"[A-Za-z](?:[!-~]| (?=[!-~]))*")
-_BEFORE_BLANK = re.compile(r"[!-~] \Z")
-# Any such text will do; what is tokenised after it stands after a blank.
+_BEFORE_SPACE = re.compile(r"[!-~] \Z")
+# A placeholder for any context that ends with a space.
 _ANCHOR = "a "
 _NORMALIZERS = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "BertNormalizer", "Prepend", "Replace"}
 _DIVIDING = {"ByteLevel", "BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Metaspace", "Split"}
@@ -34,13 +35,13 @@ _PATTERNS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spelled:
-    """Candidates that stand after the same tokens.
+    """Tokenised candidates after the same context tokens.
 
     Arguments:
-        before: the tokens of the text before the blank, without start symbol.
-        places: shape (candidates,): which of the words they are.
-        tokens: of each candidate, at least one.
-        in_vocabulary: shape (candidates,): none of its tokens is the unknown one.
+        before: token ids of the text before the gap, without bos.
+        places: shape (candidates,): the index of each candidate in the list of words.
+        tokens: token ids of each candidate, at least one.
+        in_vocabulary: shape (candidates,), bool: whether none of the candidate's tokens is the unknown-word symbol.
     """
 
     before: tuple[int, ...]
@@ -50,18 +51,18 @@ class Spelled:
 
 
 class Speller:
-    """Tokenises candidates; keeps lists of them, since one list is asked about in many blanks."""
+    """A tokenizer of candidates, which caches lists of candidates, since the same list is used in many gaps."""
 
     def __init__(self, tokenizer: Any, model: str) -> None:
         self._tokenizer, self._model = tokenizer, model
-        self._apart = divides_at_blanks(json.loads(tokenizer.backend_tokenizer.to_str()))
-        self._kept: dict[tuple[str, tuple[str, ...]], tuple[Spelled | None, list[int]]] = {}
+        self._separately = divides_at_blanks(json.loads(tokenizer.backend_tokenizer.to_str()))
+        self._cache: dict[tuple[str, tuple[str, ...]], tuple[Spelled | None, list[int]]] = {}
 
     def spelled(self, left: str, words: tuple[str, ...]) -> list[Spelled]:
-        """The candidates after `left`, grouped by the tokens that stand before them.
+        """Tokenise the candidates after `left`; group them by the tokens before them.
 
         Raises:
-            ModelError: an empty candidate, white space around one, or one whose first token begins before it.
+            ModelError: a candidate is empty, has white space around it, or its first token begins before it.
         """
         anchor = self._anchor(left)
         if anchor is None:
@@ -70,40 +71,40 @@ class Speller:
         before = tuple(self._encode([left.rstrip()])[0].ids)
         if group is None or not self._holds(left, before, words, group):
             return list(self._whole(left, words, range(len(words))))
-        found = Spelled(before, group.places, group.tokens, group.in_vocabulary)
-        return [found, *self._whole(left, words, others)]
+        plain = Spelled(before, group.places, group.tokens, group.in_vocabulary)
+        return [plain, *self._whole(left, words, others)]
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of the words are single tokens after a blank."""
-        found = np.zeros(len(words), bool)
+        """Tell which words are single tokens after a space."""
+        single = np.zeros(len(words), bool)
         for group in self._whole(_ANCHOR, tuple(words), range(len(words))):
-            found[group.places] = [len(tokens) == 1 for tokens in group.tokens]
-        return found
+            single[group.places] = [len(tokens) == 1 for tokens in group.tokens]
+        return single
 
     def _anchor(self, left: str) -> str | None:
-        """After what the candidates may be tokenised in place of `left`; None if after nothing else."""
-        if not self._apart or (left and not _BEFORE_BLANK.search(left)):
+        """Return the placeholder for `left` in tokenising the candidates separately; None if that is impossible."""
+        if not self._separately or (left and not _BEFORE_SPACE.search(left)):
             return None
         return _ANCHOR if left else ""
 
     def _listed(self, anchor: str, words: tuple[str, ...]) -> tuple[Spelled | None, list[int]]:
-        """All plain candidates after an anchor, and which are not plain; None if they can't be told from it."""
-        if (anchor, words) not in self._kept:
-            if len(self._kept) >= 8:
-                self._kept.clear()
+        """Return all plain candidates after an anchor, None if they can't be separated from it, and the other indices."""
+        if (anchor, words) not in self._cache:
+            if len(self._cache) >= 8:
+                self._cache.clear()
             plain = [place for place, word in enumerate(words) if _PLAIN.fullmatch(word)]
             groups = list(self._whole(anchor, words, plain))
             others = sorted(set(range(len(words))).difference(plain))
-            self._kept[anchor, words] = (groups[0] if len(groups) == 1 else None, others)
-        return self._kept[anchor, words]
+            self._cache[anchor, words] = (groups[0] if len(groups) == 1 else None, others)
+        return self._cache[anchor, words]
 
     def _holds(self, left: str, before: tuple[int, ...], words: Sequence[str], group: Spelled) -> bool:
-        """Is a text tokenised in full what its parts are?"""
+        """Check for one candidate that context and candidate have the same tokens together as separately."""
         [whole] = self._encode([left + words[int(group.places[0])]])
         return tuple(whole.ids) == before + group.tokens[0]
 
     def _whole(self, left: str, words: Sequence[str], places: Sequence[int]) -> Iterator[Spelled]:
-        """Candidates by tokenising each text in full."""
+        """Tokenise candidates, each with its context."""
         if not places:
             return
         groups: dict[tuple[int, ...], list[tuple[int, tuple[int, ...], bool]]] = {}
@@ -111,26 +112,26 @@ class Speller:
             if not words[place] or words[place] != words[place].strip():
                 raise ModelError(
                     self._model, f"the candidate {words[place]!r}", "a word without white space around it",
-                    "White space around a blank belongs to what stands before and after it.",
+                    "White space around a gap belongs to the text before and after it.",
                 )  # fmt: skip
-        for place, answer in zip(places, self._encode([left + words[place] for place in places]), strict=True):
-            first = self._first(left, words[place], answer)
-            entry = (place, tuple(answer.ids[first:]), bool(answer.in_vocabulary[first:].all()))
-            groups.setdefault(tuple(answer.ids[:first]), []).append(entry)
+        for place, encoded in zip(places, self._encode([left + words[place] for place in places]), strict=True):
+            first = self._first(left, words[place], encoded)
+            entry = (place, tuple(encoded.ids[first:]), bool(encoded.in_vocabulary[first:].all()))
+            groups.setdefault(tuple(encoded.ids[:first]), []).append(entry)
         for before, entries in groups.items():
-            found, tokens, known = zip(*entries, strict=True)
-            yield Spelled(before, np.array(found, np.int64), tokens, np.array(known, bool))
+            group_places, tokens, in_vocabulary = zip(*entries, strict=True)
+            yield Spelled(before, np.array(group_places, np.int64), tokens, np.array(in_vocabulary, bool))
 
-    def _first(self, left: str, word: str, answer: Encoded) -> int:
-        """The first token of the candidate. The blank before it is part of it, even if it is a token by itself."""
-        text, starts = left + word, answer.starts
+    def _first(self, left: str, word: str, encoded: Encoded) -> int:
+        """Return the index of the candidate's first token. A space before the candidate belongs to it, even as a token."""
+        text, starts = left + word, encoded.starts
         border = len(left) - left.endswith(" ")
         ends = np.append(starts, len(text))[np.searchsorted(starts, starts, "right")]
         inside = np.flatnonzero(ends > border)
         if not len(inside) or text[starts[inside[0]] : border].strip():
             raise ModelError(
                 self._model, f"no token border between {left!r} and {word!r}", "a candidate with tokens of its own",
-                "Leave a blank before the gap, at the end of what stands before it.",
+                "Put a space at the end of the text before the gap.",
             )  # fmt: skip
         return int(inside[0])
 
@@ -139,10 +140,13 @@ class Speller:
 
 
 def divides_at_blanks(tokenizer: Mapping[str, Any]) -> bool:
-    """Does a tokenizer, as its JSON describes it, divide at a single blank between a visible ASCII character and a letter?
+    """Tell if a tokenizer splits at a single space between a visible ASCII character and a letter, both sides independently.
 
-    And is each side tokenised as if the other were not there? Known to hold for pre-tokenizers that look no farther than the
-    blank, and without one where no token holds a blank after something else. False is always safe.
+    This is true of pre-tokenizers that look no further than the space. Without such a pre-tokenizer, it is true if no token
+    has a space after another character. The result False is always safe.
+
+    Arguments:
+        tokenizer: the JSON description of the tokenizer.
     """
     if not all(_keeps_away(token) for token in tokenizer.get("added_tokens") or []):
         return False
@@ -153,12 +157,12 @@ def divides_at_blanks(tokenizer: Mapping[str, Any]) -> bool:
         return False
     replaced = any(part["type"] == "Replace" for part in normalizers)
     if replaced:
-        return _marks_blanks(normalizers) and not _splits(pieces) and _crosses_nothing(tokenizer["model"])
+        return _marks_spaces(normalizers) and not _splits(pieces) and _crosses_nothing(tokenizer["model"])
     return any(map(_divides, pieces)) and all(_divides(part) or _is_harmless(part) for part in pieces)
 
 
 def _keeps_away(token: Mapping[str, Any]) -> bool:
-    """Can an added token not reach across a blank? Special ones are refused in texts."""
+    """Tell if an added token can't extend across a space. Special tokens are refused in texts anyway."""
     if token["lstrip"] or token["rstrip"] or token["single_word"]:
         return bool(token["special"]) and not any(map(str.isspace, token["content"]))
     if token["special"]:
@@ -170,7 +174,7 @@ def _flat(part: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
     if part is None:
         return []
     nested = part.get("normalizers") or part.get("pretokenizers")
-    return [one for inner in nested for one in _flat(inner)] if nested else [part]
+    return [flat for inner in nested for flat in _flat(inner)] if nested else [part]
 
 
 def _divides(part: Mapping[str, Any]) -> bool:
@@ -185,7 +189,7 @@ def _is_harmless(part: Mapping[str, Any]) -> bool:
     return part["type"] in _HARMLESS and not part.get("add_prefix_space")
 
 
-def _marks_blanks(normalizers: Sequence[Mapping[str, Any]]) -> bool:
+def _marks_spaces(normalizers: Sequence[Mapping[str, Any]]) -> bool:
     return all(
         part["pattern"] == {"String": " "} and part["content"] == "▁"
         for part in normalizers
@@ -194,12 +198,12 @@ def _marks_blanks(normalizers: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _splits(pieces: Sequence[Mapping[str, Any]]) -> bool:
-    """Does anything split further? Where blanks are replaced, a split at blanks does nothing."""
+    """Tell if there are splits other than at spaces. If spaces are replaced, a split at spaces does nothing."""
     return any(part["type"] != "Split" or part["pattern"] != {"String": " "} for part in pieces)
 
 
 def _crosses_nothing(model: Mapping[str, Any]) -> bool:
-    """Is there no merge over a blank? Then merges on its two sides don't touch."""
+    """Tell if no merge extends across a space, so that merges on both sides are independent."""
     if model["type"] != "BPE" or model.get("ignore_merges"):
         return False
     return not any("▁" in token.lstrip("▁") for token in model["vocab"])

@@ -1,4 +1,4 @@
-"""The family `causal`: what it has and what can be chosen."""
+"""The declaration of the family `causal`."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from syntagm.models.family import Family
 from syntagm.models.hugging_face.options import ARCHITECTURES, DTYPE, PERMISSIONS, PROGRAMS, batch
 from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Value, choice
 
-# Tokens a batch on a processor.
+# Default number of tokens in a batch on a CPU.
 BATCH = 1_536
 _WORD_ENDS = ("pimentel-meister-2024-compute", "oh-schuler-2024-leading")
 
@@ -18,45 +18,45 @@ FAMILY = Family(
         Option(
             "bos",
             Choice((
-                Value("auto", "the tokenizer's start symbol, else the end symbol where the model uses one for both (GPT-2, "
-                      "Pythia), else nothing"),
-                Value("yes", "the same, and a model that has none is refused"),
-                Value("no", "nothing, so the first token has no surprisal (`nan`) and counts 0 in sums, as in SyntaxGym's "
-                      "Hugging Face path"),
+                Value("auto", "the tokenizer's bos, else its eos if the model uses one symbol for both (GPT-2, Pythia), else "
+                      "none"),
+                Value("yes", "the same, but a model that has none is refused"),
+                Value("no", "none, so the first token has no surprisal (`nan`) and counts as 0 in sums, as for Hugging Face "
+                      "models in SyntaxGym"),
             )),
             "auto",
-            "what stands before a text, one symbol or nothing.",
+            "the start-of-text symbol before a text.",
         ),
         Option(
             "eos", NO_YES, "no",
-            "is the end symbol's surprisal listed? It belongs to no region and counts in whole sentences",
+            "whether the end-of-text symbol's surprisal is listed. It belongs to no region and only counts in whole sentences",
         ),
         DTYPE,
         Option(
             "boundary",
             Choice((
-                Value("token"),
+                Value("token", "none"),
                 Value("word", "the correction of Pimentel & Meister (2024) and Oh & Schuler (2024)",
                       references=_WORD_ENDS),
             )),
             "token",
-            "what a word's surprisal is, where the tokenizer puts the blank at the beginning of a token.",
+            "the correction of words' surprisals for tokenizers that put the space at the beginning of a token.",
         ),
         Option(
             "fill",
             Choice((
-                Value("word", "of the word, which ends there", references=_WORD_ENDS),
-                Value("token", "of its tokens, whatever comes after them"),
+                Value("word", "that of the whole word, including its end", references=_WORD_ENDS),
+                Value("token", "that of its tokens, whatever follows them"),
             )),
             "word",
-            "blanks: what a candidate's probability is of.",
+            "for gaps: the probability of a candidate.",
             gaps_only=True,
         ),
         DEVICE,
         batch(BATCH),
         Option(
             "sharing", choice(["auto", "no"]), "auto",
-            "are shared prefixes computed once, where the model can take it?", effect="speed",
+            "whether shared prefixes are computed once, for models that support it", effect="speed",
         ),
         *PERMISSIONS,
     ),

@@ -1,13 +1,14 @@
-"""From token numbers to surprisals: the forward passes of a causal transformer.
+"""Forward passes of a causal transformer, from token ids to surprisals.
 
-Two ways to run the body and two to reach the vocabulary; a probe at load decides, never a list of names:
+There are two ways to run the body, and two to run the head. A probe chooses between them when the model is loaded:
 
-* shared prefixes computed once, in packed trees with a tree mask, where that gives the numbers of separate sentences; else
-  sentences sorted by length and padded (recurrent layers, ALiBi and the like cannot take the mask, some without an error);
-* the head applied to the rows that are needed, a few at a time, where that gives the model's own logits; else the model's
-  own forward pass with the other rows cut out before its head.
+* Shared prefixes are computed once, in packed trees with a tree mask, if this gives the same numbers as separate sentences.
+  Else sentences are sorted by length and padded. Recurrent layers, ALiBi and others don't support the mask, some without an
+  error.
+* The head is applied only to the rows that are needed, a few at a time, if this gives the same logits as the original model.
+  Else the model's own forward pass is run, and a hook removes the other rows before the head.
 
-No tensor of [batch, length, vocabulary] is ever made.
+A tensor of shape (batch, length, vocabulary) is never made.
 """
 
 import math
@@ -28,19 +29,19 @@ from syntagm.models.hugging_face.memory import free, is_out_of_memory
 from syntagm.models.hugging_face.tokens import Borders
 
 _PACK = 128
-# Longer sequences share little, and the mask of a tree grows with the square.
+# Longer sequences share little, and the size of a tree's mask is quadratic.
 _LONGEST = 1024
 
 
 class Forward:
-    """A causal model's forward passes; `probed` makes one, and sets what it found out.
+    """The forward passes of a causal model, made by `probed`, which sets the attributes.
 
     Attributes:
-        tree: are shared prefixes computed once?
-        direct_head: is the head applied to chosen rows outside the model's own forward pass?
-        noise: the largest difference in bits of a sentence between batched and single computation, measured.
-        symbols: token numbers below it may be asked; the softmax runs over all rows of the head.
-        evaluated: how many inputs went through the body so far, padding left out and the probe not counted.
+        tree: whether shared prefixes are computed once.
+        direct_head: whether the head is applied to the needed rows outside the model's own forward pass.
+        numerical_error: largest measured difference in bits of a sentence between batched and single computation.
+        symbols: only token ids below this number can be scored; the softmax runs over all outputs of the head.
+        evaluated: number of inputs computed so far, without padding and the probe.
     """
 
     def __init__(self, model: Any, budget: int) -> None:
@@ -52,13 +53,17 @@ class Forward:
         self.window = window(model.config)
         self.evaluated = 0
         self.direct_head, self.tree, self.numerical_error = True, False, 0.0
-        # Batches share the head's buffer and, while they run, its hook.
-        self._alone = threading.RLock()
+        # Only one thread may use the head's buffer and its hook at a time.
+        self._lock = threading.RLock()
 
     def start(self, borders: Borders | None) -> None:
-        """Begin to be asked, once it is known what the model can take."""
+        """Finish the set-up after the probe.
+
+        Arguments:
+            borders: sets of tokens whose total probability is computed after each input; None for none.
+        """
         if not self.direct_head:
-            # The whole model runs anew for each portion of rows, so a batch should have no more of them.
+            # The whole model runs once for each portion of rows, so a batch should have a single portion.
             self.budget.tokens = min(self.budget.tokens, self._portion)
         self.evaluated = 0
         if borders is not None:
@@ -66,34 +71,34 @@ class Forward:
 
     @torch.inference_mode()
     def surprisals(self, sequences: Sequence[Sequence[int]], done: Callable[[Sequence[int]], None]) -> list[Rows]:
-        """The surprisals of each sequence, whose first token is given.
+        """Compute the surprisals of all tokens of each sequence but the first.
 
         Arguments:
-            sequences: token numbers, each at least one, none longer than `limit` + 1.
-            done: called with the indices of the sequences that a batch finished.
+            sequences: token ids, at least one and at most `limit` + 1 in each sequence.
+            done: called after each batch with the indices of its finished sequences.
         """
-        found: list[Rows | None] = [None] * len(sequences)
+        results: list[Rows | None] = [None] * len(sequences)
         short = [
             index
             for index, sequence in enumerate(sequences)
             if self.tree and len(sequence) <= min(self.window, _LONGEST)
         ]
-        kept = set(short)
-        long = [index for index in range(len(sequences)) if index not in kept]
-        with self._alone:
-            self.run(sequences, short, True, found, done)
-            self.run(sequences, long, False, found, done)
-        return [rows for rows in found if rows is not None]
+        short_indices = set(short)
+        long = [index for index in range(len(sequences)) if index not in short_indices]
+        with self._lock:
+            self.run(sequences, short, True, results, done)
+            self.run(sequences, long, False, results, done)
+        return [rows for rows in results if rows is not None]
 
     def run(
         self,
         sequences: Sequence[Sequence[int]],
         chosen: Sequence[int],
         tree: bool,
-        found: list[Rows | None],
+        results: list[Rows | None],
         done: Callable[[Sequence[int]], None],
     ) -> None:
-        """Ask for the chosen sequences, batch by batch, and put their rows into `found`."""
+        """Compute the chosen sequences batch by batch, and put the results into `results`."""
         remaining = list(chosen)
         while remaining:
             for batch in batches(self._packs(sequences, remaining, tree), self.budget):
@@ -104,44 +109,49 @@ class Forward:
                     break
                 for pack, rows in zip(batch, answers, strict=True):
                     for index, row in zip(pack.sequences, rows, strict=True):
-                        found[index] = row
+                        results[index] = row
                 done([index for pack in batch for index in pack.sequences])
-            remaining = [index for index in remaining if found[index] is None]
+            remaining = [index for index in remaining if results[index] is None]
 
     @torch.inference_mode()
     def visit(
         self, packs: Sequence[Pack], nodes: Sequence[NDArray[np.int64]], tree: bool,
         read: Callable[[range, Iterator[tuple[int, torch.Tensor]]], None],
     ) -> None:  # fmt: skip
-        """Let `read` see what the model foretells after some nodes of each pack.
+        """Compute the logits after some nodes of each pack, and pass them to `read`.
 
         Arguments:
-            nodes: for each pack, the nodes asked about.
-            tree: do the packs branch? Only if the model can share prefixes.
-            read: called for each batch with the indices of its packs, and with the logits after their nodes, in order, a
-                portion at a time, each with the index of its first row. Each portion overwrites the one before.
+            packs: the packs.
+            nodes: for each pack, the nodes after which logits are needed.
+            tree: whether the packs branch, which is only allowed if the model supports shared prefixes.
+            read: called for each batch with the indices of its packs, and an iterator over the logits after their nodes, in
+                order. It yields one portion of rows at a time, with the index of its first row. Each portion overwrites the
+                one before.
 
         Raises:
-            ModelError: no memory for a single pack.
+            ModelError: memory runs out for a single pack.
         """
         at = 0
-        with self._alone:
+        with self._lock:
             while at < len(packs):
                 for batch in batches(iter(packs[at:]), self.budget):
-                    here = range(at, at + len(batch))
+                    indices = range(at, at + len(batch))
                     try:
                         inputs, width = self._inputs(batch, tree)
-                        needed = np.concatenate([row * width + nodes[index] for row, index in enumerate(here)])
-                        read(here, self._logits(inputs, needed))
+                        needed = np.concatenate([row * width + nodes[index] for row, index in enumerate(indices)])
+                        read(indices, self._logits(inputs, needed))
                     except (RuntimeError, MemoryError) as error:
                         self._halve(batch, error, whole=True)
                         break
-                    at = here.stop
+                    at = indices.stop
 
     def _halve(self, batch: Sequence[Pack], error: Exception, whole: bool = False) -> None:
-        """After running out of memory: half the batch, from now on, of packs that stay `whole` or can be planned anew.
+        """Halve the size of batches permanently after running out of memory. Raise any other error again.
 
-        Any other error is raised again.
+        Arguments:
+            batch: the batch that was computed.
+            error: the error.
+            whole: whether packs must stay whole; if not, they can be planned again with a smaller size.
         """
         if not is_out_of_memory(error):
             raise error
@@ -157,19 +167,19 @@ class Forward:
     def _packs(self, sequences: Sequence[Sequence[int]], chosen: Sequence[int], tree: bool) -> Iterator[Pack]:
         last = self.head.borders is not None
         if tree:
-            # Layers may limit the places of a pack, not only the depth: by a window, or by a table of their positions.
+            # Layers may limit the number of nodes in a pack, not only the depth: by a window, or by a table of positions.
             size = min(_PACK, self.budget.tokens, self.window, self.limit)
             packs = plan(sequences, size, last, chosen)
-            # Packs of one size make batches without padding.
+            # Packs of the same size need no padding.
             yield from sorted(packs, key=lambda pack: len(pack.tokens))
             return
         for index in sorted(chosen, key=lambda index: (len(sequences[index]), tuple(sequences[index]))):
             yield from plan(sequences, 1, last, [index])
 
     def batch(self, sequences: Sequence[Sequence[int]], batch: Sequence[Pack], tree: bool) -> list[list[Rows]]:
-        """The rows of each sequence of each pack."""
+        """Compute the results for each sequence of each pack."""
         inputs, width = self._inputs(batch, tree)
-        # Each (row of the head, target) asked about, in the order of packs, sequences and positions.
+        # The row of the head and the target of each surprisal, in the order of packs, sequences and positions.
         nodes, targets, lengths = [], [], []
         for row, pack in enumerate(batch):
             for index, path in zip(pack.sequences, pack.paths, strict=True):
@@ -177,13 +187,13 @@ class Forward:
                 nodes.append(row * width + path[: len(sequence) - 1])
                 targets.append(np.array(sequence[1:], np.int64))
                 lengths.append(len(sequence) - 1)
-        asked = np.concatenate(nodes)
+        all_nodes = np.concatenate(nodes)
         if self.head.borders is not None:
             needed = np.concatenate([row * width + np.arange(len(pack.tokens)) for row, pack in enumerate(batch)])
         else:
-            needed = np.unique(asked)
+            needed = np.unique(all_nodes)
         logits = self._logits(inputs, needed)
-        places = np.searchsorted(needed, asked)
+        places = np.searchsorted(needed, all_nodes)
         bits, sets = self.head.read(logits, len(needed), places, np.concatenate(targets))
         return self._split(batch, bits, sets, lengths)
 
@@ -203,7 +213,7 @@ class Forward:
         return answers
 
     def _inputs(self, batch: Sequence[Pack], tree: bool) -> tuple[dict[str, Any], int]:
-        """What the model is given for a batch, and how wide it is."""
+        """Return the model's inputs for a batch, and the length of its rows."""
         width = max(1, max(len(pack.tokens) for pack in batch))
         tokens = np.zeros((len(batch), width), np.int64)
         for row, pack in enumerate(batch):
@@ -222,7 +232,7 @@ class Forward:
             depths[row, : len(pack.tokens)] = pack.depths
             allowed[row, 0, : len(pack.tokens), : len(pack.tokens)] = pack.mask()
         mask = torch.zeros(allowed.shape, dtype=self.dtype, device=self.device)
-        # Additive: a boolean mask is right under one attention and silently wrong under another.
+        # The mask is additive: some attention implementations use a boolean mask incorrectly without an error.
         mask.masked_fill_(torch.from_numpy(~allowed).to(self.device), torch.finfo(self.dtype).min)
         return {"attention_mask": mask, "position_ids": torch.from_numpy(depths).to(self.device)}
 
@@ -234,11 +244,11 @@ class Forward:
 
     @property
     def _portion(self) -> int:
-        """How many rows of logits are held at a time; of a large vocabulary a pack's, if each portion costs a pass."""
+        """The number of rows of logits in memory at a time. If each portion takes a forward pass, at least a pack's."""
         return self.head.rows if self.direct_head else max(self.head.rows, _PACK)
 
     def _logits(self, inputs: dict[str, Any], needed: NDArray[np.int64]) -> Iterator[tuple[int, torch.Tensor]]:
-        """The logits of the needed rows, a portion at a time, each with the index of its first row."""
+        """Yield the logits of the needed rows in portions, each with the index of its first row."""
         rows, step = torch.from_numpy(needed).to(self.device), self._portion
         if self.direct_head:
             hidden = self.model.base_model(**inputs)[0]

@@ -1,13 +1,13 @@
-"""Blanks answered by a causal transformer, from what stands before them; exact for candidates of any number of tokens.
+"""Filling of gaps by a causal transformer from the text before them, exact for candidates of any number of tokens.
 
-Two passes. The first runs the contexts, prefixes shared, and reads after each its last token: the first tokens of all candidates,
-and how they rank. The second runs what is below each context, and only if there is something: the beginnings of candidates of
-several tokens, and the last token of each candidate if the end of words is charged.
+There are two passes. The first computes the contexts, with shared prefixes, and gives the surprisals and ranks of the first
+tokens of all candidates. The second computes the candidates below each context: the prefixes of candidates of several tokens,
+and the last token of each candidate if the ends of words are scored. It is skipped if there is nothing to compute.
 
     P(w | c) = prod_i P(t_i | c, t_<i) * B(c w) / B(c)
 
-with B(x) the probability that the word before has ended (`_ends.py`). At the beginning of a text B(c) is the probability of a
-token that texts can begin with; after a character that is no blank, where the word goes on, it is left out.
+B(x) is the probability that the word before has ended (`word_ends.py`). At the beginning of a text, B(c) is the probability of
+a token that can begin a text. Where a word continues, after a character other than a space, the factor 1 / B(c) is not used.
 """
 
 from collections import OrderedDict
@@ -30,21 +30,23 @@ from syntagm.models.causal.prefix_tree import Pack, plan
 from syntagm.models.causal.word_ends import Ends
 
 Numbers = NDArray[np.float64]
-# What stands before a blank, and which list of words may stand in it.
-Asked = tuple[str, int]
-# Contexts answered at once, and nodes below them, in batches.
+# The text before a gap, and the number of its list of candidates.
+Key = tuple[str, int]
+# Number of contexts answered at a time; and of nodes below them, in batches.
 _CONTEXTS, _BATCHES = 256, 8
 _PART, _LONGEST = 128, 1024
 
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Candidates after one context, and what is known of them so far.
+    """Candidates after one context, with the results so far.
 
     Arguments:
-        context: what goes through the model before them, start symbol included; empty if the model can't be asked.
+        spelled: the tokenised candidates.
+        branches: their tree.
+        context: token ids before the candidates, bos included; empty if the model can't score them.
         bits: shape (nodes,): surprisal of each node of the branches.
-        ended: shape (nodes,): surprisal of the word's end after it; 0 where it isn't asked for.
+        ended: shape (nodes,): surprisal of the word's end after each node; 0 if it is not computed.
         opening: shape (2,): surprisal of the sets `ends` and `first` after the context.
         above, below: shape (candidates,): as in `Fill`.
     """
@@ -60,11 +62,14 @@ class _Group:
 
 
 class Filler:
-    """Fills blanks by a model's forward passes.
+    """A filler of gaps with a causal model.
 
     Arguments:
-        start: the start symbol, if one stands before a text.
-        ends: which tokens follow a whole word; None: what candidates cost is the sum of their tokens.
+        forward: the model's forward passes.
+        tokenizer: the tokenizer.
+        start: token id of bos; None if there is none.
+        ends: the tokens that follow a complete word; None if a candidate's surprisal is the sum over its tokens.
+        name: name of the model, for messages.
     """
 
     def __init__(self, forward: Forward, tokenizer: Any, start: int | None, ends: Ends | None, name: str) -> None:
@@ -76,31 +81,31 @@ class Filler:
             first = ends.ends if ends.first is None else ends.first
             self._sets = np.stack([ends.ends, first], axis=1).astype(np.float64)
             self._watched = torch.tensor(self._sets[:, :1], device=forward.device, dtype=forward.head.wide)
-        self._grown: OrderedDict[int, tuple[object, Branches]] = OrderedDict()
+        self._trees: OrderedDict[int, tuple[object, Branches]] = OrderedDict()
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:
-        """See `LanguageModel.fill`."""
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate in each gap; see `LanguageModel.fill`."""
         lists: dict[tuple[str, ...], int] = {}
-        keys: list[Asked] = [(blank.left, lists.setdefault(blank.words, len(lists))) for blank in blanks]
+        keys: list[Key] = [(gap.left, lists.setdefault(gap.words, len(lists))) for gap in gaps]
         words = list(lists)
-        return once(keys, lambda waiting: self._portion(waiting, words), done)
+        return once(keys, lambda waiting: self._batch(waiting, words), done)
 
-    def _portion(self, waiting: Iterator[Asked], words: Sequence[tuple[str, ...]]) -> tuple[list[Asked], list[Fill]]:
-        """As many of the waiting blanks as are answered at once."""
-        portion: list[Asked] = []
-        asked: list[list[_Group]] = []
+    def _batch(self, waiting: Iterator[Key], words: Sequence[tuple[str, ...]]) -> tuple[list[Key], list[Fill]]:
+        """Answer the next batch of waiting gaps."""
+        batch: list[Key] = []
+        groups_by_gap: list[list[_Group]] = []
         nodes = 0
         for left, number in waiting:
-            asked.append([self._group(spelled) for spelled in self.speller.spelled(left, words[number])])
-            portion.append((left, number))
-            nodes += sum(len(part.nodes) for group in asked[-1] for part in group.branches.parts(_PART))
-            if len(portion) >= _CONTEXTS or nodes >= _BATCHES * self._forward.budget.tokens:
+            groups_by_gap.append([self._group(spelled) for spelled in self.speller.spelled(left, words[number])])
+            batch.append((left, number))
+            nodes += sum(len(part.nodes) for group in groups_by_gap[-1] for part in group.branches.parts(_PART))
+            if len(batch) >= _CONTEXTS or nodes >= _BATCHES * self._forward.budget.tokens:
                 break
-        answerable = [group for groups in asked for group in groups if group.context]
+        answerable = [group for groups in groups_by_gap for group in groups if group.context]
         self._contexts(answerable)
         self._below(answerable)
-        return portion, [
-            self._answer(len(words[number]), groups) for (_, number), groups in zip(portion, asked, strict=True)
+        return batch, [
+            self._answer(len(words[number]), groups) for (_, number), groups in zip(batch, groups_by_gap, strict=True)
         ]
 
     def _group(self, spelled: Spelled) -> _Group:
@@ -109,29 +114,29 @@ class Filler:
         self._refuse_beyond(max(*context, int(branches.tokens.max()), 0))
         unknown, nothing = np.full(len(branches.tokens), np.nan), np.full(len(spelled.tokens), np.nan)
         ended = unknown.copy() if branches.ended else np.zeros(len(unknown))
-        # Beyond the positions that a model has nothing is defined.
+        # Beyond the model's positions, surprisals are undefined.
         reached = context if len(context) <= self._forward.limit else ()
         return _Group(spelled, branches, reached, unknown, ended, np.zeros(2), nothing, nothing.copy())
 
     def _refuse_beyond(self, highest: int) -> None:
         if highest >= self._forward.symbols:
             raise ModelError(
-                self._name, f"the token number {highest} in a blank or before it",
+                self._name, f"the token number {highest} in a gap or before it",
                 f"numbers below {self._forward.symbols}, the model's rows", "Does the tokenizer belong to the model?",
             )  # fmt: skip
 
     def _branches(self, spelled: Spelled) -> Branches:
-        """The tree of a list of candidates; one list stands in many blanks."""
+        """Return the tree of a list of candidates, cached, since many gaps have the same list."""
         key = id(spelled.tokens)
-        if key not in self._grown:
-            self._grown[key] = (spelled.tokens, grow(spelled.tokens, self._sets is not None))
-            if len(self._grown) > 16:
-                self._grown.popitem(last=False)
-        self._grown.move_to_end(key)
-        return self._grown[key][1]
+        if key not in self._trees:
+            self._trees[key] = (spelled.tokens, grow(spelled.tokens, self._sets is not None))
+            if len(self._trees) > 16:
+                self._trees.popitem(last=False)
+        self._trees.move_to_end(key)
+        return self._trees[key][1]
 
     def _contexts(self, groups: Sequence[_Group]) -> None:
-        """The first pass: what comes right after each context."""
+        """Run the first pass: the tokens directly after each context."""
         after: dict[tuple[int, ...], list[_Group]] = {}
         for group in groups:
             after.setdefault(group.context, []).append(group)
@@ -141,8 +146,8 @@ class Filler:
             packs = self._packs(contexts, tree)
             nodes = [np.array([path[-1] for path in pack.paths], np.int64) for pack in packs]
 
-            def read(here: range, logits: Iterator[tuple[int, torch.Tensor]], packs: list[Pack] = packs) -> None:
-                order = [contexts[index] for at in here for index in packs[at].sequences]
+            def read(indices: range, logits: Iterator[tuple[int, torch.Tensor]], packs: list[Pack] = packs) -> None:
+                order = [contexts[index] for at in indices for index in packs[at].sequences]
                 for first, rows in logits:
                     for context, row in zip(order[first:], _numbers(rows), strict=False):
                         self._read_context(row, after[context])
@@ -150,7 +155,7 @@ class Filler:
             self._forward.visit(packs, nodes, tree, read)
 
     def _packs(self, contexts: Sequence[tuple[int, ...]], tree: bool) -> list[Pack]:
-        """The contexts that can share prefixes, or those that can't."""
+        """Return the packs of all contexts that can share prefixes, or of all that can't."""
         forward = self._forward
         short = min(forward.window, _LONGEST) if forward.tree else 0
         chosen = [index for index, context in enumerate(contexts) if (len(context) <= short) == tree]
@@ -172,50 +177,55 @@ class Filler:
                 group.opening = rank.masses(logits, self._sets)
 
     def _below(self, groups: Sequence[_Group]) -> None:
-        """The second pass: what comes after the beginnings of candidates, and after their last tokens."""
+        """Run the second pass: the tokens after prefixes of candidates, and after their last tokens."""
         for tree in (True, False):
-            asked = [
+            group_parts = [
                 (group, part)
                 for group in groups
                 if bool(size := self._size(group)) == tree
                 for part in (group.branches.parts(size) if tree else self._chains(group))
             ]
-            packs = [part.pack.below(group.context) for group, part in asked]
+            packs = [part.pack.below(group.context) for group, part in group_parts]
             nodes = [
-                np.arange(len(group.context), len(pack.tokens)) for pack, (group, _) in zip(packs, asked, strict=True)
+                np.arange(len(group.context), len(pack.tokens))
+                for pack, (group, _) in zip(packs, group_parts, strict=True)
             ]
 
             def read(
-                here: range, logits: Iterator[tuple[int, torch.Tensor]], asked: list[tuple[_Group, Part]] = asked
+                indices: range,
+                logits: Iterator[tuple[int, torch.Tensor]],
+                group_parts: list[tuple[_Group, Part]] = group_parts,
             ) -> None:
-                self._read_below([asked[index] for index in here], logits)
+                self._read_below([group_parts[index] for index in indices], logits)
 
             self._forward.visit(packs, nodes, tree, read)
 
     def _size(self, group: _Group) -> int:
-        """How many nodes of a tree go below the context at once; 0: each beginning goes by itself."""
+        """Return the largest number of nodes below the context in one part; 0 if parts must not branch."""
         forward = self._forward
         room = min(forward.budget.tokens, forward.window, forward.limit, _LONGEST) - len(group.context)
         deepest = int(group.branches.depth.max()) - (not group.branches.ended)
         if not forward.tree or room < max(1, deepest):
             return 0
-        # A power of two, so that contexts of many lengths have few plans.
+        # A power of two, so that contexts of different lengths can use the same parts.
         return min(_PART if len(group.context) <= _PART else 2 * _PART, 1 << (room.bit_length() - 1))
 
     def _chains(self, group: _Group) -> Iterator[Part]:
-        """The beginnings one by one, as far as the model's positions reach."""
+        """Yield the parts without branches, cut off at the model's last position."""
         if (room := self._forward.limit - len(group.context)) > 0:
             for part in group.branches.parts(0):
                 yield part.cut(room)
 
-    def _read_below(self, asked: Sequence[tuple[_Group, Part]], logits: Iterator[tuple[int, torch.Tensor]]) -> None:
-        counts = [len(part.nodes) for _, part in asked]
+    def _read_below(
+        self, group_parts: Sequence[tuple[_Group, Part]], logits: Iterator[tuple[int, torch.Tensor]]
+    ) -> None:
+        counts = [len(part.nodes) for _, part in group_parts]
         rows = np.cumsum(counts) - counts
-        places = np.concatenate([row + part.places for row, (_, part) in zip(rows, asked, strict=True)])
-        targets = np.concatenate([group.branches.tokens[part.targets] for group, part in asked])
+        places = np.concatenate([row + part.places for row, (_, part) in zip(rows, group_parts, strict=True)])
+        targets = np.concatenate([group.branches.tokens[part.targets] for group, part in group_parts])
         bits, sets = self._forward.head.read(logits, sum(counts), places, targets, self._watched)
         at = 0
-        for row, (group, part) in zip(rows, asked, strict=True):
+        for row, (group, part) in zip(rows, group_parts, strict=True):
             group.bits[part.targets] = bits[at : at + len(part.targets)]
             at += len(part.targets)
             if group.branches.ended:
@@ -223,15 +233,15 @@ class Filler:
 
     def _answer(self, candidates: int, groups: Sequence[_Group]) -> Fill:
         bits, above, below = np.full((3, candidates), np.nan)
-        known = np.zeros(candidates, bool)
+        in_vocabulary = np.zeros(candidates, bool)
         for group in groups:
             places, branches = group.spelled.places, group.branches
             bits[places] = branches.sums(group.bits) + group.ended[branches.last] - self._opening(group)
-            above[places], below[places], known[places] = group.above, group.below, group.spelled.in_vocabulary
-        return Fill(bits, above, below, known)
+            above[places], below[places], in_vocabulary[places] = group.above, group.below, group.spelled.in_vocabulary
+        return Fill(bits, above, below, in_vocabulary)
 
     def _opening(self, group: _Group) -> Numbers:
-        """The surprisal of what is taken for granted: a word may begin here, or a text may begin so."""
+        """Return the surprisal of the condition: that a word begins here, or that a text begins with such a token."""
         firsts = group.branches.tokens[group.branches.first]
         if self._ends is None or self._ends.ends is None or self._ends.first is None:
             return np.zeros(len(firsts))
@@ -241,5 +251,5 @@ class Filler:
 
 def _numbers(rows: torch.Tensor) -> NDArray[np.floating]:
     wide = rows if rows.dtype in (torch.float32, torch.float64) else rows.float()
-    found: NDArray[np.floating] = wide.cpu().numpy()
-    return found
+    numbers: NDArray[np.floating] = wide.cpu().numpy()
+    return numbers

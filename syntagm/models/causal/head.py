@@ -1,7 +1,7 @@
-"""From the body's output to surprisals: the head a few rows at a time, the log-sum-exp in blocks that stay in the cache.
+"""The head of a causal model: from the body's output to logits and surprisals, a few rows at a time.
 
-Fresh memory is slow to touch, so on a CPU the logits go into one buffer that is kept. The log-sum-exp is in float32 at
-least, whatever the head computes in.
+On a CPU, logits are written into one buffer that is reused, since new memory is slow, and the log-sum-exp is computed in
+blocks that fit into the cache. The log-sum-exp is in float32 at least, whatever the dtype of the head.
 """
 
 import math
@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 
 from syntagm.models.hugging_face.tokens import Borders
 
-# Logits held at a time, in numbers: 128 MiB of float32. And how many of them are exponentiated at a time.
+# Number of logits in memory at a time (128 MiB of float32), and of those exponentiated at a time.
 _HELD = 1 << 25
 _BLOCK = 1 << 19
 
 
 class Head:
-    """A model's head.
+    """The head of a model.
 
     Attributes:
-        layer: the module itself.
-        vocabulary: its rows; the softmax runs over all of them.
-        rows: how many rows of the body to give it at a time.
-        wide: the type of the log-sum-exp.
-        borders: two columns, one for each set of `Borders`, once they are watched.
+        layer: the module.
+        vocabulary: its number of outputs; the softmax runs over all of them.
+        rows: number of rows of the body's output to process at a time.
+        wide: dtype of the log-sum-exp.
+        borders: shape (vocabulary, 2): the two sets of `Borders`, after `watch` was called.
     """
 
     def __init__(self, layer: Any, device: torch.device, dtype: torch.dtype) -> None:
@@ -36,24 +36,24 @@ class Head:
         self.rows = max(1, _HELD // self.vocabulary)
         self.borders: torch.Tensor | None = None
         self.wide = torch.float64 if dtype == torch.float64 else torch.float32
-        # Small blocks for a processor's cache; a GPU wants few and large ones.
+        # Small blocks fit into a CPU's cache; on a GPU, few large blocks are faster.
         self._block = max(1, _BLOCK // self.vocabulary) if device.type == "cpu" else self.rows
         self._plain = device.type == "cpu" and type(layer) is torch.nn.Linear and layer.weight.dtype == dtype
-        self._kept: torch.Tensor | None = None
+        self._buffer: torch.Tensor | None = None
 
     def watch(self, borders: Borders) -> None:
-        """Sum the probability of the two sets of `borders` after each row, too."""
+        """Also compute the total probability of the two sets of `borders` after each row from now on."""
         sets = np.stack([borders.begins, borders.first], axis=1)
         self.borders = torch.tensor(sets, device=self.device, dtype=self.wide)
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
-        """The logits of at most `rows` rows. They are overwritten by the next call."""
+        """Compute the logits of at most `rows` rows. The next call overwrites them."""
         if not self._plain:
             result: torch.Tensor = self.layer(hidden)
             return result
-        if self._kept is None:
-            self._kept = torch.empty(self.rows, self.vocabulary, dtype=hidden.dtype)
-        out = self._kept[: len(hidden)]
+        if self._buffer is None:
+            self._buffer = torch.empty(self.rows, self.vocabulary, dtype=hidden.dtype)
+        out = self._buffer[: len(hidden)]
         if self.layer.bias is None:
             return torch.mm(hidden, self.layer.weight.t(), out=out)
         return torch.addmm(self.layer.bias, hidden, self.layer.weight.t(), out=out)
@@ -66,16 +66,19 @@ class Head:
         targets: NDArray[np.int64],
         watched: torch.Tensor | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Bits of each (place, target), and of the watched sets after each row.
+        """Compute the surprisal of each target in its row, and of the watched sets after each row.
 
         Arguments:
-            chunks: the logits of `count` rows, in order, each chunk with the number of its first row. They are overwritten.
-            places: shape (asked,): which row each target is asked of.
-            targets: shape (asked,): token numbers.
-            watched: a column for each set, of the type `wide`; those of `borders` by default.
+            chunks: the logits of `count` rows in order; each chunk comes with the number of its first row, and may be
+                overwritten by the next.
+            count: number of rows.
+            places: shape (targets,): the row of each target.
+            targets: shape (targets,): token ids.
+            watched: shape (vocabulary, sets), dtype `wide`: sets of tokens; those of `borders` by default.
 
         Returns:
-            Two arrays, of shape (asked,), and (count, sets), or (0, 2) if no sets are watched.
+            Surprisals in bits: of the targets, shape (targets,), and of the sets, shape (count, sets), or (0, 2) if no sets
+            are watched.
         """
         watched = self.borders if watched is None else watched
         order = np.argsort(places, kind="stable")
@@ -93,6 +96,6 @@ class Head:
                 total = masses.sum(-1)
                 bits[order[low:high]] = ((total.log()[rows] - picked).double() / math.log(2)).cpu().numpy()
                 if watched is not None:
-                    shares = (masses @ watched).double() / total.double()[:, None]
-                    sets[start : start + len(wide)] = -shares.log2().cpu().numpy()
+                    set_probabilities = (masses @ watched).double() / total.double()[:, None]
+                    sets[start : start + len(wide)] = -set_probabilities.log2().cpu().numpy()
         return bits, sets

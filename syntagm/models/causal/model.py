@@ -1,16 +1,17 @@
-"""Any Hugging Face causal language model, from the bundled demo, a folder, or the hub.
+"""Hugging Face causal language models: the bundled demo, folders, or models from the hub.
 
-`causal:./folder`, `causal:org/name@revision`; a plain name means `causal:`.
+Names: `causal:./folder`, `causal:org/name@revision`; a name without a family means `causal:`.
 
-With nothing before it (`bos=no`, or no start symbol), the first token has no surprisal: nan, counted as 0 in sums.
-Tokens beyond the positions that a model has are nan: undefined, and counted.
+Without a start-of-text symbol (`bos=no`, or a model that has none), the first token has no surprisal: nan, counted as 0 in
+sums. The surprisals of tokens beyond the model's positions are undefined (nan).
 
-Blanks are filled exactly, whatever the number of a candidate's tokens. With `fill=word` its probability is that of the word,
-not of all words that begin with its tokens: times the probability that the word has ended after it, over the same before it. A
-word has ended if the next token begins with white space or a punctuation mark, or is the end symbol; in a tokenizer that marks
-the tokens that go on with a word (##), if the next is another one. That takes a pass for the end of each candidate. `fill=token`
-is what published numbers are made of; for candidates of single tokens it takes one pass a context. The default for texts stays
-`boundary=token`: over a sentence the correction all but cancels; between candidates for a blank it doesn't.
+Gaps are filled exactly, whatever the number of a candidate's tokens. With `fill=word`, a candidate's probability is that of
+the word, not of all words that begin with its tokens: the product of its tokens' probabilities is multiplied by the probability
+that a word has ended after it, and divided by the probability that a word has ended before it. A word has ended if the next
+token begins with white space or a punctuation mark, or is the end-of-text symbol. If the tokenizer marks tokens that continue a
+word (##), a word has ended if the next token is not marked. This takes a forward pass for the end of each candidate.
+Published numbers are usually those of `fill=token`, which takes one pass per context for single-token candidates. The default
+for texts is `boundary=token`, since over a sentence the correction nearly cancels. Between candidates for a gap it doesn't.
 """
 
 import hashlib
@@ -43,10 +44,10 @@ class Causal(LanguageModel):
     """A causal transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
 
     Attributes:
-        tokenizer: from texts to token numbers.
-        forward: from token numbers to surprisals.
-        bos: the number of the symbol before each text; None if nothing stands there.
-        eos: the number of the end symbol, if its surprisal is listed.
+        tokenizer: the tokenizer.
+        forward: the forward passes.
+        bos_id: token id of the start-of-text symbol before each text; None if there is none.
+        eos_id: token id of the end-of-text symbol if its surprisal is listed, else None.
     """
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
@@ -69,7 +70,7 @@ class Causal(LanguageModel):
         code, borders = hash_code(model), self._borders and self._borders.digest()
         # The end symbol ends words, too, whether it is listed or not.
         ending = _ending(tokenizer, config) if self.settings["fill"] == "word" else None
-        rests = [
+        dependencies = [
             SCORER,
             weights,
             code,
@@ -80,7 +81,7 @@ class Causal(LanguageModel):
             ending,
             self.settings,
         ]
-        self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
+        self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
             "architecture": config.model_type,
             "weights": weights,
@@ -112,7 +113,7 @@ class Causal(LanguageModel):
         return word_borders(tokenizer, size, end_symbol("yes", tokenizer, model.config))
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """The surprisals of each text; see `LanguageModel.score`."""
+        """Compute the surprisals of each text; see `LanguageModel.score`."""
         refuse_change(self.module, self._sample, self.name)
         encoded = dict(
             zip(distinct := list(dict.fromkeys(texts)), encode(self.tokenizer, distinct, self.name), strict=True)
@@ -122,32 +123,36 @@ class Causal(LanguageModel):
             repeats[text] += 1
         self._refuse_beyond(encoded)
         sequences = [self._sequence(encoded[text].ids) for text in distinct]
-        asked = [index for index, sequence in enumerate(sequences) if sequence]
+        scored = [index for index, sequence in enumerate(sequences) if sequence]
 
         def finished(batch: Sequence[int]) -> None:
             if done:
-                done(sum(repeats[distinct[asked[index]]] for index in batch))
+                done(sum(repeats[distinct[scored[index]]] for index in batch))
 
-        rows = self.forward.surprisals([sequences[index] for index in asked], finished)
-        known = dict(zip(asked, rows, strict=True))
-        answers = {text: self._answer(text, encoded[text], known.get(index)) for index, text in enumerate(distinct)}
-        if done and (silent := sum(repeats[distinct[index]] for index in range(len(distinct)) if index not in known)):
-            done(silent)
+        rows = self.forward.surprisals([sequences[index] for index in scored], finished)
+        scored_rows = dict(zip(scored, rows, strict=True))
+        answers = {
+            text: self._answer(text, encoded[text], scored_rows.get(index)) for index, text in enumerate(distinct)
+        }
+        if done and (
+            empty := sum(repeats[distinct[index]] for index in range(len(distinct)) if index not in scored_rows)
+        ):
+            done(empty)
         for text in texts:
             yield answers[text]
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """The surprisal of each candidate, given what stands before the blank; see `LanguageModel.fill`.
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`.
 
         Raises:
-            ModelError: a candidate that does not begin with a token of its own, or has white space around it.
-            UsageError: `fill=word`, and the tokenizer does not say where words begin or end.
+            ModelError: a candidate does not begin with a token of its own, or has white space around it.
+            UsageError: `fill=word`, and the tokenizer does not mark where words begin or end.
         """
         refuse_change(self.module, self._sample, self.name)
-        yield from self._filler.fill(blanks, done)
+        yield from self._filler.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of the words are single tokens after a blank; see `LanguageModel.single`."""
+        """Tell which words are single tokens after a space; see `LanguageModel.single`."""
         return self._filler.speller.single(words)
 
     @cached_property
@@ -159,9 +164,9 @@ class Causal(LanguageModel):
         return Filler(self.forward, self.tokenizer, self.bos_id, ends, self.name)
 
     def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
-        """Refuse tokens that the model has no rows for: tokenizer and model are not of one make."""
-        for text, found in encoded.items():
-            if (highest := max([*found.ids, self.bos_id or 0, self.eos_id or 0])) >= self.forward.symbols:
+        """Refuse token ids that the model has no vocabulary entries for."""
+        for text, text_tokens in encoded.items():
+            if (highest := max([*text_tokens.ids, self.bos_id or 0, self.eos_id or 0])) >= self.forward.symbols:
                 raise ModelError(
                     self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
                     f"numbers below {self.forward.symbols}, the model's rows",
@@ -169,28 +174,29 @@ class Causal(LanguageModel):
                 )  # fmt: skip
 
     def _sequence(self, ids: Sequence[int]) -> list[int]:
-        """What goes through the model: start symbol, tokens, end symbol, as far as its positions reach."""
+        """Return the token ids to score: bos, tokens, eos, cut off at the model's last position."""
         start = [] if self.bos_id is None else [self.bos_id]
         end = [] if self.eos_id is None else [self.eos_id]
         return [*start, *ids, *end][: self.forward.limit + (self._borders is None)]
 
     def _answer(self, text: str, encoded: Encoded, rows: Rows | None) -> Surprisals:
-        starts, known = encoded.starts, encoded.in_vocabulary
+        starts, in_vocabulary = encoded.starts, encoded.in_vocabulary
         if self.eos_id is not None:
-            starts, known = np.append(starts, np.int32(len(text))), np.append(known, True)
+            starts, in_vocabulary = np.append(starts, np.int32(len(text))), np.append(in_vocabulary, True)
         bits = np.full(len(starts), np.nan)
         if rows is not None:
             first = 0 if self.bos_id is not None else 1
             bits[first : first + len(rows.bits)] = rows.bits
             if self._borders is not None:
                 self._correct(bits, encoded.ids, rows)
-        return Surprisals(text, starts, bits, known)
+        return Surprisals(text, starts, bits, in_vocabulary)
 
     def _correct(self, bits: np.ndarray[Any, Any], ids: Sequence[int], rows: Rows) -> None:
-        """Charge each word for its own end, not for that of the word before it (Pimentel & Meister 2024, theorem 2).
+        """Let each word include its own end instead of that of the word before it (Pimentel & Meister 2024, theorem 2).
 
-        `rows.begin` is the surprisal of "a word begins here" after each input; the first word's is that of "a text can
-        begin so". A word's first token is freed of it, and its last token is charged with that of the next word.
+        `rows.begin` is the surprisal of "a word begins here" after each input; for the first word, `rows.first` is that of
+        "a text can begin so". Subtract it from the bits of a word's first token, and add that of the next word to the bits
+        of a word's last token.
         """
         assert self._borders is not None
         shift = 0 if self.bos_id is None else 1
@@ -198,7 +204,7 @@ class Causal(LanguageModel):
         for index, token in enumerate(tokens):
             begins = index == 0 or self._borders.begins[token]
             if begins and index + shift > 0:
-                # A text may begin with a blank; then its first word begins as any other.
+                # A text may begin with a space; then its first word begins like any other.
                 opens = index == 0 and not self._borders.begins[token]
                 bits[index] -= rows.first if opens else rows.begin[index - 1 + shift]
             ends = index + 1 == len(ids) or (index + 1 < len(ids) and self._borders.begins[ids[index + 1]])
@@ -210,23 +216,25 @@ def load(path: str, **options: str) -> Causal:
     """Load a causal language model and its tokenizer.
 
     Raises:
-        UsageError: an option can't be taken.
-        ModelError: it can't be found, or is not what it should be: pickled weights, code of its own, missing weights.
+        UsageError: an option is invalid.
+        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
     """
     model, tokenizer, label, weights = read("causal", path, FAMILY.choose(options), FAMILY.bundled)
     return Causal(model, tokenizer, label, options, weights)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
-    """A live model, for example inside a training loop, as a language model of this package.
+    """Make a language model of a transformers model in memory, for example inside a training loop.
 
     Arguments:
-        model: a transformers model with a causal head, in evaluation mode. It is used where and as it is.
-        label: what to call it in results. Call this again after a training step: the fingerprint is of these weights.
-        options: those of the family that are not about loading.
+        model: a transformers model with a causal head, in evaluation mode. It is neither copied nor moved.
+        tokenizer: its fast tokenizer.
+        label: name of the model in results. Call this again after a training step, since the fingerprint depends on the
+            weights.
+        options: options of the family that are not about loading.
 
     Raises:
-        UsageError: an option can't be taken, or the model is in training mode.
+        UsageError: an option is invalid, or the model is in training mode.
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
@@ -234,7 +242,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
 
 
 def _ending(tokenizer: Any, config: Any) -> int | None:
-    """The end symbol, whether it is listed or not; None if the model has none."""
+    """Return the id of the end-of-text symbol, even with `eos=no`; None if the model has none."""
     try:
         return end_symbol("yes", tokenizer, config)
     except UsageError:

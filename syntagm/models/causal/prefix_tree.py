@@ -1,10 +1,10 @@
-"""The plan that computes every shared prefix once.
+"""Packing of sequences into prefix trees, so that shared prefixes are computed once.
 
-Sequences, sorted, are packed into trees of at most `size` inputs. A node of a tree is a distinct prefix; a token's node
-attends to its ancestors and itself, and its position is its depth. Neighbours in sorted order share the most, so a pack is
-a run of them; ancestors shared by two packs are computed in both (3 % of BLiMP at 128 inputs a pack).
+Sorted sequences are packed into trees of at most `size` inputs. Each node is a distinct prefix. A node attends to itself and
+its ancestors, and its position is its depth. Neighbours in sorted order share the longest prefixes, so a pack has consecutive
+sequences. Ancestors shared by two packs are computed in both (3 % of BLiMP with 128 inputs per pack).
 
-This file knows nothing about models or texts: token numbers in, node numbers out.
+This file does not depend on models or texts: its input are token ids, its output node numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,11 +20,11 @@ class Pack:
 
     Arguments:
         tokens: shape (nodes,): the last token of each prefix.
-        parents: shape (nodes,): the node of the prefix without it, -1 for none. A parent stands before its children.
-        depths: shape (nodes,): the length of the prefix, less one.
-        sequences: which sequences run through the tree.
-        paths: for each of them, the node of each of its input tokens.
-        allowed: the mask, where it is known already.
+        parents: shape (nodes,): the node of the prefix without its last token, -1 for none. Parents come before children.
+        depths: shape (nodes,): the length of the prefix minus one.
+        sequences: indices of the sequences in the tree.
+        paths: for each of these sequences, the nodes of its input tokens.
+        allowed: the attention mask, if it is already computed.
     """
 
     tokens: NDArray[np.int64]
@@ -35,7 +35,7 @@ class Pack:
     allowed: NDArray[np.bool_] | None = None
 
     def mask(self) -> NDArray[np.bool_]:
-        """Shape (nodes, nodes): may the node of the row attend to the node of the column?"""
+        """Return the attention mask, shape (nodes, nodes): whether the row's node may attend to the column's node."""
         if self.allowed is not None:
             return self.allowed
         allowed = np.eye(len(self.tokens), dtype=bool)
@@ -45,7 +45,7 @@ class Pack:
         return allowed
 
     def below(self, stem: Sequence[int]) -> "Pack":
-        """The same tree below a stem of its own.
+        """Return the same tree below a stem, that is, with the tokens `stem` before each sequence.
 
         >>> [pack] = plan([[1, 2], [3]], 8, last=True)
         >>> lowered = pack.below([7, 8])
@@ -70,11 +70,13 @@ class Pack:
 def plan(
     sequences: Sequence[Sequence[int]], size: int, last: bool = False, among: Sequence[int] | None = None
 ) -> Iterator[Pack]:
-    """Pack sequences into trees of at most `size` nodes; a longer sequence has a tree of its own.
+    """Pack sequences into trees of at most `size` nodes; a longer sequence gets a tree of its own.
 
     Arguments:
-        last: is the last token of a sequence an input too? Otherwise it is only a target.
-        among: the indices of the sequences to plan, all by default.
+        sequences: token ids of each sequence.
+        size: largest number of nodes in a tree.
+        last: whether the last token of a sequence is an input. If not, it is only a target.
+        among: indices of the sequences to pack; all by default.
 
     >>> [pack] = plan([[7, 1, 2], [7, 1, 3], [7, 4, 5]], 8)
     >>> pack.tokens.tolist(), pack.parents.tolist(), [path.tolist() for path in pack.paths]
@@ -83,18 +85,18 @@ def plan(
     chosen = range(len(sequences)) if among is None else among
     cut = None if last else -1
     inputs = {index: tuple(sequences[index][:cut]) for index in chosen}
-    growing = _Growing()
+    builder = _PackBuilder()
     for index in sorted(chosen, key=inputs.__getitem__):
-        if growing.sequences and growing.grown(inputs[index]) > size:
-            yield growing.pack()
-            growing = _Growing()
-        growing.add(index, inputs[index])
-    if growing.sequences:
-        yield growing.pack()
+        if builder.sequences and builder.size_with(inputs[index]) > size:
+            yield builder.pack()
+            builder = _PackBuilder()
+        builder.add(index, inputs[index])
+    if builder.sequences:
+        yield builder.pack()
 
 
-class _Growing:
-    """A pack that sequences are added to, in sorted order."""
+class _PackBuilder:
+    """A builder of a pack, to which sequences are added in sorted order."""
 
     def __init__(self) -> None:
         self.tokens: list[int] = []
@@ -105,8 +107,8 @@ class _Growing:
         self._sequence: tuple[int, ...] = ()
         self._path: list[int] = []
 
-    def grown(self, sequence: tuple[int, ...]) -> int:
-        """How many nodes there would be with `sequence`."""
+    def size_with(self, sequence: tuple[int, ...]) -> int:
+        """Return the number of nodes after adding `sequence`."""
         return len(self.tokens) + len(sequence) - self._shared(sequence)
 
     def add(self, index: int, sequence: tuple[int, ...]) -> None:
@@ -127,19 +129,19 @@ class _Growing:
 
     def _shared(self, sequence: tuple[int, ...]) -> int:
         shared = 0
-        for mine, other in zip(self._sequence, sequence, strict=False):
-            if mine != other:
+        for own, other in zip(self._sequence, sequence, strict=False):
+            if own != other:
                 break
             shared += 1
         return shared
 
 
 def batches(packs: Iterator[Pack], budget: "Budget") -> Iterator[list[Pack]]:
-    """Group packs so that the largest, times their number, stays within the budget of the moment."""
+    """Group packs into batches. The size of the largest pack times their number stays within the current budget."""
     batch: list[Pack] = []
     widest = 0
     for pack in packs:
-        # A row of the batch has at least one place, even where a sequence has no inputs.
+        # A row of the batch has at least one position, even if a sequence has no inputs.
         wider = max(widest, len(pack.tokens), 1)
         if batch and wider * (len(batch) + 1) > budget.tokens:
             yield batch
@@ -152,6 +154,6 @@ def batches(packs: Iterator[Pack], budget: "Budget") -> Iterator[list[Pack]]:
 
 @dataclass(slots=True)
 class Budget:
-    """How many tokens a batch may hold. Out of memory halves it, and it stays halved."""
+    """The largest number of tokens in a batch, halved permanently when memory runs out."""
 
     tokens: int

@@ -1,4 +1,7 @@
-"""Find out what a model can take, by asking the same in several ways: no list of architectures is ever complete."""
+"""The probe of a causal model: which ways of computing give the same numbers as single computation.
+
+A probe works for any architecture; a list of architectures would never be complete.
+"""
 
 import math
 from collections.abc import Sequence
@@ -17,16 +20,18 @@ from syntagm.models.hugging_face.noise import round_up
 from syntagm.models.hugging_face.tokens import Borders
 
 _TOLERANCE = 1e-4
-# No symbol has more bits, unless the model masks it.
+# Only symbols that a model masks have more bits.
 _MASKED = 1e4
 
 
 def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> Forward:
-    """Return the forward passes of a model, in the fastest way that gives the numbers of single computation.
+    """Return the forward passes of a model, in the fastest way that gives the same numbers as single computation.
 
     Arguments:
-        share: may prefixes be shared?
-        borders: which tokens begin a word, if that is to be watched.
+        model: a transformers model.
+        budget: largest number of tokens in a batch.
+        share: whether prefixes may be shared.
+        borders: the tokens that begin a word, if their probabilities are needed.
 
     Raises:
         ModelError: there is no such way.
@@ -38,7 +43,7 @@ def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> For
 
 
 def _probe(forward: Forward, share: bool) -> None:
-    """Set `tree`, `direct_head` and `noise`."""
+    """Set `tree`, `direct_head` and `numerical_error`."""
     sequences = _probe_sequences(forward.symbols, min(forward.limit, 48))
     with torch.inference_mode():
         plain = [_plain(forward, sequence) for sequence in sequences]
@@ -54,20 +59,20 @@ def _probe(forward: Forward, share: bool) -> None:
                 "the same numbers", "This architecture can't be scored exactly here.",
             )  # fmt: skip
         packed = _attempt(forward, sequences, True) if share else None
-        if _same(forward, packed, plain) and _keeps_apart(forward, sequences):
+        if _same(forward, packed, plain) and _branches_are_independent(forward, sequences):
             forward.tree, used = True, packed
     forward.numerical_error = round_up(
-        max(_distance(one, other) for one, other in zip(used or plain, plain, strict=True))
+        max(_distance(batched, single) for batched, single in zip(used or plain, plain, strict=True))
     )
 
 
 def _refuse_looking_ahead(
     forward: Forward, sequences: Sequence[Sequence[int]], plain: list[NDArray[np.float64]]
 ) -> None:
-    """A masked model loaded as a causal one sees the words it should foretell; its beginnings then score otherwise."""
+    """Refuse a model whose surprisals change with the text after them, such as a masked model loaded as a causal one."""
     halves = [(len(bits) + 1) // 2 for bits in plain]
-    alone = [_plain(forward, sequence[: half + 1]) for sequence, half in zip(sequences, halves, strict=True)]
-    if not _same(forward, alone, [bits[:half] for bits, half in zip(plain, halves, strict=True)]):
+    prefixes = [_plain(forward, sequence[: half + 1]) for sequence, half in zip(sequences, halves, strict=True)]
+    if not _same(forward, prefixes, [bits[:half] for bits, half in zip(plain, halves, strict=True)]):
         raise ModelError(
             str(forward.model.config.model_type), "the surprisal of a token changes with what follows it",
             "a left-to-right model", "Is it a masked model? Then write masked: before its path or name.",
@@ -75,91 +80,93 @@ def _refuse_looking_ahead(
 
 
 def _reaches_head(forward: Forward, sequence: Sequence[int]) -> bool:
-    """Is the head applied to the body's output the whole way to the logits, with no scaling or capping after it?
+    """Tell if applying the head to the body's output gives the logits, with no scaling or capping after it.
 
-    The same operations on the same shapes give the same bits, so in any type the least difference says no.
+    The same operations on the same shapes give identical results, so the logits must be equal in any dtype.
     """
     inputs = {"input_ids": torch.tensor([sequence[:-1]], device=forward.device), "use_cache": False}
     try:
         direct = forward.model.get_output_embeddings()(forward.model.base_model(**inputs)[0])
-    except Exception:  # whatever fails, this way is not open to this architecture
+    except Exception:  # any failure means that this way does not work for this architecture
         return False
     own = forward.model(**inputs).logits
     return direct.shape == own.shape and torch.equal(direct.to(own.dtype).nan_to_num(), own.nan_to_num())
 
 
-def _keeps_apart(forward: Forward, sequences: Sequence[Sequence[int]]) -> bool:
-    """Do other branches of a tree leave the last one alone? Recurrent and convolutional layers ignore the mask.
+def _branches_are_independent(forward: Forward, sequences: Sequence[Sequence[int]]) -> bool:
+    """Tell if the last branch of a tree is independent of the others. Recurrent and convolutional layers ignore the mask.
 
-    The same operations on the same shapes, so in any type nothing may change; comparing with separate sentences is
-    too blunt for that in types of low precision.
+    The same operations on the same shapes give the same results in any dtype. With low-precision dtypes, a comparison with
+    separate sentences would not be precise enough.
     """
     [pack] = plan(sequences, sum(map(len, sequences)))
     other = np.ones(len(pack.tokens), bool)
     other[pack.paths[-1]] = False
     changed = replace(pack, tokens=np.where(other, (pack.tokens + 1) % forward.symbols, pack.tokens))
     try:
-        one, two = (forward.batch(sequences, [each], True)[0][-1].bits for each in (pack, changed))
-    except (RuntimeError, MemoryError):  # too large for the memory there is, or not open to this architecture
+        before, after = (forward.batch(sequences, [variant], True)[0][-1].bits for variant in (pack, changed))
+    except (RuntimeError, MemoryError):  # too large for the memory, or this way does not work for this architecture
         return False
-    return bool(np.allclose(one, two, rtol=0, atol=1e-6, equal_nan=True))
+    return bool(np.allclose(before, after, rtol=0, atol=1e-6, equal_nan=True))
 
 
 def _plain(forward: Forward, sequence: Sequence[int]) -> NDArray[np.float64]:
-    """Bits of a sequence by the model's own forward pass, alone, without mask."""
+    """Compute the bits of a sequence by the model's own forward pass, without a batch or mask."""
     logits = forward.model(input_ids=torch.tensor([sequence[:-1]], device=forward.device), use_cache=False).logits[0]
-    spread = torch.log_softmax(logits.to(forward.head.wide), -1)
-    return np.array([-float(row[token]) / math.log(2) for row, token in zip(spread, sequence[1:], strict=True)])
+    log_probabilities = torch.log_softmax(logits.to(forward.head.wide), -1)
+    return np.array(
+        [-float(row[token]) / math.log(2) for row, token in zip(log_probabilities, sequence[1:], strict=True)]
+    )
 
 
 def _attempt(forward: Forward, sequences: Sequence[Sequence[int]], tree: bool) -> list[NDArray[np.float64]] | None:
     try:
-        found: list[Rows | None] = [None] * len(sequences)
-        forward.run(sequences, range(len(sequences)), tree, found, lambda _: None)
+        results: list[Rows | None] = [None] * len(sequences)
+        forward.run(sequences, range(len(sequences)), tree, results, lambda _: None)
     except ModelError:  # no memory for a single sentence
         if not tree:
             raise
         return None
-    except Exception:  # any failure means that this way is not open to this architecture
+    except Exception:  # any failure means that this way does not work for this architecture
         return None
-    return [rows.bits for rows in found if rows is not None]
+    return [rows.bits for rows in results if rows is not None]
 
 
-def _same(forward: Forward, found: list[NDArray[np.float64]] | None, plain: list[NDArray[np.float64]]) -> bool:
-    """Equal up to rounding; in types of low precision, up to a tenth of a bit a token on average."""
-    if found is None:
+def _same(forward: Forward, bits: list[NDArray[np.float64]] | None, plain: list[NDArray[np.float64]]) -> bool:
+    """Tell if bits are equal up to rounding; with low-precision dtypes, up to 0.1 bits per token on average."""
+    if bits is None:
         return False
-    one, other = np.concatenate(found), np.concatenate(plain)
-    if (np.isnan(one) != np.isnan(other)).any():
+    first, second = np.concatenate(bits), np.concatenate(plain)
+    if (np.isnan(first) != np.isnan(second)).any():
         return False
-    said = _said(one, other)
-    difference = np.abs(one[said] - other[said])
+    compared = _comparable(first, second)
+    difference = np.abs(first[compared] - second[compared])
     if not len(difference):
         return True
     if forward.dtype in (torch.float32, torch.float64):
-        return bool(difference.max() < _TOLERANCE * max(1.0, other[said].max() / 16))
+        return bool(difference.max() < _TOLERANCE * max(1.0, second[compared].max() / 16))
     return bool(difference.mean() < 0.1)
 
 
-def _said(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which tokens can be compared. Those that a model masks have infinitely many bits, or as many as its type holds."""
-    defined = ~np.isnan(one) & ~np.isnan(other)
-    return defined & ~((one > _MASKED) & (other > _MASKED))
+def _comparable(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which tokens can be compared. Tokens that a model masks have infinite bits, or as many as the dtype allows."""
+    defined = ~np.isnan(first) & ~np.isnan(second)
+    return defined & ~((first > _MASKED) & (second > _MASKED))
 
 
-def _distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """By how many bits two answers to one sequence differ in sum."""
-    said = _said(one, other)
-    return abs(float((one[said] - other[said]).sum()))
+def _distance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Return the difference in bits between the sums of two results for the same sequence."""
+    compared = _comparable(first, second)
+    return abs(float((first[compared] - second[compared]).sum()))
 
 
 def _probe_sequences(vocabulary: int, length: int) -> list[list[int]]:
-    """Random sequences of several lengths that branch from shared prefixes."""
+    """Return random sequences of several lengths with shared prefixes."""
     draw = np.random.default_rng(20)
     stem = draw.integers(0, vocabulary, length).tolist()
     sequences = []
     for shared, total in ((length // 4, length), (length // 4, length // 2), (length // 2, length), (1, length // 3)):
-        # The last token is a target only, so one more than the positions fits.
+        # The last token is only a target, so a sequence may have one token more than there are positions.
         total = min(max(total, shared + 2), length + 1)
         shared = min(shared, total - 1)
         sequences.append([*stem[:shared], *draw.integers(0, vocabulary, total - shared).tolist()])

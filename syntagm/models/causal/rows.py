@@ -1,4 +1,4 @@
-"""What a causal model answers about one sequence of tokens."""
+"""The results of a causal model for one sequence of tokens."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """What is known of one sequence, in bits.
+    """The results for one sequence, in bits.
 
     Arguments:
         bits: shape (length - 1,): surprisal of each token after the first.
-        begin: shape (inputs,): surprisal of "a word begins here" after each input token; empty without borders.
-        first: surprisal of "a token that can begin a text" after the first input token.
+        begin: shape (inputs,): surprisal of the event "a word begins here" after each input token; empty without borders.
+        first: surprisal of the event "a token that can begin a text" after the first input token.
     """
 
     bits: NDArray[np.float64]

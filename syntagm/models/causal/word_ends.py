@@ -1,8 +1,9 @@
-"""Which tokens can follow a whole word: for the probability that a word ends where a candidate does.
+"""The tokens that can follow a complete word, for the probability that a word ends after a candidate.
 
-Tokenizers say where words end in one of three ways. A blank belongs to the token after it (GPT-2, Llama): then a word has
-ended if the next token begins with white space or with a punctuation mark, or is the end symbol. Or a token that goes on
-with a word is marked (WordPiece): then any other has ended it. Or words are whole, or marked at their end.
+Tokenizers mark ends of words in one of three ways. In the first, a space belongs to the token after it (GPT-2, Llama): a word
+has ended if the next token begins with white space or a punctuation mark, or is the end-of-text symbol. In the second, tokens
+that continue a word are marked (WordPiece): a word has ended if the next token is any other. In the third, each word is one
+token, or its last token is marked.
 """
 
 import json
@@ -19,11 +20,13 @@ from syntagm.models.hugging_face.tokens import Borders, word_borders
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """The sets that the word-boundary correction of blanks sums over.
+    """The sets that the word-boundary correction of gaps sums over.
 
     Arguments:
-        ends: shape (vocabulary,): the word before the token has ended; None where a word's tokens say it themselves.
-        first: shape (vocabulary,): the token can be the first of a text; None where each token says that a word begins.
+        ends: shape (vocabulary,), bool: whether the token shows that the word before it has ended; None if a word's own
+            tokens show its end.
+        first: shape (vocabulary,), bool: whether the token can be the first of a text; None if each token shows whether it
+            begins a word.
     """
 
     ends: NDArray[np.bool_] | None
@@ -31,21 +34,22 @@ class Ends:
 
 
 def word_ends(tokenizer: Any, size: int, end: int | None) -> Ends:
-    """The sets for a tokenizer.
+    """Return the sets for a tokenizer.
 
     Arguments:
-        size: rows of the model's vocabulary; rows beyond the tokenizer's are in neither set.
-        end: the end symbol; None if there is none.
+        tokenizer: the tokenizer.
+        size: size of the model's vocabulary. Entries that the tokenizer doesn't have are in neither set.
+        end: id of the end-of-text symbol; None if there is none.
 
     Raises:
-        UsageError: the tokenizer marks neither beginnings nor ends nor middles of words.
+        UsageError: the tokenizer marks neither beginnings nor ends nor continuations of words.
     """
     backend = tokenizer.backend_tokenizer
     model = json.loads(backend.to_str())["model"]
     if model.get("type") == "WordLevel" or model.get("end_of_word_suffix"):
         return Ends(None, None)
     if prefix := model.get("continuing_subword_prefix"):
-        return Ends(_without(tokenizer, size, prefix), None)
+        return Ends(_not_continuing(tokenizer, size, prefix), None)
     borders = _borders(tokenizer, size, end)
     ends = borders.begins.copy()
     spelled = _byte_level_text if "ByteLevel" in f"{backend.pre_tokenizer} {backend.decoder}" else _text
@@ -63,7 +67,7 @@ def _borders(tokenizer: Any, size: int, end: int | None) -> Borders:
         raise UsageError("model option fill=word", error.found, error.expected, "Use fill=token.") from None
 
 
-def _without(tokenizer: Any, size: int, prefix: str) -> NDArray[np.bool_]:
+def _not_continuing(tokenizer: Any, size: int, prefix: str) -> NDArray[np.bool_]:
     ends = np.zeros(size, bool)
     for token, number in tokenizer.get_vocab().items():
         if number < size:
@@ -72,7 +76,7 @@ def _without(tokenizer: Any, size: int, prefix: str) -> NDArray[np.bool_]:
 
 
 def _is_punctuation(character: str) -> bool:
-    """Neither letter, digit, mark nor white space: what tokenizers divide from a word; apostrophe and hyphen, too."""
+    """Tell if a character is no letter, digit, combining mark or white space. Apostrophe and hyphen count as punctuation."""
     return bool(character) and not (
         character.isalnum()
         or character.isspace()
@@ -82,7 +86,7 @@ def _is_punctuation(character: str) -> bool:
 
 
 def _text(token: str) -> str:
-    """What a token spells; a byte stands for itself where characters fall back to bytes."""
+    """Return the text of a token. For byte tokens such as `<0x2C>`, this is the ASCII character, or nothing."""
     if len(token) == 6 and token.startswith("<0x") and token.endswith(">"):
         byte = int(token[3:5], 16)
         return chr(byte) if byte < 0x80 else ""
@@ -90,14 +94,14 @@ def _text(token: str) -> str:
 
 
 def _byte_level_text(token: str) -> str:
-    # An added token is spelled as it is, and may have characters that stand for no byte.
+    # Added tokens are spelled literally, and may have characters that don't encode a byte.
     if not all(character in _BYTES for character in token):
         return token
     return bytes(_BYTES[character] for character in token).decode("utf-8", "replace")
 
 
 def _bytes() -> dict[str, int]:
-    """Which byte each character of byte-level tokens stands for (Radford et al. 2019)."""
+    """Return the byte that each character in byte-level tokens encodes (Radford et al. 2019)."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     hidden = [byte for byte in range(256) if byte not in shown]
     return {chr(byte): byte for byte in shown} | {chr(256 + place): byte for place, byte in enumerate(hidden)}

@@ -1,1 +1,1 @@
-"""What causal and masked models from transformers share: checkpoints, tokens, options, devices."""
+"""Checkpoints, tokens and options, shared by causal and masked models from transformers."""

@@ -1,4 +1,4 @@
-"""A checkpoint from a folder or the hub, refused unless it is whole and what it says it is."""
+"""Loading of checkpoints from a folder or the hub, with checks that they are complete and of the right kind."""
 
 import contextlib
 import re
@@ -21,21 +21,29 @@ _LOADERS: dict[Kind, Any] = {
     "causal": transformers.AutoModelForCausalLM,
     "masked": transformers.AutoModelForMaskedLM,
 }
-# Such checkpoints have no head for words; where embeddings are tied, one would be made up without a word.
+# Such checkpoints have no language-model head. With tied embeddings, transformers would add a head without a warning.
 _OTHER_HEADS = re.compile("For(Sequence|Token|Image|Audio)Classification|ForQuestionAnswering|ForMultipleChoice|Reward")
 
 
 def read_checkpoint(
     name: str, revision: str, dtype: torch.dtype, pickle: bool, code: bool, kind: Kind
 ) -> tuple[Any, Any]:
-    """The model and the tokenizer in a folder, in the hub's cache, or on the hub if it can be reached.
+    """Load a model and its tokenizer from a folder, the hub's cache, or the hub if it can be reached.
+
+    Arguments:
+        name: folder, or name on the hub.
+        revision: revision on the hub; empty for the default.
+        dtype: dtype of the weights.
+        pickle: whether pickled weights are allowed.
+        code: whether code that comes with the model is allowed.
+        kind: the kind of language model.
 
     Raises:
-        ModelError: they can't be had, or are not a whole language model of this kind with a fast tokenizer.
+        ModelError: they can't be loaded, or are not a complete language model of this kind with a fast tokenizer.
     """
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     remote = not Path(name).is_dir()
-    if remote and not _hub_answers():
+    if remote and not _hub_is_reachable():
         arguments["local_files_only"] = True
     with warnings.catch_warnings(), _quiet():
         warnings.simplefilter("ignore")
@@ -44,19 +52,19 @@ def read_checkpoint(
                 name, dtype=dtype, use_safetensors=None if pickle else True, output_loading_info=True, **arguments
             )
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **arguments)
-        except Exception as error:  # transformers lets through whatever it meets, of many kinds
-            raise _not_had(name, kind, error, remote and "local_files_only" in arguments) from error
+        except Exception as error:  # transformers raises exceptions of many types
+            raise _not_found(name, kind, error, remote and "local_files_only" in arguments) from error
     _refuse_another_kind(f"{kind}:{name}", kind, model, loading, tokenizer)
     return model, tokenizer
 
 
-def _not_had(name: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
+def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
     place = f"{kind}:{name}"
     if unreachable:
         return ModelError(
             place,
-            "no such folder here; nor can it be had by that name: the hub can't be reached, and its cache does not hold this "
-            "model whole",
+            "no such folder here, and no model of that name: the hub can't be reached, and its cache does not hold "
+            "the complete model",
             "config.json, model.safetensors and tokenizer.json",
             f"Put these files in a folder and give its path, or the model in {huggingface_hub.constants.HF_HUB_CACHE}.",
         )  # fmt: skip
@@ -67,8 +75,8 @@ def _not_had(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mode
     )  # fmt: skip
 
 
-def _hub_answers() -> bool:
-    """Can a connection to the hub be opened? Asked once, in place of a minute of retries where there is no network."""
+def _hub_is_reachable() -> bool:
+    """Tell if the hub can be reached. This avoids a minute of retries without a network."""
     if huggingface_hub.constants.HF_HUB_OFFLINE or not getproxies().keys().isdisjoint({"https", "all"}):
         return not huggingface_hub.constants.HF_HUB_OFFLINE
     hub = urlsplit(huggingface_hub.constants.ENDPOINT)
@@ -80,26 +88,26 @@ def _hub_answers() -> bool:
 
 
 def _refuse_another_kind(place: str, kind: Kind, model: Any, loading: Any, tokenizer: Any) -> None:
-    for found in ("missing_keys", "mismatched_keys"):
-        if lost := sorted(map(str, loading[found])):
+    for problem in ("missing_keys", "mismatched_keys"):
+        if keys := sorted(map(str, loading[problem])):
             raise ModelError(
-                place, f"{len(lost)} weights missing or of another shape, among them {lost[0]}",
-                f"all weights of a {kind} language model", "Is the checkpoint whole, and has it a language-model head?",
+                place, f"{len(keys)} weights missing or of another shape, among them {keys[0]}",
+                f"all weights of a {kind} language model", "Is the checkpoint complete, and does it have a language-model head?",
             )  # fmt: skip
-    if odd := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(name)]:
+    if other_heads := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(name)]:
         raise ModelError(
-            place, f"weights of {odd[0]}", f"those of a {kind} language model",
-            "Only the body was trained for that; its head would be another's.",
+            place, f"weights of {other_heads[0]}", f"those of a {kind} language model",
+            "Its body was trained with another head, and the language-model head would be untrained.",
         )  # fmt: skip
     if not tokenizer.is_fast:
         raise ModelError(place, "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)")
     if set(tokenizer.get_vocab().values()) <= set(tokenizer.added_tokens_decoder):
-        # Where no tokenizer is found, some families are given an empty one without a word.
+        # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
         raise ModelError(place, "a tokenizer without words", "tokenizer.json beside the weights")
 
 
 def fuse_gelu(model: Any) -> Any:
-    """GPT-2's GELU in one operation instead of seven: the same formula, a tenth of the time."""
+    """Replace GPT-2's GELU, which takes seven operations, by a single operation with the same formula, ten times as fast."""
     for module in list(model.modules()):
         for name, child in module.named_children():
             if type(child) is transformers.activations.NewGELUActivation:
@@ -108,19 +116,19 @@ def fuse_gelu(model: Any) -> Any:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says, in one line."""
+    """Return the first line of an error's message."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Silences the progress bars and notes of transformers while a model is loaded; its errors still come through."""
-    notes: Any = transformers.utils.logging
-    level = notes.get_verbosity()
-    notes.set_verbosity_error()
-    notes.disable_progress_bar()
+    """Silence progress bars and warnings of transformers during the block; errors are still shown."""
+    logging: Any = transformers.utils.logging
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     try:
         yield
     finally:
-        notes.set_verbosity(level)
-        notes.enable_progress_bar()
+        logging.set_verbosity(level)
+        logging.enable_progress_bar()

@@ -1,4 +1,4 @@
-"""What the families of Hugging Face transformers have in common: where a model is found, its type, its label, its batches."""
+"""Loading of models from Hugging Face transformers: path, dtype, label, size of batches."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,16 +18,17 @@ _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
 
 
 def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str, str]) -> tuple[Any, Any, str, str]:
-    """A model in evaluation mode, where the options say and in their type; its tokenizer, its label, a hash of its weights.
+    """Load a model in evaluation mode, its tokenizer, its label, and a hash of its weights.
 
     Arguments:
-        path: a folder, or a name on the hub, perhaps with a revision after `@`.
-        chosen: options, of which `dtype`, `device`, `allow_pickle` and `remote_code` are read.
-        bundled: labels of the models in this package -> their folders.
+        kind: the kind of language model.
+        path: a folder, or a name on the hub, optionally with `@revision`.
+        chosen: options, of which `dtype`, `device`, `allow_pickle` and `remote_code` are used.
+        bundled: labels of bundled models -> their folders.
 
     Raises:
-        UsageError: no path, or no such device.
-        ModelError: it can't be found, or is not what it should be: pickled weights, code of its own, missing weights.
+        UsageError: no path was given, or there is no such device.
+        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
     """
     name, at, revision = path.partition("@")
     if Path(path).is_dir():
@@ -46,12 +47,14 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
         raise ModelError(f"{kind}:{path}", "no such folder", "a folder with config.json and model.safetensors")
     model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code, kind)
     model = fuse_gelu(model.to(device(chosen["device"])).eval())
-    label = next((known for known, folder in bundled.items() if folder == name), None) or _label(name, at + revision)
+    label = next((bundled_label for bundled_label, folder in bundled.items() if folder == name), None) or _label(
+        name, at + revision
+    )
     return model, tokenizer, label, hash_weights(model, tokenizer)
 
 
 def spelled(dtype: torch.dtype) -> str:
-    """A type as options and policies call it.
+    """Return the name of a dtype in options and settings.
 
     >>> spelled(torch.bfloat16)
     'bf16'
@@ -60,7 +63,13 @@ def spelled(dtype: torch.dtype) -> str:
 
 
 def batch_tokens(chosen: Mapping[str, str], place: torch.device, processor: int) -> int:
-    """The tokens of a batch: what the option `batch` says, or what suits the place; `processor` on one."""
+    """Return the number of tokens in a batch: the option `batch` if given, else the default of the device.
+
+    Arguments:
+        chosen: the options.
+        place: the device.
+        processor: default on a CPU.
+    """
     return int(chosen.get("batch", processor if place.type == "cpu" else CARD))
 
 

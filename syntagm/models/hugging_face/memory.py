@@ -1,4 +1,4 @@
-"""What running out of memory looks like, and how to go on after it."""
+"""Detection of out-of-memory errors, and freeing of memory after one."""
 
 import torch
 
@@ -6,13 +6,13 @@ _SIGNS = ("can't allocate memory", "out of memory", "not enough memory", "bad_al
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Does an error say that memory ran out? On a processor, PyTorch says so in the text of a plain RuntimeError."""
+    """Tell if an error means that memory ran out. On a CPU, PyTorch raises a RuntimeError with such a message."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
     return any(sign in str(error).lower() for sign in _SIGNS)
 
 
 def free(device: torch.device) -> None:
-    """Give back what is held on a graphics card and not in use."""
+    """Free unused cached memory on a GPU."""
     if device.type == "cuda":
         torch.cuda.empty_cache()

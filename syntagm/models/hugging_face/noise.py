@@ -1,10 +1,10 @@
-"""The numerical error that is measured when a model is loaded, as it is recorded."""
+"""Rounding of the numerical error that is measured when a model is loaded."""
 
 import math
 
 
 def round_up(value: float) -> float:
-    """Round to one significant digit, upwards: what is measured anew on each load must not read as another number."""
+    """Round up to one significant digit, so that measurements on different loads give the same value."""
     if not value > 0:
         return 0.0
     unit = 10.0 ** math.floor(math.log10(value))

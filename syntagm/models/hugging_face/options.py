@@ -1,4 +1,4 @@
-"""What the families of Hugging Face transformers declare alike: options, architectures, programs."""
+"""Declarations shared by the families of Hugging Face transformers: options, architectures, programs."""
 
 from syntagm.models.family import Program
 from syntagm.models.option import NO_YES, Choice, Option, Value, Whole
@@ -10,18 +10,18 @@ DTYPE = Option(
         Value("f64", words="64-bit floats"),
     )),
     "f32",
-    "the type computed in, whatever the weights are stored in. Log-sum-exp is in float32 at least",
+    "dtype of the computation, whatever the dtype of the stored weights. Log-sum-exp is computed in float32 at least",
     loading=True,
 )  # fmt: skip
 PERMISSIONS = (
     Option(
         "allow_pickle", NO_YES, "no",
-        "may weights be unpickled? That can run anything as you. On the command line: `--allow-pickle`",
+        "whether pickled weights may be loaded. A pickle can run any code. On the command line: `--allow-pickle`",
         effect="permission", loading=True,
     ),
     Option(
         "remote_code", NO_YES, "no",
-        "may code that comes with the model be run? It can do anything as you. On the command line: `--trust-remote-code`",
+        "whether code that comes with the model may be run. On the command line: `--trust-remote-code`",
         effect="permission", loading=True,
     ),
 )  # fmt: skip
@@ -32,13 +32,13 @@ ARCHITECTURES = {
     "roberta": ("liu-etal-2019-roberta",),
     "distilbert": ("sanh-etal-2019-distilbert",),
 }
-# Tokens a batch on a graphics card, where the option `batch` doesn't say.
+# Default number of tokens in a batch on a GPU.
 CARD = 16_384
 
 
 def batch(processor: int) -> Option:
-    """Return the option `batch` of a family that asks `processor` tokens at a time on a processor."""
+    """Return the option `batch` of a family whose default on a CPU is `processor` tokens."""
     return Option(
-        "batch", Whole(), "", "tokens a batch; halved by itself, for good, when memory runs out", effect="speed",
-        depends=f"{processor:,} on a processor, {CARD:,} on a graphics card",
+        "batch", Whole(), "", "number of tokens in a batch. It is halved automatically when memory runs out", effect="speed",
+        depends=f"{processor:,} on a CPU, {CARD:,} on a GPU",
     )  # fmt: skip

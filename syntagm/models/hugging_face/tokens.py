@@ -1,4 +1,4 @@
-"""From texts to token numbers and back to characters, and the policies about start, end and word borders."""
+"""Tokenisation with character positions, start-of-text and end-of-text symbols, and borders of words."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,40 +13,50 @@ from syntagm.errors import ModelError, UsageError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
-    """A text as token numbers, without start and end symbol; `starts` and `known` as in `Surprisals`."""
+    """A text as token ids, without bos and eos; `starts` and `in_vocabulary` as in `Surprisals`."""
 
     ids: list[int]
     starts: NDArray[np.int32]
     in_vocabulary: NDArray[np.bool_]
 
 
-def start_symbol(policy: str, tokenizer: Any, config: Any) -> int | None:
-    """The number of the start symbol under `bos=auto|yes|no`.
+def start_symbol(choice: str, tokenizer: Any, config: Any) -> int | None:
+    """Return the id of the start-of-text symbol under `bos=auto|yes|no`; None if there is none.
 
-    It is the tokenizer's BOS, else the EOS where the model uses one symbol for both, else there is none.
+    It is the tokenizer's bos, else the eos if the model uses one symbol for both.
+
+    Arguments:
+        choice: the value of the option `bos`.
+        tokenizer: the tokenizer.
+        config: the model's configuration.
 
     Raises:
-        UsageError: `yes`, and the model has none.
+        UsageError: `bos=yes`, and the model has none.
     """
-    if policy == "no":
+    if choice == "no":
         return None
     symbol = tokenizer.bos_token_id
     if symbol is None and config.bos_token_id is not None and config.bos_token_id == config.eos_token_id:
         symbol = config.eos_token_id
-    if symbol is None and policy == "yes":
+    if symbol is None and choice == "yes":
         raise UsageError(
             "model option bos=yes", "no start symbol in this model", "a model with one", "Use bos=auto or bos=no."
         )
     return None if symbol is None else int(symbol)
 
 
-def end_symbol(policy: str, tokenizer: Any, config: Any) -> int | None:
-    """The number of the end symbol under `eos=yes|no`.
+def end_symbol(choice: str, tokenizer: Any, config: Any) -> int | None:
+    """Return the id of the end-of-text symbol under `eos=yes|no`; None for `no`.
+
+    Arguments:
+        choice: the value of the option `eos`.
+        tokenizer: the tokenizer.
+        config: the model's configuration.
 
     Raises:
-        UsageError: `yes`, and the model has none.
+        UsageError: `eos=yes`, and the model has none.
     """
-    if policy == "no":
+    if choice == "no":
         return None
     symbol = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else config.eos_token_id
     if isinstance(symbol, list):
@@ -58,13 +68,13 @@ def end_symbol(policy: str, tokenizer: Any, config: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Framed:
-    """A text between the symbols that its tokenizer puts around it.
+    """A text with the special symbols that its tokenizer adds around it.
 
     Arguments:
-        inputs: shape (inputs,): all token numbers, the symbols' too.
-        places: shape (tokens,): where in `inputs` each token of the text stands.
-        words: shape (tokens,): which word each token belongs to, by the tokenizer's own division of the text.
-        tokens: the text alone.
+        inputs: shape (inputs,): token ids, special symbols included.
+        places: shape (tokens,): index in `inputs` of each token of the text.
+        words: shape (tokens,): the word that each token belongs to, by the tokenizer's pre-tokenisation.
+        tokens: the text without special symbols.
     """
 
     inputs: NDArray[np.int64]
@@ -74,10 +84,15 @@ class Framed:
 
 
 def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded]:
-    """Tokenise texts, without truncation, padding or special symbols.
+    """Tokenise texts without truncation, padding or special symbols.
+
+    Arguments:
+        tokenizer: the tokenizer.
+        texts: the texts.
+        model: name of the model, for messages.
 
     Raises:
-        ModelError: a special symbol spelled out in a text, or a character that no token covers.
+        ModelError: a text contains a special symbol, or a character that no token covers.
     """
     special = _special(tokenizer)
     for text, encoding in _encodings(tokenizer, texts, model, False):
@@ -85,16 +100,16 @@ def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded
 
 
 def frame(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Framed]:
-    """Tokenise texts, without truncation or padding, with the symbols that the tokenizer puts around them; errors as `encode`.
+    """Tokenise texts without truncation or padding, with the special symbols of the tokenizer; errors as for `encode`.
 
-    Which tokens are such symbols, and which belong to one word, is the tokenizer's own word.
+    The tokenizer decides which tokens are special symbols, and which belong to the same word.
     """
     special = _special(tokenizer)
     for text, encoding in _encodings(tokenizer, texts, model, True):
         places = np.flatnonzero(np.array(encoding.special_tokens_mask, bool) == 0)
         ids, offsets, words = ([column[place] for place in places] for column in _columns(encoding))
         tokens = _read(text, ids, offsets, special, tokenizer.unk_token_id, model)
-        # A token that belongs to no word is one of its own.
+        # A token that belongs to no word counts as a word of its own.
         numbers = [-1 - index if word is None else word for index, word in enumerate(words)]
         yield Framed(np.array(encoding.ids, np.int64), places, np.array(numbers, np.int64), tokens)
 
@@ -122,30 +137,30 @@ def _read(
     text: str, ids: list[int], offsets: Sequence[tuple[int, int]], special: Mapping[int, str], unknown: int, model: str
 ) -> Encoded:
     for number, (start, end) in zip(ids, offsets, strict=True):
-        # The unknown word's number stands for other words too; one symbol may serve as it and as start symbol.
+        # Unknown words have the id of the unknown-word symbol, which may be the start-of-text symbol at the same time.
         if number in special and (number != unknown or text[start:end].strip() == special[number]):
             raise ModelError(
                 model, f"the special symbol {special[number]!r} inside {text!r}", "plain text",
-                "Such symbols are set by the model and its options, never by the text.",
+                "Special symbols are added by the model and its options, and can't be part of a text.",
             )  # fmt: skip
     return Encoded(ids, _starts(text, offsets, model), np.array([number != unknown for number in ids], bool))
 
 
 def _starts(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDArray[np.int32]:
-    """Where each token starts if white space goes to the token after it.
+    """Return where each token starts; white space belongs to the token after it.
 
-    Tokens that share a character get one start, so that none is ever taken for the owner of a character it holds a part of.
+    Tokens that share a character get the same start, so no token is taken to hold a character of which it has only a part.
     """
     starts = np.zeros(len(offsets), np.int32)
     end = 0
     for index, (left, right) in enumerate(offsets):
         if left > end and not text[end:left].isspace():
-            _refuse_gap(text, end, left, model)
+            _refuse_dropped(text, end, left, model)
         if index:
             starts[index] = end if left >= end and end < len(text) else starts[index - 1]
         end = max(end, right)
     if end < len(text) and not text[end:].isspace():
-        _refuse_gap(text, end, len(text), model)
+        _refuse_dropped(text, end, len(text), model)
     return starts
 
 
@@ -155,40 +170,41 @@ def _refuse_surrogates(texts: Sequence[str], model: str) -> None:
             raise ModelError(model, f"half a character (a lone surrogate) in {text!r}", "whole characters")
 
 
-def _refuse_gap(text: str, left: int, right: int, model: str) -> None:
-    lost = next(character for character in text[left:right] if not character.isspace())
+def _refuse_dropped(text: str, left: int, right: int, model: str) -> None:
+    dropped = next(character for character in text[left:right] if not character.isspace())
     raise ModelError(
-        model, f"the tokenizer drops {lost!r} (U+{ord(lost):04X}, near character {left}) of {text!r}",
+        model, f"the tokenizer drops {dropped!r} (U+{ord(dropped):04X}, near character {left}) of {text!r}",
         "a token for each visible character", "Remove the character, or use a model that knows it.",
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Borders:
-    """Which tokens begin a word: by number, and which can begin a text.
+    """The sets of tokens that begin a word, and that can begin a text.
 
     Arguments:
-        begins: shape (vocabulary,): the token begins with white space, or is the end symbol.
-        first: shape (vocabulary,): the token can be the first of a text.
+        begins: shape (vocabulary,), bool: whether the token begins with white space, or is the end-of-text symbol.
+        first: shape (vocabulary,), bool: whether the token can be the first of a text.
     """
 
     begins: NDArray[np.bool_]
     first: NDArray[np.bool_]
 
     def digest(self) -> str:
-        """A hash of the two sets: which symbol ends a text may be said outside tokenizer.json."""
+        """Return a hash of the two sets. They are not determined by tokenizer.json, which may lack the end symbol."""
         return hashlib.sha256(self.begins.tobytes() + self.first.tobytes()).hexdigest()
 
 
 def word_borders(tokenizer: Any, size: int, end: int | None) -> Borders:
-    """The two sets that the word-boundary correction sums over (Pimentel & Meister 2024; Oh & Schuler 2024).
+    """Return the sets that the word-boundary correction sums over (Pimentel & Meister 2024; Oh & Schuler 2024).
 
     Arguments:
-        size: rows of the model's vocabulary; rows beyond the tokenizer's are in neither set.
-        end: the end symbol, which ends a word too.
+        tokenizer: the tokenizer.
+        size: size of the model's vocabulary. Entries that the tokenizer doesn't have are in neither set.
+        end: id of the end-of-text symbol, which also ends a word; None if there is none.
 
     Raises:
-        UsageError: the tokenizer does not mark word starts with a blank.
+        UsageError: the tokenizer does not mark beginnings of words with a space.
     """
     begins, ordinary = np.zeros(size, bool), np.zeros(size, bool)
     special = set(tokenizer.all_special_ids)
@@ -197,23 +213,23 @@ def word_borders(tokenizer: Any, size: int, end: int | None) -> Borders:
     for token, number in tokenizer.get_vocab().items():
         if number < size and number not in special:
             ordinary[number] = True
-            begins[number] = token[:1] in marks or token in _BLANK_BYTES
+            begins[number] = token[:1] in marks or token in _SPACE_BYTES
     if not begins.any():
         raise UsageError(
-            "model option boundary=word", "a tokenizer that does not mark word starts with a blank", "one that does",
+            "model option boundary=word", "a tokenizer that does not mark word starts with a space", "one that does",
             "Use boundary=token.",
         )  # fmt: skip
-    # A tokenizer that puts a blank before the first word begins texts as it begins words.
-    blank_first = begins[next(encode(tokenizer, ["a"], "boundary=word")).ids[0]]
-    first = begins.copy() if blank_first else ordinary & ~begins
+    # If the tokenizer adds a space before the first word, texts begin with the same tokens as words.
+    space_first = begins[next(encode(tokenizer, ["a"], "boundary=word")).ids[0]]
+    first = begins.copy() if space_first else ordinary & ~begins
     if end is not None:
         begins[end] = first[end] = True
     return Borders(begins, first)
 
 
-# Gap, line feed, carriage return and tab: as byte-level tokenizers spell them, and as others do.
-# Added tokens are spelled as they are in either.
+# Space, line feed, carriage return and tab, as byte-level tokenizers spell them and as others do. In both, added tokens are
+# spelled literally.
 _BYTE_MARKS = frozenset("ĠĊčĉ \n\r\t")
 _MARKS = frozenset("▁ \n\r\t")
-# Where characters fall back to bytes.
-_BLANK_BYTES = frozenset(["<0x20>", "<0x0A>", "<0x0D>", "<0x09>"])
+# White space in tokenizers that fall back to bytes.
+_SPACE_BYTES = frozenset(["<0x20>", "<0x0A>", "<0x0D>", "<0x09>"])

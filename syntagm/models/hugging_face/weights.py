@@ -1,4 +1,4 @@
-"""What a checkpoint is made of: its hash, and what must not be opened unasked."""
+"""Hashes of checkpoints, and refusal of unsafe ones."""
 
 import hashlib
 import inspect
@@ -16,23 +16,23 @@ _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
 def hash_weights(model: Any, tokenizer: Any) -> str:
-    """A hash of configuration, weights as they are computed with, and tokenizer; 64 hexadecimal digits.
+    """Return a hash of configuration, weights (in the dtype of the computation) and tokenizer; 64 hexadecimal digits.
 
-    The weights' own bytes are hashed, not the file's: a checkpoint in one file or ten gives one hash.
+    The bytes of the weights are hashed, not those of the files, so the hash does not depend on how files are split.
     """
     digest = hashlib.sha256(json.dumps(_settings(model.config), sort_keys=True, default=str).encode())
     for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
         flat = tensor.detach().cpu().contiguous().reshape(-1)
         digest.update(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
         digest.update(memoryview(flat.view(torch.uint8).numpy()))
-    # A tokenizer remembers how it last cut and padded; texts are never cut or padded here.
+    # A tokenizer remembers the last settings of truncation and padding, which are not used here.
     settings = json.loads(tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
     digest.update(json.dumps(settings, sort_keys=True).encode())
     return digest.hexdigest()
 
 
 def hash_folder(folder: Path) -> str:
-    """A hash of the files that make a checkpoint, as they are stored: the same in whatever type it is computed with."""
+    """Return a hash of the stored files of a checkpoint, which does not depend on the dtype of the computation."""
     digest = hashlib.sha256()
     patterns = ("config.json", "tokenizer.json", "*.safetensors", *_PICKLES)
     for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
@@ -42,43 +42,45 @@ def hash_folder(folder: Path) -> str:
 
 
 def sample(model: Any) -> str:
-    """A hash of a few numbers of each weight: enough to see that a training step has been made since."""
+    """Return a hash of a few numbers of each weight, which changes with every training step."""
     digest = hashlib.sha256()
     for tensor in model.parameters():
         flat = tensor.detach().reshape(-1)
-        few = flat[:: max(1, len(flat) // 8)].cpu().contiguous()
-        digest.update(memoryview(few.view(torch.uint8).numpy()))
+        values = flat[:: max(1, len(flat) // 8)].cpu().contiguous()
+        digest.update(memoryview(values.view(torch.uint8).numpy()))
     return digest.hexdigest()
 
 
 def refuse_change(model: Any, before: str, name: str) -> None:
-    """Refuse a live model that has been trained on since its fingerprint was taken.
+    """Refuse a model in memory whose weights have changed since its fingerprint was computed.
 
     Arguments:
-        before: its `sample` then.
+        model: the model.
+        before: its `sample` at that time.
+        name: name of the model, for the message.
 
     Raises:
         ModelError: the weights have changed.
     """
     if sample(model) != before:
         raise ModelError(
-            name, "weights that have changed since the model was wrapped", "those that its fingerprint names",
+            name, "weights that have changed since its fingerprint was computed", "unchanged weights",
             "Call from_transformers again after a training step.",
         )  # fmt: skip
 
 
 def refuse_training(model: Any, label: str) -> None:
-    """Refuse a live model that would drop units out.
+    """Refuse a model in memory that is in training mode, with dropout.
 
     Raises:
-        UsageError: it is in training mode.
+        UsageError: the model is in training mode.
     """
     if model.training:
         raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
 
 
 def hash_code(model: Any) -> str | None:
-    """A hash of the code that came with a checkpoint; None for an architecture that transformers has."""
+    """Return a hash of the code that came with a checkpoint; None for an architecture of transformers itself."""
     if not type(model).__module__.startswith("transformers_modules."):
         return None
     folder = Path(inspect.getfile(type(model))).parent
@@ -92,10 +94,16 @@ def _settings(config: Any) -> dict[str, Any]:
 
 
 def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
-    """Refuse a folder that can only be loaded by unpickling or by running its code, unless that was allowed.
+    """Refuse a folder that can only be loaded by unpickling or by running its code, unless that is allowed.
+
+    Arguments:
+        folder: the folder of a checkpoint.
+        pickle: whether pickled weights are allowed.
+        code: whether the model's own code is allowed.
+        kind: the kind of language model, for messages.
 
     Raises:
-        ModelError: no safetensors, doubled names in them, or code of the model's own.
+        ModelError: there are no safetensors, they have repeated names, or the model has code of its own.
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
@@ -105,12 +113,12 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     for index in sorted(folder.glob("*.index.json")):
         _refuse_other_files(index, pickle)
     for path in weights:
-        _refuse_doubled_names(path)
+        _refuse_repeated_names(path)
     pickles = [path.name for pattern in _PICKLES for path in sorted(folder.glob(pattern))]
     if not weights and pickles and not pickle:
         raise ModelError(
             place, f"weights only as a pickle ({pickles[0]})", "model.safetensors",
-            "A pickle can run any code. Convert it, or add allow_pickle=yes if you trust whoever made it.",
+            "A pickle can run any code. Convert it, or add allow_pickle=yes if you trust its author.",
         )  # fmt: skip
     try:
         settings = json.loads(config.read_bytes())
@@ -129,7 +137,7 @@ def _refuse_other_files(index: Path, pickle: bool) -> None:
     """Refuse an index of weights that names files outside its folder, or pickles unless they are allowed.
 
     Raises:
-        ModelError: it does, or it can't be read.
+        ModelError: it names such files, or can't be read.
     """
     listed = record(index, ModelError, "an index of weight files").get("weight_map")
     if not isinstance(listed, dict) or not all(isinstance(name, str) for name in listed.values()):
@@ -140,26 +148,26 @@ def _refuse_other_files(index: Path, pickle: bool) -> None:
         if not name.endswith(".safetensors") and not pickle:
             raise ModelError(
                 str(index), f"the weight file {name!r}", "files in safetensors",
-                "A pickle can run any code. Convert it, or add allow_pickle=yes if you trust whoever made it.",
+                "A pickle can run any code. Convert it, or add allow_pickle=yes if you trust its author.",
             )  # fmt: skip
 
 
-def _refuse_doubled_names(path: Path) -> None:
-    """safetensors itself takes the later of two tensors with one name; readers may differ, so neither is right."""
+def _refuse_repeated_names(path: Path) -> None:
+    """Refuse a safetensors file with a repeated name. The library uses the last of the tensors, other readers may not."""
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
-            doubled = next(name for name in names if names.count(name) > 1)
-            raise ModelError(str(path), f"the name {doubled!r} twice in the header", "each tensor once")
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise ModelError(str(path), f"the name {repeated!r} twice in the header", "each tensor once")
         return dict(pairs)
 
     with open(path, "rb") as file:
-        head = file.read(8)
-        size = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
+        length = file.read(8)
+        size = struct.unpack("<Q", length)[0] if len(length) == 8 else 0
         if not 2 <= size <= 100_000_000:
-            raise ModelError(str(path), "not a safetensors file, or cut short", "a whole safetensors file")
+            raise ModelError(str(path), "not a safetensors file, or cut short", "a complete safetensors file")
         try:
-            json.loads(file.read(size), object_pairs_hook=once)
+            json.loads(file.read(size), object_pairs_hook=unique)
         except ValueError as error:
             raise ModelError(str(path), f"a damaged header ({error})", "a whole safetensors file") from error

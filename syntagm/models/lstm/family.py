@@ -1,4 +1,4 @@
-"""The family `lstm`: what it has and what can be chosen."""
+"""The declaration of the family `lstm`."""
 
 from syntagm.models.family import Family, Program
 from syntagm.models.option import DEVICE, NO_YES, YES_NO, Choice, Fixed, Option, Value, Whole, choice
@@ -6,7 +6,7 @@ from syntagm.models.words.words import KINDS
 
 FAMILY = Family(
     name="lstm",
-    summary="Word-level LSTMs, as `syntagm train lstm` makes them.",
+    summary="Word-level LSTMs, trained by `syntagm train lstm`.",
     module="syntagm.models.lstm.model",
     settings=(
         Option(
@@ -17,16 +17,16 @@ FAMILY = Family(
                       "Gulordava's model in lm-zoo"),
             )),
             "yes",
-            "is the end symbol read before a text? It stood before sentences in training.",
+            "whether the end-of-sentence symbol is read before a text, as before each sentence in training.",
         ),
-        Option("eos", NO_YES, "no", "is the end symbol's surprisal listed? It counts in whole sentences only"),
+        Option("eos", NO_YES, "no", "whether the end-of-text symbol's surprisal is listed. It only counts in whole sentences"),
         Fixed("dtype", Value("f32", words="32-bit floats")),
         Option(
-            "tokens", choice(["saved", *KINDS]), "saved", "how a text is divided into words; `saved`: as in training"
+            "tokens", choice(["saved", *KINDS]), "saved", "how a text is split into words. `saved`: as in training"
         ),
         DEVICE,
-        Option("batch", Whole(), "8192", "words a batch", effect="speed"),
-        Option("sharing", YES_NO, "yes", "are shared prefixes computed once?", effect="speed"),
+        Option("batch", Whole(), "8192", "number of words in a batch", effect="speed"),
+        Option("sharing", YES_NO, "yes", "whether shared prefixes are computed once", effect="speed"),
     ),
     references=("hochreiter-schmidhuber-1997-long",),
     programs=(Program("torch", "PyTorch"),),

@@ -1,10 +1,10 @@
-"""Word-level LSTM language models, as `syntagm train lstm` makes them (Gulordava et al. 2018; Hu et al. 2020).
+"""Word-level LSTM language models, trained by `syntagm train lstm` (Gulordava et al. 2018; Hu et al. 2020).
 
-`lstm:FOLDER`, with `model.json`, `model.safetensors` and `vocabulary.txt`; the folder alone will do.
+The name is `lstm:FOLDER`, or just the folder, which holds `model.json`, `model.safetensors` and `vocabulary.txt`.
 
-Each text is read from a fresh state, so that the texts before it make no difference. A word that is not in the vocabulary is
-read and scored as its class of unknown words, and marked as not known. With `bos=no` the first word has no surprisal: nan.
-A blank is filled from what stands before it; its candidates may be of several words.
+Each text is read from the initial state, so its surprisals do not depend on other texts. A word that is not in the
+vocabulary is replaced by its class of unknown words, and marked as unknown. With `bos=no` the first word has no surprisal
+(nan). A gap is filled from the text before it; candidates may have several words.
 """
 
 import hashlib
@@ -23,11 +23,11 @@ from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.io import seal
 from syntagm.io.json import record
-from syntagm.models.batching import in_portions, once
+from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.lstm.family import FAMILY
-from syntagm.models.lstm.network import Network, foretold, surprisals
+from syntagm.models.lstm.network import Network, next_logits, surprisals
 from syntagm.models.rank import rank
 from syntagm.models.words import vocabulary
 from syntagm.models.words.gaps import divide, single
@@ -37,13 +37,13 @@ from syntagm.models.words.words import KINDS, words
 SCORER = "lstm 1"
 FORMAT = 1
 _FILES = ("model.json", "model.safetensors", "vocabulary.txt")
-# Contexts answered at once.
+# Contexts of gaps in a batch.
 _CONTEXTS = 256
 _SIZES = ("embedding", "hidden", "layers")
 
 
 class Lstm(LanguageModel):
-    """An LSTM with its vocabulary; made by `load`, or around a network in training."""
+    """An LSTM with its vocabulary, made by `load`, or from a network during training."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
@@ -57,8 +57,8 @@ class Lstm(LanguageModel):
         self.bos, self.eos = END if chosen["bos"] == "yes" else None, END if chosen["eos"] == "yes" else None
         self.settings = FAMILY.scoring_settings(chosen, tokens=self._tokens)
         weights = _digest(network)
-        rests = [SCORER, weights, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.settings]
-        self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
+        dependencies = [SCORER, weights, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.settings]
+        self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
             "architecture": "lstm",
             "weights": weights,
@@ -71,53 +71,53 @@ class Lstm(LanguageModel):
         }
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """The surprisals of each text; see `LanguageModel.score`."""
+        """Compute the surprisals of each text; see `LanguageModel.score`."""
         distinct = list(dict.fromkeys(texts))
         repeats = dict.fromkeys(distinct, 0)
         for text in texts:
             repeats[text] += 1
         divided = [words(text, self._tokens) for text in distinct]
-        sequences = [self._sequence(found) for found, _ in divided]
-        asked = [index for index, sequence in enumerate(sequences) if sequence]
+        sequences = [self._sequence(text_words) for text_words, _ in divided]
+        scored = [index for index, sequence in enumerate(sequences) if sequence]
 
         def finished(batch: Sequence[int]) -> None:
             if done:
-                done(sum(repeats[distinct[asked[index]]] for index in batch))
+                done(sum(repeats[distinct[scored[index]]] for index in batch))
 
-        wanted = [sequences[index] for index in asked]
-        found = {asked[i]: nats for i, nats in surprisals(self.network, wanted, self._batch, self._share, finished)}
-        if done and (silent := sum(repeats[text] for index, text in enumerate(distinct) if index not in found)):
-            done(silent)
-        answers = {text: self._answer(text, *divided[i], found.get(i)) for i, text in enumerate(distinct)}
+        batches = surprisals(self.network, [sequences[index] for index in scored], self._batch, self._share, finished)
+        all_nats = {scored[index]: nats for index, nats in batches}
+        if done and (empty := sum(repeats[text] for index, text in enumerate(distinct) if index not in all_nats)):
+            done(empty)
+        answers = {text: self._answer(text, *divided[i], all_nats.get(i)) for i, text in enumerate(distinct)}
         for text in texts:
             yield answers[text]
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """The surprisal of each candidate, given what stands before the blank; see `LanguageModel.fill`."""
-        divided = [divide(blank, self._tokens, self.name) for blank in blanks]
-        lists = {id(one.candidates): one.candidates for one in divided}
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""
+        divided = [divide(gap, self._tokens, self.name) for gap in gaps]
+        lists = {id(gap.candidates): gap.candidates for gap in divided}
         candidates = {number: [self.vocabulary.ids(words) for words in each] for number, each in lists.items()}
         known = {number: [all(map(self.vocabulary.known, words)) for words in each] for number, each in lists.items()}
-        keys = [(one.before, id(one.candidates)) for one in divided]
+        keys = [(gap.before, id(gap.candidates)) for gap in divided]
 
-        def answer(portion: list[tuple[tuple[str, ...], int]]) -> list[Fill]:
-            before = [[0] * (self.bos is not None) + self.vocabulary.ids(words) for words, _ in portion]
-            found = self._foretold(before)
+        def answer(batch: list[tuple[tuple[str, ...], int]]) -> list[Fill]:
+            before = [[0] * (self.bos is not None) + self.vocabulary.ids(words) for words, _ in batch]
+            rows = self._next_logits(before)
             return [
                 self._filled(context, row, candidates[number], np.array(known[number], bool))
-                for context, row, (_, number) in zip(before, found, portion, strict=True)
+                for context, row, (_, number) in zip(before, rows, batch, strict=True)
             ]
 
-        return once(keys, in_portions(_CONTEXTS, answer), done)
+        return once(keys, in_batches(_CONTEXTS, answer), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of the candidates are one word; see `LanguageModel.single`."""
+        """Tell which candidates are one word; see `LanguageModel.single`."""
         return single(words, self._tokens, self.name)
 
-    def _foretold(self, before: Sequence[Sequence[int]]) -> Iterator[NDArray[np.floating] | None]:
-        """The logits of the next word; None where nothing stands before it."""
-        asked = [sequence for sequence in before if sequence]
-        rows = iter(foretold(self.network, asked, self._share).cpu().numpy() if asked else [])
+    def _next_logits(self, before: Sequence[Sequence[int]]) -> Iterator[NDArray[np.floating] | None]:
+        """Yield the logits of the word after each sequence; None for an empty sequence."""
+        nonempty = [sequence for sequence in before if sequence]
+        rows = iter(next_logits(self.network, nonempty, self._share).cpu().numpy() if nonempty else [])
         for sequence in before:
             yield next(rows) if sequence else None
 
@@ -126,39 +126,41 @@ class Lstm(LanguageModel):
         before: list[int],
         logits: NDArray[np.floating] | None,
         words: Sequence[list[int]],
-        known: NDArray[np.bool_],
+        in_vocabulary: NDArray[np.bool_],
     ) -> Fill:
         bits, above, below = np.full((3, len(words)), np.nan)
         if logits is not None:
-            one = [index for index, ids in enumerate(words) if len(ids) == 1]
-            bits[one], above[one], below[one] = rank(logits, np.array([words[index][0] for index in one], np.int64))
+            single = [index for index, ids in enumerate(words) if len(ids) == 1]
+            bits[single], above[single], below[single] = rank(
+                logits, np.array([words[index][0] for index in single], np.int64)
+            )
             several = [index for index, ids in enumerate(words) if len(ids) > 1]
             sequences = [before + words[index] for index in several]
             for at, nats in surprisals(self.network, sequences, self._batch, self._share):
                 bits[several[at]] = nats[-len(words[several[at]]) :].sum() / np.log(2)
-        return Fill(bits, above, below, known)
+        return Fill(bits, above, below, in_vocabulary)
 
     def _sequence(self, words: Sequence[str]) -> list[int]:
-        """What is read: end symbol, words, end symbol."""
+        """Return the ids to read: end symbol, words, end symbol, depending on `bos` and `eos`."""
         return [0] * (self.bos is not None) + self.vocabulary.ids(words) + [0] * (self.eos is not None)
 
     def _answer(
         self, text: str, words: Sequence[str], starts: NDArray[np.int32], nats: NDArray[np.float64] | None
     ) -> Surprisals:
-        known = np.array([self.vocabulary.known(word) for word in words], bool)
+        in_vocabulary = np.array([self.vocabulary.known(word) for word in words], bool)
         if self.eos is not None:
-            starts, known = np.append(starts, np.int32(len(text))), np.append(known, True)
+            starts, in_vocabulary = np.append(starts, np.int32(len(text))), np.append(in_vocabulary, True)
         bits = np.full(len(starts), np.nan)
         if nats is not None and len(starts):
             bits[len(bits) - len(nats) :] = nats / np.log(2)
-        return Surprisals(text, starts, bits, known)
+        return Surprisals(text, starts, bits, in_vocabulary)
 
 
 def load(path: str, **options: str) -> Lstm:
     """Load an LSTM from its folder.
 
     Raises:
-        UsageError: an option can't be taken.
+        UsageError: an option is invalid.
         ModelError: the folder is not what `syntagm train lstm` writes, or is damaged.
     """
     chosen = FAMILY.choose(options)
@@ -168,30 +170,30 @@ def load(path: str, **options: str) -> Lstm:
     if seal.verify(folder, ModelError) is None:
         raise ModelError(f"lstm:{path}", "no seal.json", "a folder that `syntagm train lstm` finished")
     sizes = _read_sizes(folder / "model.json")
-    known = vocabulary.read(folder / "vocabulary.txt")
-    network = Network(len(known), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
+    words = vocabulary.read(folder / "vocabulary.txt")
+    network = Network(len(words), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
     _fill(network, folder / "model.safetensors")
     network.to(device(chosen["device"]))
     label = f"{folder.resolve().name}@{_hash(folder)[:8]}"
-    return Lstm(network, known, sizes["tokens"], label, options)
+    return Lstm(network, words, sizes["tokens"], label, options)
 
 
 def _read_sizes(path: Path) -> dict[str, Any]:
-    found = record(path, ModelError, "what syntagm train lstm writes")
-    if found.get("family") != "lstm":
+    settings = record(path, ModelError, "what syntagm train lstm writes")
+    if settings.get("family") != "lstm":
         raise ModelError(str(path), "another family", '"family": "lstm"')
-    if found.get("format") != FORMAT:
-        raise ModelError(str(path), f"format {found.get('format')!r}", f"{FORMAT}", "Use the version that wrote it.")
-    may: dict[str, Callable[[Any], bool]] = {name: lambda value: type(value) is int and value > 0 for name in _SIZES}
-    may |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
-    for name, right in may.items():
-        if not right(value := found.get(name)):
+    if settings.get("format") != FORMAT:
+        raise ModelError(str(path), f"format {settings.get('format')!r}", f"{FORMAT}", "Use the version that wrote it.")
+    checks: dict[str, Callable[[Any], bool]] = {name: lambda value: type(value) is int and value > 0 for name in _SIZES}
+    checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
+    for name, is_valid in checks.items():
+        if not is_valid(value := settings.get(name)):
             raise ModelError(str(path), f"{name} = {value!r}", "what syntagm train lstm writes")
-    return found
+    return settings
 
 
 def _fill(network: Network, path: Path) -> None:
-    """Put stored weights in; tied ones are stored once."""
+    """Copy stored weights into the network; tied weights are stored once."""
     try:
         stored = load_file(path)
     except (OSError, SafetensorError) as error:

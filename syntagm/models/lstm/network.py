@@ -1,7 +1,7 @@
-"""The LSTM language model of Gulordava et al. 2018 and Hu et al. 2020: words in, a distribution over words out.
+"""The LSTM network of Gulordava et al. 2018 and Hu et al. 2020.
 
-Embedding, dropout, LSTM with dropout between its layers, dropout, a linear layer. The names of the weights are those of
-PyTorch's word language model, on which both papers build.
+Its layers are: embedding, dropout, LSTM with dropout between its layers, dropout, linear output layer. The names of the
+weights are those of PyTorch's example of a word-level language model, on which both papers build.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 State = tuple[Tensor, Tensor]
-# Rows of the output layer at a time: its numbers then stay in a processor's cache.
+# Rows of the output layer computed at a time, so that logits stay in the CPU's cache.
 HEAD_ROWS = 256
 
 
 class Network(nn.Module):
-    """The network.
+    """An LSTM language model.
 
     Arguments:
-        words: entries of the vocabulary.
+        words: size of the vocabulary.
         embedding: width of the embeddings.
-        hidden: width of the layers.
-        layers: how many.
-        dropout: share of units left out in training.
-        tied: do embeddings and output layer share one matrix? Then `embedding` must equal `hidden`.
-        sparse: is the gradient of the embeddings given for the rows in use only? Plain SGD can take that.
+        hidden: width of the hidden layers.
+        layers: number of layers.
+        dropout: dropout probability in training.
+        tied: whether embeddings and output layer share their weights; then `embedding` must equal `hidden`.
+        sparse: whether the embeddings have sparse gradients, for plain SGD.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Network(nn.Module):
         super().__init__()
         self.drop = nn.Dropout(dropout)
         self.encoder = nn.Embedding(words, embedding, sparse=sparse)
-        # Dropout stands between layers; PyTorch warns where there is only one.
+        # Dropout is applied between layers; PyTorch warns if there is only one.
         self.rnn = nn.LSTM(embedding, hidden, layers, dropout=dropout if layers > 1 else 0.0)
         self.decoder = nn.Linear(hidden, words)
         nn.init.uniform_(self.encoder.weight, -0.1, 0.1)
@@ -47,35 +47,35 @@ class Network(nn.Module):
             self.decoder.weight = self.encoder.weight
 
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """What the output layer is given for each token, shape (steps, columns, hidden), and the state after the last.
+        """Compute the inputs of the output layer, shape (steps, columns, hidden), and the state after the last step.
 
         Arguments:
-            ids: shape (steps, columns).
+            ids: shape (steps, columns): word ids.
             state: hidden and cell state before the first step, each of shape (layers, columns, hidden).
         """
         hidden, state = self.rnn(self.drop(self.encoder(ids)), state)
         return self.drop(hidden), state
 
     def fresh(self, columns: int) -> State:
-        """The state before anything was read: zeros."""
+        """Return the initial state: zeros."""
         weight = self.decoder.weight
         zeros = weight.new_zeros(self.rnn.num_layers, columns, self.rnn.hidden_size)
         return zeros, zeros.clone()
 
     def step(self, ids: Tensor, state: State) -> State:
-        """The state after one more word in each of several texts; without dropout.
+        """Return the state after one more word in each of several texts, without dropout.
 
         Arguments:
-            ids: shape (texts,).
+            ids: shape (texts,): the next word of each text.
             state: as in `forward`.
         """
-        given, hiddens, cells = self.encoder(ids), [], []
+        inputs, hiddens, cells = self.encoder(ids), [], []
         for layer, (hidden, cell) in enumerate(zip(*state, strict=True)):
             weights = [
                 getattr(self.rnn, f"{name}_l{layer}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
             ]
-            given, cell = torch.lstm_cell(given, (hidden, cell), *weights)
-            hiddens.append(given)
+            inputs, cell = torch.lstm_cell(inputs, (hidden, cell), *weights)
+            hiddens.append(inputs)
             cells.append(cell)
         return torch.stack(hiddens), torch.stack(cells)
 
@@ -85,16 +85,17 @@ def surprisals(
     network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool = True,
     done: Callable[[Sequence[int]], None] | None = None,
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:  # fmt: skip
-    """The surprisal in nats of each number of a sequence but the first, given those before it, from a fresh state.
+    """Compute surprisals in nats of all words in a sequence but the first, given the words before, from the initial state.
 
-    Sequences, sorted, are taken in batches; a batch is read word by word, all its distinct prefixes of one length at once.
+    Sequences are sorted and processed in batches. A batch is read word by word: at each step, all distinct prefixes of that
+    length are computed together.
 
     Arguments:
-        network: in evaluation mode.
-        sequences: numbers of words, at least one each.
-        batch: at most so many numbers at a time; a longer sequence goes alone.
-        share: is a prefix of several sequences computed once?
-        done: called with the indices of the sequences of each batch.
+        network: the network, in evaluation mode.
+        sequences: word ids, at least one in each sequence.
+        batch: largest number of words in a batch; a longer sequence is a batch of its own.
+        share: whether a prefix that several sequences share is computed once.
+        done: called after each batch with the indices of its sequences.
 
     Yields:
         The index of a sequence and its surprisals, in the order of computation.
@@ -107,7 +108,7 @@ def surprisals(
 
 
 def _batches(sequences: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:
-    """Runs of the sorted sequences: neighbours share the most."""
+    """Split the sorted sequences into batches: neighbours in sorted order share the longest prefixes."""
     gathered: list[int] = []
     size = 0
     for index in sorted(range(len(sequences)), key=lambda index: tuple(sequences[index])):
@@ -149,17 +150,18 @@ def _padded(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDAr
 def _states(
     network: Network, numbers: NDArray[np.int64], lengths: NDArray[np.int64], share: bool
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Tensor]]:
-    """Read texts word by word, all distinct prefixes of one length at once.
+    """Read texts word by word, all distinct prefixes of one length together.
 
     Arguments:
-        numbers: shape (texts, longest): their words.
-        lengths: shape (texts,): how many of them to read.
+        numbers: shape (texts, longest): word ids.
+        lengths: shape (texts,): number of words to read in each text.
 
     Yields:
-        After each word: which texts have one there, which row is whose, and what the output layer is given for each row.
+        After each word: the texts that have a word at this position, the row of each, and the inputs of the output layer
+        for each row.
     """
     device, state = network.decoder.weight.device, network.fresh(1)
-    # For each text the node of the prefix read so far, among those of its length.
+    # For each text, the index of the prefix read so far among all distinct prefixes of this length.
     node = np.zeros(len(numbers), np.int64)
     for length in range(max(lengths)):
         active = np.flatnonzero(lengths > length)
@@ -171,12 +173,12 @@ def _states(
 
 
 @torch.no_grad()
-def foretold(network: Network, sequences: Sequence[Sequence[int]], share: bool = True) -> Tensor:
-    """The logits of what comes after each sequence, read from a fresh state; shape (sequences, words).
+def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: bool = True) -> Tensor:
+    """Compute the logits of the word after each sequence, from the initial state; shape (sequences, words).
 
     Arguments:
-        network: in evaluation mode.
-        sequences: numbers of words, at least one each.
+        network: the network, in evaluation mode.
+        sequences: word ids, at least one in each sequence.
         share: as in `surprisals`.
     """
     numbers, lengths = _padded(sequences)
@@ -184,27 +186,27 @@ def foretold(network: Network, sequences: Sequence[Sequence[int]], share: bool =
     for length, (active, node, top) in enumerate(_states(network, numbers, lengths, share), 1):
         ending = np.flatnonzero(lengths[active] == length)
         last[torch.from_numpy(active[ending])] = top[torch.from_numpy(node[ending])]
-    found: Tensor = network.decoder(last)
-    return found
+    logits: Tensor = network.decoder(last)
+    return logits
 
 
 def _next(
     node: NDArray[np.int64], word: NDArray[np.int64], words: int, share: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The nodes one word longer: the parent and the word of each, and which is whose."""
+    """Return the distinct prefixes that are one word longer: parent and last word of each, and the prefix of each text."""
     if not share:
         return node, word, np.arange(len(node))
-    distinct, whose = np.unique(node * words + word, return_inverse=True)
-    return distinct // words, distinct % words, whose
+    distinct, prefix_of_text = np.unique(node * words + word, return_inverse=True)
+    return distinct // words, distinct % words, prefix_of_text
 
 
 def _nats(
     network: Network, hidden: Tensor, owners: NDArray[np.int64], targets: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """The surprisal of each target after the prefix of its owner; a row of the output layer is computed once."""
+    """Return the surprisal of each target after its prefix, in nats. Logits are computed once for each prefix."""
     order = np.argsort(owners, kind="stable")
     bounds = np.searchsorted(owners[order], np.arange(0, len(hidden) + HEAD_ROWS, HEAD_ROWS))
-    found = np.empty(len(owners))
+    nats = np.empty(len(owners))
     logits = hidden.new_empty(min(HEAD_ROWS, len(hidden)), len(network.decoder.bias))
     for number, (left, right) in enumerate(pairwise(bounds)):
         first, mine = number * HEAD_ROWS, order[left:right]
@@ -212,12 +214,12 @@ def _nats(
         columns = torch.from_numpy(targets[mine]).to(hidden.device)
         part = hidden[first : first + HEAD_ROWS]
         normalisers, chosen = _head(network.decoder, part, logits[: len(part)], rows, columns)
-        found[mine] = (normalisers[rows] - chosen).double().cpu().numpy()
-    return found
+        nats[mine] = (normalisers[rows] - chosen).double().cpu().numpy()
+    return nats
 
 
 def _head(decoder: nn.Linear, hidden: Tensor, logits: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
-    """Log-sum-exp of each row, and the logits at some places; `logits` is room to compute in."""
+    """Return the log-sum-exp of each row, and the logits at (rows, columns). `logits` is a buffer that is overwritten."""
     torch.addmm(decoder.bias, hidden, decoder.weight.T, out=logits)
     chosen = logits[rows, columns]
     highest = logits.amax(1, keepdim=True)

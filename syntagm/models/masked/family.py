@@ -1,11 +1,11 @@
-"""The family `masked`: what it has and what can be chosen."""
+"""The declaration of the family `masked`."""
 
 from syntagm.models.family import Family, Scoring
 from syntagm.models.hugging_face.options import ARCHITECTURES, DTYPE, PERMISSIONS, PROGRAMS, batch
 from syntagm.models.masked.masking import KINDS
 from syntagm.models.option import DEVICE, NO_YES, Choice, Fixed, Option, Value
 
-# Tokens a batch on a processor.
+# Default number of tokens in a batch on a CPU.
 BATCH = 4_096
 
 FAMILY = Family(
@@ -17,22 +17,22 @@ FAMILY = Family(
             "masking",
             Choice(tuple(Value(kind.name, kind.help, kind.words, kind.references) for kind in KINDS)),
             KINDS[0].name,
-            "what is masked when a token is asked about; always said in the model's name.",
+            "which tokens are masked when a token is scored. Always part of the model's name.",
             always_named=True,
         ),
         Option(
             "masks",
             Choice((
-                Value("one", "of one token"),
-                Value("several", "also of several, with a mask for each of their tokens, unmasked from left to right"),
+                Value("one", "only candidates of one token"),
+                Value("several", "also candidates of several tokens, with a mask for each, unmasked from left to right"),
             )),
             "one",
-            "blanks: which candidates have bits.",
+            "for gaps: which candidates are scored.",
             gaps_only=True,
         ),
         Option(
             "regions", NO_YES, "no",
-            "are predictions about parts of a sentence computed, from sums of pseudo-surprisals?",
+            "whether predictions about parts of a sentence are computed, from sums of pseudo-surprisals",
         ),
         Fixed("bos", Value("yes")),
         Fixed("eos", Value("no")),

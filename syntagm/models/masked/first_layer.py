@@ -1,7 +1,7 @@
-"""What the first layer of a BERT or one of its kin multiplies each token by, computed once for each token and place.
+"""Queries, keys and values of the first layer of BERT-like models, computed once for each token and position.
 
-What it is given depends on a token and its place alone, and the rows of a text differ by a mask, so nearly all of its queries,
-keys and values repeat. A probe says whether the numbers are the model's own.
+The input of the first layer depends only on the token and its position, and the rows of a text differ in one mask. So nearly
+all of its queries, keys and values are repeated. A probe checks that the results are those of the original model.
 """
 
 import contextlib
@@ -15,25 +15,25 @@ from syntagm.models.masked.last_layer import layers
 
 
 def first_layer(model: Any) -> Any | None:
-    """The first layer, if it has the parts of BERT's, is not the last, and stands on a processor; else None."""
-    # On a graphics card finding the repeats costs more than they do.
-    found = layers(model) if model.device.type == "cpu" else []
-    return found[0] if len(found) > 1 else None
+    """Return the first layer if it is built like BERT's, is not the only one, and is on a CPU; else None."""
+    # On a GPU, finding the repeats takes longer than computing them.
+    all_layers = layers(model) if model.device.type == "cpu" else []
+    return all_layers[0] if len(all_layers) > 1 else None
 
 
 @contextlib.contextmanager
 def once(layer: Any, tokens: torch.Tensor) -> Iterator[None]:
-    """Within, queries, keys and values of the layer are computed once for each token number and place of `tokens`."""
+    """During the block, compute the layer's queries, keys and values once for each token id and position in `tokens`."""
     width = tokens.shape[1]
     distinct, which = torch.unique(tokens * width + torch.arange(width), return_inverse=True)
-    # Where one of each stands.
-    place = torch.empty(len(distinct), dtype=torch.long)
-    place[which.flatten()] = torch.arange(tokens.numel())
+    # An occurrence of each distinct pair.
+    occurrence = torch.empty(len(distinct), dtype=torch.long)
+    occurrence[which.flatten()] = torch.arange(tokens.numel())
     parts = [getattr(layer.attention.self, name) for name in ("query", "key", "value")]
     for part in parts:
 
         def forward(hidden: torch.Tensor, part: Any = part) -> torch.Tensor:
-            return embedding(which, linear(hidden.flatten(0, 1)[place], part.weight, part.bias))
+            return embedding(which, linear(hidden.flatten(0, 1)[occurrence], part.weight, part.bias))
 
         part.forward = forward
     try:

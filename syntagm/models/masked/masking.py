@@ -1,7 +1,7 @@
-"""Kinds of masking: which tokens of a text a masked model does not see when one of them is asked about.
+"""Kinds of masking: which tokens of a text are masked when one of them is scored.
 
-A kind is one record here. The option `masking`, its help and table, the methods paragraph, citations, names and signatures derive
-from the records; nothing else knows their names.
+Each kind is a record in this file. The option `masking`, its help and table, methods paragraphs, citations, names and
+signatures all derive from these records.
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ class Masking:
 
     Arguments:
         name: the value of the option `masking`.
-        hidden: the rule. From a text and the index of one of its tokens to the places (in `Framed.inputs`) that are masked when
-            that token is asked about, its own among them; shape (masks,).
+        hidden: function from a text and the index of the scored token to the positions (in `Framed.inputs`) to mask,
+            including the scored token's own; shape (masks,).
         help: what is masked, in Markdown.
-        words: what is masked, as a methods paragraph says it after "masking".
+        words: what is masked, to follow "masking" in a methods paragraph.
         references: keys of the bibliography.
     """
 
@@ -36,28 +36,28 @@ class Masking:
 
 
 def token(text: "Framed", index: int) -> NDArray[np.int64]:
-    """Return the place of a token alone."""
+    """Return the position of the token itself."""
     return text.places[index : index + 1]
 
 
 def rest_of_word(text: "Framed", index: int) -> NDArray[np.int64]:
-    """Return the places of a token and of the tokens of its word after it."""
-    other = np.flatnonzero(text.words[index:] != text.words[index])
-    return text.places[index : index + (int(other[0]) if len(other) else len(text.words))]
+    """Return the positions of the token and of the later tokens of its word."""
+    other_words = np.flatnonzero(text.words[index:] != text.words[index])
+    return text.places[index : index + (int(other_words[0]) if len(other_words) else len(text.words))]
 
 
 KINDS = (
     Masking(
         "token",
         token,
-        "each token is masked alone, and its bits are those of the token under the mask (Salazar et al. 2020)",
+        "only the scored token is masked (Salazar et al. 2020)",
         "one token at a time",
     ),
     Masking(
         "word",
         rest_of_word,
-        "the later tokens of its word are masked, too (Kauf & Ivanova 2023), so that the end of a rare word does not give its "
-        "beginning away. A word is what the tokenizer's own division of the text makes one",
+        "the later tokens of its word are masked, too (Kauf & Ivanova 2023), so that the end of a rare word does not give away "
+        "its beginning. Words are those of the tokenizer's pre-tokenisation",
         "a token and the rest of its word",
         ("kauf-ivanova-2023-better",),
     ),

@@ -1,10 +1,10 @@
-"""Any Hugging Face masked language model: BERT, RoBERTa, DistilBERT, DeBERTa, ModernBERT, ELECTRA's generator and others.
+"""Hugging Face masked language models: BERT, RoBERTa, DistilBERT, DeBERTa, ModernBERT, ELECTRA's generator and others.
 
-`masked:./folder`, `masked:org/name@revision`.
+Names: `masked:./folder`, `masked:org/name@revision`.
 
-A token's surprisal is that of the token under its mask, given all the text around it, on both sides; the sum over a text is its
-pseudo-log-likelihood, not the probability of the text. The symbols around a text are never scored. Of a text that is longer
-than the model's positions all tokens are nan: undefined, and counted.
+A token's surprisal is that of the token under its mask, given the text on both sides. The sum over a text is its negative
+pseudo-log-likelihood, not the surprisal of the text. Special symbols around a text are never scored. If a text is longer than
+the model's positions, the surprisals of all its tokens are undefined (nan).
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from syntagm.models.masked.probe import probed
 from syntagm.models.masked.rows import plan
 
 SCORER = "masked 1"
-# Tokens scored at a time, which stand in memory.
+# Number of tokens whose rows are planned at a time, to limit memory.
 _TOKENS = 1 << 16
 _BLOCK = 1 << 19
 
@@ -41,9 +41,9 @@ class Masked(LanguageModel):
     """A masked transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
 
     Attributes:
-        tokenizer: from texts to token numbers.
-        forward: from rows of token numbers to logits at their masks.
-        filler: fills gaps.
+        tokenizer: the tokenizer.
+        forward: the forward passes.
+        filler: the filler of gaps.
     """
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
@@ -63,8 +63,8 @@ class Masked(LanguageModel):
         self.settings = FAMILY.scoring_settings(chosen, dtype=spelled(model.dtype))
         self._sample = sample(model)
         code = hash_code(model)
-        rests = [SCORER, weights, code, self.forward.mask, tokenizer.unk_token_id, self.settings]
-        self.fingerprint = hashlib.sha256(json.dumps(rests).encode()).hexdigest()
+        dependencies = [SCORER, weights, code, self.forward.mask, tokenizer.unk_token_id, self.settings]
+        self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
             "architecture": model.config.model_type,
             "weights": weights,
@@ -86,72 +86,76 @@ class Masked(LanguageModel):
         return self.forward.model
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """The pseudo-surprisals of each text; see `LanguageModel.score`."""
+        """Compute the pseudo-surprisals of each text; see `LanguageModel.score`."""
         refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)
         distinct = list(repeats)
         framed = list(frame(self.tokenizer, distinct, self.name))
-        highest = max((int(one.inputs.max(initial=0)) for one in framed), default=0)
+        highest = max((int(text_frame.inputs.max(initial=0)) for text_frame in framed), default=0)
         self.forward.refuse_beyond(highest, self.tokenizer, self.name)
-        bits = [np.full(len(one.places), np.nan) for one in framed]
-        for some in _portions(framed):
-            for finished in self._score(framed, some, bits):
+        bits = [np.full(len(text_frame.places), np.nan) for text_frame in framed]
+        for portion in _portions(framed):
+            for finished in self._score(framed, portion, bits):
                 if done and finished:
                     done(sum(repeats[distinct[index]] for index in finished))
         answers = {
-            text: Surprisals(text, one.tokens.starts, number, one.tokens.in_vocabulary)
-            for text, one, number in zip(distinct, framed, bits, strict=True)
+            text: Surprisals(text, text_frame.tokens.starts, number, text_frame.tokens.in_vocabulary)
+            for text, text_frame, number in zip(distinct, framed, bits, strict=True)
         }
         for text in texts:
             yield answers[text]
 
     def _score(
-        self, framed: Sequence[Framed], some: range, bits: Sequence[NDArray[np.float64]]
+        self, framed: Sequence[Framed], portion: range, bits: Sequence[NDArray[np.float64]]
     ) -> Iterator[Sequence[int]]:
-        """Fill in the bits of some texts, and say batch by batch which of them are finished."""
-        left = {index: len(framed[index].places) for index in some if self.forward.fits(len(framed[index].inputs))}
-        yield [index for index in some if not left.get(index)]
-        made = plan([(index, framed[index]) for index in left], self.forward.mask, self._masking.hidden)
-        for batch, logits in self.forward.logits(made.rows):
-            asked = [(row, *one) for row, number in enumerate(batch) for one in made.asked[number]]
-            rows, owners, indices, targets = map(list, zip(*asked, strict=True))
+        """Fill in the bits of a portion of the texts. Yield after each batch the indices of the finished texts."""
+        remaining = {
+            index: len(framed[index].places) for index in portion if self.forward.fits(len(framed[index].inputs))
+        }
+        yield [index for index in portion if not remaining.get(index)]
+        rows_plan = plan([(index, framed[index]) for index in remaining], self.forward.mask, self._masking.hidden)
+        for batch, logits in self.forward.logits(rows_plan.rows):
+            scored = [(row, *target) for row, number in enumerate(batch) for target in rows_plan.targets[number]]
+            rows, owners, indices, targets = map(list, zip(*scored, strict=True))
             for owner, index, value in zip(owners, indices, _bits(logits, rows, targets), strict=True):
                 bits[owner][index] = value
-                left[owner] -= 1
-            yield [owner for owner in dict.fromkeys(owners) if not left[owner]]
+                remaining[owner] -= 1
+            yield [owner for owner in dict.fromkeys(owners) if not remaining[owner]]
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """The surprisal of each candidate under one mask in its place; see `LanguageModel.fill`.
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate under one mask; see `LanguageModel.fill`.
 
-        The softmax runs over the whole vocabulary, so that a candidate competes with every other piece. A candidate of several
-        tokens is nan, or with `masks=several` the sum over as many masks, unmasked from left to right: an estimate that can't
-        be compared with those of words of other lengths. `above` and `below` are nan for it.
+        The softmax runs over the whole vocabulary, so a candidate competes with every other token. A candidate of several
+        tokens is nan. With `masks=several` its surprisal is the sum over as many masks, unmasked from left to right, which
+        can't be compared between candidates of different lengths. `above` and `below` are nan for such a candidate.
         """
         refuse_change(self.module, self._sample, self.name)
-        yield from self.filler.fill(blanks, done)
+        yield from self.filler.fill(gaps, done)
 
 
 def load(path: str, **options: str) -> Masked:
     """Load a masked language model and its tokenizer.
 
     Raises:
-        UsageError: an option can't be taken.
-        ModelError: it can't be found, or is not what it should be: pickled weights, code of its own, missing weights.
+        UsageError: an option is invalid.
+        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
     """
     model, tokenizer, label, weights = read("masked", path, FAMILY.choose(options), FAMILY.bundled)
     return Masked(model, tokenizer, label, options, weights)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
-    """A live model, for example inside a training loop, as a language model of this package.
+    """Make a language model of a transformers model in memory, for example inside a training loop.
 
     Arguments:
-        model: a transformers model with a masked-language-model head, in evaluation mode. It is used where and as it is.
-        label: what to call it in results. Call this again after a training step: the fingerprint is of these weights.
-        options: those of the family that are not about loading.
+        model: a transformers model with a masked-language-model head, in evaluation mode. It is neither copied nor moved.
+        tokenizer: its fast tokenizer.
+        label: name of the model in results. Call this again after a training step, since the fingerprint depends on the
+            weights.
+        options: options of the family that are not about loading.
 
     Raises:
-        UsageError: an option can't be taken, or the model is in training mode.
+        UsageError: an option is invalid, or the model is in training mode.
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
@@ -159,7 +163,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
 
 
 def _before(tokenizer: Any, name: str) -> str:
-    """The symbols that the tokenizer puts before a text, as they are written."""
+    """Return the special symbols that the tokenizer adds before a text."""
     [framed] = frame(tokenizer, ["a"], name)
     first = int(framed.places[0]) if len(framed.places) else 0
     symbols = tokenizer.convert_ids_to_tokens(framed.inputs[:first].tolist())
@@ -167,20 +171,20 @@ def _before(tokenizer: Any, name: str) -> str:
 
 
 def _portions(framed: Sequence[Framed]) -> Iterator[range]:
-    """Texts in order, so many tokens at a time."""
+    """Split the texts into ranges with a limited number of tokens."""
     first = tokens = 0
-    for index, one in enumerate(framed):
-        if index > first and tokens + len(one.places) > _TOKENS:
+    for index, text_frame in enumerate(framed):
+        if index > first and tokens + len(text_frame.places) > _TOKENS:
             yield range(first, index)
             first, tokens = index, 0
-        tokens += len(one.places)
+        tokens += len(text_frame.places)
     if framed:
         yield range(first, len(framed))
 
 
 def _bits(logits: torch.Tensor, rows: Sequence[int], targets: Sequence[int]) -> list[float]:
-    """The surprisal of one target a row, in bits; rows may be asked several times."""
-    # In blocks that stay in a processor's cache.
+    """Return the surprisal of each target in its row, in bits; rows may be repeated."""
+    # Blocks that fit into the CPU's cache.
     block = len(logits) if logits.device.type != "cpu" else max(1, _BLOCK // logits.shape[-1])
     total = torch.cat([part.logsumexp(-1) for part in torch.split(logits, block)])
     found: list[float] = ((total[rows] - logits[rows, targets]).double() / math.log(2)).tolist()

@@ -1,4 +1,4 @@
-"""How long a text may be for a masked model."""
+"""The maximum length of a text for masked models."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import torch
 
 
 def limit(model: Any) -> int:
-    """Return how many inputs the model's positions allow."""
+    """Return the largest number of inputs that the model has positions for."""
     for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
-        found = getattr(model.config, name, None)
-        if isinstance(found, int) and found > 0:
+        positions = getattr(model.config, name, None)
+        if isinstance(positions, int) and positions > 0:
             break
     else:
         return 1 << 30
@@ -17,7 +17,11 @@ def limit(model: Any) -> int:
     for table in model.modules():
         if table is words:
             continue
-        # RoBERTa and its kin count positions from the one after that of padding.
-        if isinstance(table, torch.nn.Embedding) and table.num_embeddings == found and table.padding_idx is not None:
-            return found - table.padding_idx - 1
-    return found
+        # RoBERTa-like models count positions from the one after the padding index.
+        if (
+            isinstance(table, torch.nn.Embedding)
+            and table.num_embeddings == positions
+            and table.padding_idx is not None
+        ):
+            return positions - table.padding_idx - 1
+    return positions

@@ -1,4 +1,4 @@
-"""Find out what a masked model can take, by asking the same alone and in company."""
+"""The probe of a masked model: which ways of computing in batches give the same numbers as single computation."""
 
 import math
 from typing import Any
@@ -17,7 +17,12 @@ _LENGTHS = (12, 9, 6)
 
 
 def probed(model: Any, mask: int, budget: int) -> MaskedForward:
-    """Return the forward passes of a model, in the fastest way that gives the numbers of single computation.
+    """Return the forward passes of a model, in the fastest way that gives the same numbers as single computation.
+
+    Arguments:
+        model: a transformers model.
+        mask: token id of the mask.
+        budget: largest number of tokens in a batch.
 
     Raises:
         ModelError: there is no such way.
@@ -29,19 +34,19 @@ def probed(model: Any, mask: int, budget: int) -> MaskedForward:
 
 
 def _probe(forward: MaskedForward) -> None:
-    """Set `first`, `last`, `direct_head`, `vocabulary`, `symbols` and `noise`.
+    """Set `first`, `last`, `direct_head`, `vocabulary`, `symbols` and `numerical_error`.
 
     Raises:
-        ModelError: neither way of batching gives the numbers of single computation.
+        ModelError: no way of batching gives the same numbers as single computation.
     """
     texts = _texts(forward)
     rows = [row for text in texts for row in text]
     with torch.inference_mode():
-        alone = [_alone(forward, row) for row in rows]
-    forward.vocabulary = alone[0].shape[-1]
+        single_logits = [_alone(forward, row) for row in rows]
+    forward.vocabulary = single_logits[0].shape[-1]
     forward.symbols = min(forward.symbols, forward.vocabulary)
     targets = [int(row.inputs[row.place]) for row in rows]
-    single = _bits(torch.stack(alone), targets)
+    single = _bits(torch.stack(single_logits), targets)
     for first, last, direct in _ways(forward):
         forward.first, forward.last, forward.direct_head = first, last, direct
         if (batched := _batched(forward, rows, targets)) is not None and _same(forward, batched, single):
@@ -54,13 +59,13 @@ def _probe(forward: MaskedForward) -> None:
 
 
 def _ways(forward: MaskedForward) -> list[tuple[Any, Any, bool]]:
-    """What may be computed once, and what at the asked places only: first layer, last layer and head, or fewer of them."""
+    """Return combinations of optimised first layer, last layer and head to try, from the fastest to the plainest."""
     first, last = forward.first, forward.last
     return list(dict.fromkeys([(first, last, True), (None, last, True), (None, None, True), (None, None, False)]))
 
 
 def _texts(forward: MaskedForward) -> list[list[Row]]:
-    """Random texts of several lengths; a row for each place."""
+    """Return the rows of random texts of several lengths, one row for each position."""
     draw = np.random.default_rng(20)
     no_words = (forward.mask, forward.model.config.pad_token_id)
     kept = [number for number in range(min(forward.symbols, 1 << 16)) if number not in no_words]
@@ -72,7 +77,7 @@ def _texts(forward: MaskedForward) -> list[list[Row]]:
 
 
 def _alone(forward: MaskedForward, row: Row) -> torch.Tensor:
-    """The logits at a row's place by the model's own forward pass, alone, without attention mask."""
+    """Compute the logits at a row's position by the model's own forward pass, without a batch or attention mask."""
     tokens = torch.from_numpy(row.tokens(forward.mask))[None].to(forward.device)
     logits: torch.Tensor = forward.model(input_ids=tokens).logits[0, row.place]
     return logits.to(forward.wide)
@@ -84,23 +89,23 @@ def _bits(logits: torch.Tensor, targets: list[int]) -> NDArray[np.float64]:
 
 
 def _batched(forward: MaskedForward, rows: list[Row], targets: list[int]) -> NDArray[np.float64] | None:
-    found = np.full(len(rows), np.nan)
-    # All of one length in one batch.
+    bits = np.full(len(rows), np.nan)
+    # All rows of one length go into one batch.
     budget, forward.budget = forward.budget, max(forward.budget, max(_LENGTHS) ** 2)
     try:
         for batch, logits in forward.logits(rows):
-            found[batch] = _bits(logits, [targets[index] for index in batch])
+            bits[batch] = _bits(logits, [targets[index] for index in batch])
     except ModelError:  # no memory for a single row
         raise
-    except Exception:  # any failure means that this way is not open to this architecture
+    except Exception:  # any failure means that this way does not work for this architecture
         return None
     finally:
         forward.budget = min(budget, forward.budget)
-    return found
+    return bits
 
 
 def _same(forward: MaskedForward, batched: NDArray[np.float64], single: NDArray[np.float64]) -> bool:
-    """Equal up to rounding; in types of low precision, up to a tenth of a bit a token on average."""
+    """Tell if bits are equal up to rounding; with low-precision dtypes, up to 0.1 bits per token on average."""
     if not (np.isfinite(batched).all() and np.isfinite(single).all()):
         return False
     difference = np.abs(batched - single)
@@ -110,5 +115,5 @@ def _same(forward: MaskedForward, batched: NDArray[np.float64], single: NDArray[
 
 
 def _furthest(differences: NDArray[np.float64], lengths: list[int]) -> float:
-    """The largest difference in the sum over a text."""
+    """Return the largest difference between sums over a text."""
     return float(max(abs(part.sum()) for part in np.split(differences, np.cumsum(lengths)[:-1])))

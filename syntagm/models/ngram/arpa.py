@@ -1,7 +1,7 @@
-r"""ARPA files: back-off models as text, as KenLM, SRILM and others write and read them; gzipped where the name ends in .gz.
+r"""Writing of ARPA files, the text format for back-off models of KenLM, SRILM and others; gzipped if the name ends in .gz.
 
     \data\         then a line for each order: ngram ORDER=NUMBER OF N-GRAMS
-    \1-grams:      log10 p, tab, the words with blanks between, tab, log10 of the back-off weight if there is one
+    \1-grams:      log10 p, tab, the words separated by spaces, and optionally tab, log10 of the back-off weight
     \end\
 """
 
@@ -24,22 +24,24 @@ _ROWS = 200_000
 
 
 def write(ngrams: Ngrams, path: Path) -> None:
-    """Write a model as an ARPA file, numbers in the shortest decimals that give the same 32 bits back, as lmplz does.
+    """Write a model as an ARPA file. Like lmplz, use the shortest decimals that round to the same 32-bit floats.
 
     Raises:
-        ModelError: a word with white space in it, which the format can't hold.
+        ModelError: a word has white space in it, which the format does not allow.
         RunError: the disk is full, or the folder can't be written.
     """
-    if odd := next((word for word in ngrams.words if word.split() != [word]), None):
-        raise ModelError(str(path), f"the word {odd!r}", "words without white space", "ARPA files can't hold it.")
-    atomic.write_parts(path, _packed(_parts(ngrams)) if path.suffix == ".gz" else _parts(ngrams))
+    if word := next((word for word in ngrams.words if word.split() != [word]), None):
+        raise ModelError(
+            str(path), f"the word {word!r}", "words without white space", "The ARPA format does not allow it."
+        )
+    atomic.write_parts(path, _gzipped(_parts(ngrams)) if path.suffix == ".gz" else _parts(ngrams))
 
 
-def _packed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    packer = zlib.compressobj(wbits=31)
+def _gzipped(parts: Iterable[bytes]) -> Iterator[bytes]:
+    compressor = zlib.compressobj(wbits=31)
     for part in parts:
-        yield packer.compress(part)
-    yield packer.flush()
+        yield compressor.compress(part)
+    yield compressor.flush()
 
 
 def _parts(ngrams: Ngrams) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Read ARPA files strictly: whatever is not as it should be is refused with its line."""
+"""Strict reading of ARPA files: invalid lines are refused with their number."""
 
 import gzip
 import io
@@ -32,15 +32,15 @@ def read(path: Path) -> Ngrams:
     """Read an ARPA file, gzipped or not.
 
     Raises:
-        ModelError: it can't be read, or is not a whole ARPA file; the message names the line.
+        ModelError: the file can't be read, or is not a complete ARPA file; the message names the line.
     """
     reader = _Reader(path)
     try:
         with open(path, "rb") as file:
-            packed = file.read(2) == _GZIP
+            gzipped = file.read(2) == _GZIP
             file.seek(0)
-            reader.file = gzip.GzipFile(fileobj=file) if packed else file
-            words, listed = reader.everything()
+            reader.file = gzip.GzipFile(fileobj=file) if gzipped else file
+            words, listed = reader.whole_file()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise reader.refusal(f"damaged gzip data ({error})", "a whole file", "Copy or download it again.") from None
     except OSError as error:
@@ -49,7 +49,7 @@ def read(path: Path) -> Ngrams:
 
 
 class _Reader:
-    """Reads lines and knows which it is at."""
+    """A reader of lines that counts them."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.line = path, 0
@@ -58,8 +58,8 @@ class _Reader:
     def refusal(self, found: str, expected: str, cure: str = "", line: int = 0) -> ModelError:
         return ModelError(f"ngram:{self.path}, line {line or self.line}", found, expected, cure)
 
-    def everything(self) -> tuple[list[str], list[Listed]]:
-        """The words and the n-grams of each order, in the order of the file."""
+    def whole_file(self) -> tuple[list[str], list[Listed]]:
+        """Read the words and the n-grams of each order, in the order of the file."""
         counts, heading = self._counts()
         words: list[str] = []
         listed: list[Listed] = []
@@ -74,27 +74,27 @@ class _Reader:
 
     def _expect(self, line: bytes, expected: str) -> None:
         if line != expected.encode():
-            raise self.refusal(_shown(line), expected, "Do the counts at the top say how many n-grams there are?")
+            raise self.refusal(_shown(line), expected, "Are the counts at the top correct?")
 
     def _counts(self) -> tuple[list[int], bytes]:
-        """How many n-grams of each order there are, and the line after that."""
+        """Read the number of n-grams of each order; return the numbers, and the line after them."""
         line = self._next()
         while line.startswith(b"#"):
-            # Other programs write remarks here, and only here.
+            # Some programs write comments here, and only here.
             line = self._next()
         if line != b"\\data\\":
             raise self.refusal(_shown(line), "\\data\\, at most with lines that begin with # before it")
         counts: list[int] = []
-        while found := _COUNT.fullmatch(line := self._next()):
-            if int(found[1]) != len(counts) + 1:
+        while match := _COUNT.fullmatch(line := self._next()):
+            if int(match[1]) != len(counts) + 1:
                 raise self.refusal(_shown(line), f"ngram {len(counts) + 1}=")
-            counts.append(int(found[2]))
+            counts.append(int(match[2]))
         if not counts:
             raise self.refusal(_shown(line), "ngram 1=")
         return counts, line
 
     def _next(self) -> bytes:
-        """The next line that is not blank, without white space around it."""
+        """Read the next line that is not empty; return it without white space around it."""
         for line in self._lines():
             if stripped := line.strip():
                 return stripped
@@ -104,34 +104,34 @@ class _Reader:
         while line := self.file.readline(_LONGEST + 1):
             self.line += 1
             if len(line) > _LONGEST:
-                raise self.refusal(f"a line of more than {_LONGEST:,} bytes", "one n-gram a line")
+                raise self.refusal(f"a line of more than {_LONGEST:,} bytes", "one n-gram per line")
             yield line
 
     def _section(self, order: int, count: int, words: list[str], highest: bool) -> Iterator[Listed]:
-        """The n-grams of one order, part by part. Unigrams are appended to `words`."""
+        """Read the n-grams of one order in parts. Unigrams are appended to `words`."""
         import polars as pl
 
-        known = pl.Enum(words) if order > 1 else None
+        vocabulary = pl.Enum(words) if order > 1 else None
         for done in range(0, count, _ROWS):
-            first, wanted = self.line + 1, min(_ROWS, count - done)
-            lines = list(islice(self._lines(), wanted))
+            first, size = self.line + 1, min(_ROWS, count - done)
+            lines = list(islice(self._lines(), size))
             table = self._table(lines, first, order)
-            if highest and len(odd := np.flatnonzero(table["weight"].to_numpy())):
-                found = _shown(lines[odd[0]].rstrip())
-                raise self.refusal(found, "no back-off weight at the highest order", line=first + int(odd[0]))
-            if len(lines) < wanted:
+            if highest and len(weighted := np.flatnonzero(table["weight"].to_numpy())):
+                shown = _shown(lines[weighted[0]].rstrip())
+                raise self.refusal(shown, "no back-off weight at the highest order", line=first + int(weighted[0]))
+            if len(lines) < size:
                 raise self.refusal("the end of the file", f"{count:,} n-grams of order {order}", "It is cut short.")
-            if known is None:
+            if vocabulary is None:
                 columns = self._unigrams(table["words"], words)
             else:
-                columns = self._numbers(table["words"], known, order, first)
+                columns = self._numbers(table["words"], vocabulary, order, first)
             yield Listed(columns, table["log"].to_numpy(), table["weight"].to_numpy())
         if len(set(words)) < len(words):
             [(word, _)] = Counter(words).most_common(1)
-            raise self.refusal(f"the word {word!r} twice before here", "each word once among the 1-grams")
+            raise self.refusal(f"the word {word!r} twice before this line", "each word once among the 1-grams")
 
     def _table(self, lines: list[bytes], first: int, order: int) -> "pl.DataFrame":
-        """Columns log, words, weight, of so many lines."""
+        """Parse lines into a table with the columns log, words, weight."""
         import polars as pl
 
         text = pl.Series("line", self._text(lines, first))
@@ -142,46 +142,50 @@ class _Reader:
             pl.col("field_2").fill_null("0").cast(pl.Float32, strict=False).alias("weight"),
             pl.col("field_3").is_null().alias("three"),
         )
-        # -inf is a weight, too: a discount of 0 leaves nothing to the lower order, and lmplz writes it so.
-        weighed = (pl.col("weight") < np.inf) & pl.col("weight").is_not_nan()
-        good = (pl.col("log") <= 0) & pl.col("log").is_not_nan() & weighed & pl.col("three")
-        wrong = table.select((good & pl.col("words").is_not_null()).fill_null(False).not_()).to_series().arg_true()
-        if len(wrong):
-            self._refuse(lines, wrong[0], first, order)
+        # -inf is a valid weight: lmplz writes it if a discount of 0 leaves no probability mass to the lower order.
+        valid_weight = (pl.col("weight") < np.inf) & pl.col("weight").is_not_nan()
+        valid = (pl.col("log") <= 0) & pl.col("log").is_not_nan() & valid_weight & pl.col("three")
+        invalid = table.select((valid & pl.col("words").is_not_null()).fill_null(False).not_()).to_series().arg_true()
+        if len(invalid):
+            self._refuse(lines, invalid[0], first, order)
         return table
 
     def _refuse(self, lines: list[bytes], index: int, first: int, order: int) -> None:
-        expected = f"log10 p (0 or less), tab, {order} word{'s' * (order > 1)}, and perhaps tab and a back-off weight"
+        expected = (
+            f"log10 p (0 or less), tab, {order} word{'s' * (order > 1)}, and optionally tab and a back-off weight"
+        )
         raise self.refusal(_shown(lines[index].rstrip(b"\r\n")), expected, line=first + index)
 
     def _text(self, lines: list[bytes], first: int) -> list[str]:
         try:
             return [line.decode() for line in lines]
         except UnicodeDecodeError as error:
-            found = next(index for index, line in enumerate(lines) if line == error.object)
-            raise self.refusal("bytes that are not UTF-8", "UTF-8", line=first + found) from None
+            invalid = next(index for index, line in enumerate(lines) if line == error.object)
+            raise self.refusal("bytes that are not UTF-8", "UTF-8", line=first + invalid) from None
 
-    def _unigrams(self, found: "pl.Series", words: list[str]) -> Numbers:
-        """Number the words, in the order of the file."""
-        if len(odd := found.str.contains(r"^$|[ \r]").arg_true()):
-            line = self.line - len(found) + 1 + odd[0]
-            raise self.refusal(repr(found[odd[0]]), "one word, without blanks", line=line)
-        words.extend(found)
-        return np.arange(len(words) - len(found), len(words), dtype=np.int32)[:, None]
+    def _unigrams(self, column: "pl.Series", words: list[str]) -> Numbers:
+        """Append the words to `words`; return their ids, in the order of the file."""
+        if len(invalid := column.str.contains(r"^$|[ \r]").arg_true()):
+            line = self.line - len(column) + 1 + invalid[0]
+            raise self.refusal(repr(column[invalid[0]]), "one word, without spaces", line=line)
+        words.extend(column)
+        return np.arange(len(words) - len(column), len(words), dtype=np.int32)[:, None]
 
-    def _numbers(self, found: "pl.Series", known: "pl.Enum", order: int, first: int) -> Numbers:
-        """The numbers of the words of n-grams."""
+    def _numbers(self, column: "pl.Series", vocabulary: "pl.Enum", order: int, first: int) -> Numbers:
+        """Return the ids of the words of n-grams."""
         import polars as pl
 
-        fields = found.str.splitn(" ", order + 1).struct.unnest()
-        if len(odd := fields[f"field_{order}"].is_not_null().arg_true()):
-            raise self.refusal(repr(found[odd[0]]), f"{order} words, with single blanks between", line=first + odd[0])
+        fields = column.str.splitn(" ", order + 1).struct.unnest()
+        if len(too_long := fields[f"field_{order}"].is_not_null().arg_true()):
+            raise self.refusal(
+                repr(column[too_long[0]]), f"{order} words, separated by single spaces", line=first + too_long[0]
+            )
         spelled = [pl.col(f"field_{index}") for index in range(order)]
-        numbers = fields.select(word.cast(known, strict=False).to_physical().cast(pl.Int32) for word in spelled)
-        wrong = numbers.select(pl.any_horizontal(pl.all().is_null())).to_series().arg_true()
-        if len(wrong):
-            expected = f"{order} words, each among the 1-grams, with single blanks between"
-            raise self.refusal(repr(found[wrong[0]]), expected, line=first + wrong[0])
+        numbers = fields.select(word.cast(vocabulary, strict=False).to_physical().cast(pl.Int32) for word in spelled)
+        unknown = numbers.select(pl.any_horizontal(pl.all().is_null())).to_series().arg_true()
+        if len(unknown):
+            expected = f"{order} words, each among the 1-grams, separated by single spaces"
+            raise self.refusal(repr(column[unknown[0]]), expected, line=first + unknown[0])
         return numbers.to_numpy()
 
 

@@ -1,4 +1,4 @@
-"""From the n-grams that a file lists, in any order, to sorted arrays."""
+"""Assembly of the n-grams of a file, in any order, into sorted arrays."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from syntagm.models.ngram.ngrams import END, START, UNKNOWN, Ngrams
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """The n-grams of one order, as a file lists them.
+    """The n-grams of one order, in the order of a file.
 
     Arguments:
-        words: shape (n-grams, order), int32: the numbers of their words, first to last.
+        words: shape (n-grams, order), int32: word ids, first to last.
         logs: shape (n-grams,), float32: log10 p of the last word given the others.
         weights: shape (n-grams,), float32: log10 of the back-off weight.
     """
@@ -26,41 +26,41 @@ class Listed:
 
     @staticmethod
     def joined(parts: Iterable["Listed"], order: int) -> "Listed":
-        """All parts as one."""
+        """Concatenate parts."""
         empty = Listed(np.zeros((0, order), np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
-        found = [empty, *parts]
+        parts = [empty, *parts]
         return Listed(
-            np.concatenate([part.words for part in found]),
-            np.concatenate([part.logs for part in found]),
-            np.concatenate([part.weights for part in found]),
+            np.concatenate([part.words for part in parts]),
+            np.concatenate([part.logs for part in parts]),
+            np.concatenate([part.weights for part in parts]),
         )
 
 
 def assemble(place: str, words: Sequence[str], listed: Sequence[Listed]) -> Ngrams:
-    """A model of the n-grams of a file.
+    """Make a model of the n-grams of a file.
 
-    The ends of some n-grams may be missing (SRILM prunes so): they are added, with the probability that they have anyway by
+    Suffixes of some n-grams may be missing, since SRILM prunes them. They are added with the probability that they have by
     backing off. If the unknown word is missing, its probability is 0.
 
     Arguments:
-        place: what to call the file in errors.
-        words: by number.
+        place: name of the file, for messages.
+        words: the words by id.
         listed: the n-grams of each order, from 1.
 
     Raises:
-        ModelError: an n-gram listed twice, no start or end symbol, or a start symbol that is not first.
+        ModelError: an n-gram is listed twice, there is no start or end symbol, or a start symbol is not first.
     """
     words, listed = _renumbered(place, words, listed)
     return _sorted(place, words, listed) or _whole(place, words, _closed(listed))
 
 
 def _renumbered(place: str, words: Sequence[str], listed: Sequence[Listed]) -> tuple[tuple[str, ...], list[Listed]]:
-    """Words and n-grams by the numbers of `Ngrams`: END, UNKNOWN, the others as they come, START."""
+    """Renumber words and n-grams as in `Ngrams`: END, UNKNOWN, the other words in order, START."""
     numbers = {word: number for number, word in enumerate(words)}
     for symbol in (START, END):
         if symbol not in numbers:
             raise ModelError(place, f"no {symbol} among the 1-grams", "start and end symbol")
-    # KenLM, too, takes this spelling for the unknown word.
+    # Like KenLM, accept this spelling of the unknown word, too.
     unknown = numbers.get(UNKNOWN, numbers.get("<UNK>"))
     special = [numbers[END], len(words) if unknown is None else unknown, numbers[START]]
     others = [number for number in range(len(words)) if number not in special]
@@ -76,54 +76,54 @@ def _renumbered(place: str, words: Sequence[str], listed: Sequence[Listed]) -> t
 
 
 def _whole(place: str, words: tuple[str, ...], listed: Sequence[Listed]) -> Ngrams:
-    made = _sorted(place, words, listed)
-    assert made is not None
-    return made
+    ngrams = _sorted(place, words, listed)
+    assert ngrams is not None
+    return ngrams
 
 
 def _sorted(place: str, words: tuple[str, ...], listed: Sequence[Listed]) -> Ngrams | None:
-    """The model, or None if an n-gram's end is missing."""
-    made = Ngrams(words, (), (), (listed[0].logs,), ())
+    """Sort the n-grams; return None if a suffix of an n-gram is missing."""
+    model = Ngrams(words, (), (), (listed[0].logs,), ())
     weights = listed[0].weights
     for ngrams in listed[1:]:
-        suffixes = made.located(ngrams.words[:, 1:])
+        suffixes = model.located(ngrams.words[:, 1:])
         if (suffixes < 0).any():
             return None
         keys = suffixes.astype(np.int64) * len(words) + ngrams.words[:, 0]
         rows = np.argsort(keys)
-        if len(twice := np.flatnonzero(np.diff(keys[rows]) == 0)):
-            spelled = " ".join(words[word] for word in ngrams.words[rows[twice[0]]])
+        if len(repeated := np.flatnonzero(np.diff(keys[rows]) == 0)):
+            spelled = " ".join(words[word] for word in ngrams.words[rows[repeated[0]]])
             raise ModelError(place, f"the n-gram {spelled!r} twice", "each n-gram once")
-        logs = _filled(made, weights, ngrams, suffixes)
-        made = Ngrams(
-            words, (*made.firsts, ngrams.words[rows, 0]), (*made.suffixes, suffixes[rows]),
-            (*made.probabilities, logs[rows]), (*made.backoffs, weights),
+        logs = _filled(model, weights, ngrams, suffixes)
+        model = Ngrams(
+            words, (*model.firsts, ngrams.words[rows, 0]), (*model.suffixes, suffixes[rows]),
+            (*model.probabilities, logs[rows]), (*model.backoffs, weights),
         )  # fmt: skip
         weights = ngrams.weights[rows]
-    return made
+    return model
 
 
 def _filled(
-    made: Ngrams, weights: NDArray[np.float32], ngrams: Listed, suffixes: NDArray[np.int32]
+    model: Ngrams, weights: NDArray[np.float32], ngrams: Listed, suffixes: NDArray[np.int32]
 ) -> NDArray[np.float32]:
-    """The probabilities of n-grams; of those added, by backing off to the order below, which has these back-off weights."""
+    """Return the probabilities of n-grams. Those of added n-grams are computed by backing off with `weights`."""
     added = np.flatnonzero(np.isnan(ngrams.logs))
     logs = ngrams.logs.copy()
-    contexts = made.located(ngrams.words[added, :-1])
-    logs[added] = made.probabilities[-1][suffixes[added]] + np.where(contexts >= 0, weights[contexts], np.float32(0))
+    contexts = model.located(ngrams.words[added, :-1])
+    logs[added] = model.probabilities[-1][suffixes[added]] + np.where(contexts >= 0, weights[contexts], np.float32(0))
     return logs
 
 
 def _closed(listed: Sequence[Listed]) -> list[Listed]:
-    """N-grams of each order with the ends of those one order above; what is added has the probability nan."""
-    found = list(listed)
-    for index in reversed(range(1, len(found) - 1)):
-        here = found[index]
-        ends = np.unique(found[index + 1].words[:, 1:], axis=0)
+    """Add to each order the missing suffixes of n-grams one order above, with the probability nan."""
+    closed = list(listed)
+    for index in reversed(range(1, len(closed) - 1)):
+        ngrams = closed[index]
+        suffixes = np.unique(closed[index + 1].words[:, 1:], axis=0)
         rows, first, counts = np.unique(
-            np.concatenate([here.words, ends]), axis=0, return_index=True, return_counts=True
+            np.concatenate([ngrams.words, suffixes]), axis=0, return_index=True, return_counts=True
         )
-        added = rows[(first >= len(here.words)) & (counts == 1)]
+        added = rows[(first >= len(ngrams.words)) & (counts == 1)]
         empty = np.zeros(len(added), np.float32)
-        found[index] = Listed.joined([here, Listed(added, empty + np.float32(np.nan), empty)], index + 1)
-    return found
+        closed[index] = Listed.joined([ngrams, Listed(added, empty + np.float32(np.nan), empty)], index + 1)
+    return closed

@@ -1,4 +1,4 @@
-"""A back-off model in memory, asked in batches."""
+"""Back-off models in memory, which score texts in batches."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.ngrams import END, START, Ngrams
-from syntagm.models.ngram.scorer import Asked, WordScorer
+from syntagm.models.ngram.scorer import Tokenisation, WordScorer
 from syntagm.models.words.vocabulary import Vocabulary
 
 SCORER = "ngram 1"
@@ -22,18 +22,20 @@ _ROOM = 500_000
 
 
 class BackOff(LanguageModel):
-    """N-grams with a vocabulary; made by `ngram.load`.
+    """An n-gram model with its vocabulary, made by `ngram.load`.
 
     Attributes:
-        ngrams: the n-grams themselves.
-        vocabulary: which words are known, and what the others are taken for.
+        ngrams: the n-grams.
+        vocabulary: the vocabulary, with classes of unknown words.
     """
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching: ClassVar[bool] = False
 
-    def __init__(self, ngrams: Ngrams, vocabulary: Vocabulary, name: str, digest: str, asked: Asked) -> None:
-        self._asked, self.name, self.bos = asked, name, START
+    def __init__(
+        self, ngrams: Ngrams, vocabulary: Vocabulary, name: str, digest: str, tokenisation: Tokenisation
+    ) -> None:
+        self._tokenisation, self.name, self.bos = tokenisation, name, START
         self.eos = self._scorer.end
         self.ngrams, self.vocabulary = ngrams, vocabulary
         self._numbers = self._known()
@@ -52,28 +54,28 @@ class BackOff(LanguageModel):
 
     @property
     def _scorer(self) -> WordScorer:
-        # Kept, it and the model would hold each other in memory.
-        return WordScorer(self, self.name, self._asked)
+        # Made anew each time: as an attribute, it would make a reference cycle with the model.
+        return WordScorer(self, self.name, self._tokenisation)
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """The surprisals of each text; see `LanguageModel.score`."""
+        """Compute the surprisals of each text; see `LanguageModel.score`."""
         return self._scorer.score(texts, done)
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """The surprisal of each candidate, given what stands before the blank; see `WordScorer.fill`."""
-        return self._scorer.fill(blanks, done)
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate, given the text before the gap; see `WordScorer.fill`."""
+        return self._scorer.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of the candidates are one word; see `LanguageModel.single`."""
+        """Tell which candidates are one word; see `LanguageModel.single`."""
         return self._scorer.single(words)
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Log10 p of words in sentences, and which are known; see `Source.logs`."""
+        """Compute log10 p of words in sentences; see `Source.logs`."""
         text, known = self._ids(words)
         return self.ngrams.logs(text), known
 
     def _ids(self, words: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """The numbers of words and of start and end symbols, and which are known."""
+        """Return the ids of words and of start and end symbols, and whether each is in the vocabulary."""
         ids = np.fromiter(map(self._numbers.get, words, repeat(_NEW)), np.int32, len(words))
         for place in np.flatnonzero(ids == _NEW).tolist():
             ids[place] = self._unknown(words[place])
@@ -81,7 +83,7 @@ class BackOff(LanguageModel):
         return np.where(known, ids, _NEW - 1 - ids), known
 
     def _unknown(self, word: str) -> int:
-        """The number that stands for an unknown word, below `_NEW`; kept, so that it is found like others from then on."""
+        """Return an id below `_NEW` that encodes the class of an unknown word. Cached, so it is found like other words."""
         if word not in self._numbers:
             if len(self._numbers) >= self._room:
                 self._numbers = self._known()
@@ -93,22 +95,22 @@ class BackOff(LanguageModel):
         return known | {END: 0, START: self.ngrams.start}
 
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """What may come next; see `Source.after`."""
+        """Compute log10 p of possible next words; see `Source.after`."""
         ids, known = self._ids([START, *before, *words])
         begin = len(before) + 1
-        history, asked = ids[:begin][-self.memory :], ids[begin:]
+        history, targets = ids[:begin][-self.memory :], ids[begin:]
         logs, ranked, sums = self._distribution(tuple(history.tolist()))
-        own = logs[asked]
+        own = logs[targets]
         first, after = np.searchsorted(ranked, -own), np.searchsorted(ranked, -own, "right")
         return np.stack([own, sums[first], sums[-1] - sums[after]]), known[begin:]
 
     @property
     def memory(self) -> int:
-        """How many words before it make a difference to the next."""
+        """The number of previous words that the next word depends on."""
         return max(1, self.ngrams.order - 1)
 
     def _distribution(self, history: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:
-        """Log10 p of all words; the same negated and sorted; and the sums of the probabilities before each of those."""
+        """Return log10 p of all words; the same negated and sorted; and the cumulative sums of these probabilities."""
         if history not in self._distributions:
             if len(self._distributions) >= _KEPT:
                 self._distributions.clear()

@@ -1,4 +1,4 @@
-"""An n-gram model as a folder: model.json, model.safetensors and vocabulary.txt; training.json says how it was made."""
+"""Folders of n-gram models: model.json, model.safetensors, vocabulary.txt, and training.json about the training."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ _TYPES = {"int32": "I32", "float32": "F32"}
 
 
 def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, training: Mapping[str, object]) -> None:
-    """Write a model. A model that stands in the folder is replaced once all of the new one is on the disk.
+    """Write a model. An existing model in the folder is replaced once the new one is completely on disk.
 
     Raises:
         RunError: the disk is full, or the folder can't be written.
@@ -60,19 +60,19 @@ def _hash(path: Path) -> str:
 
 
 def _arrays(ngrams: Ngrams) -> dict[str, NDArray[Any]]:
-    made: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
     for order in range(1, ngrams.order + 1):
         if order > 1:
-            made[f"firsts.{order}"] = ngrams.firsts[order - 2]
-            made[f"suffixes.{order}"] = ngrams.suffixes[order - 2]
-        made[f"probabilities.{order}"] = ngrams.probabilities[order - 1]
+            arrays[f"firsts.{order}"] = ngrams.firsts[order - 2]
+            arrays[f"suffixes.{order}"] = ngrams.suffixes[order - 2]
+        arrays[f"probabilities.{order}"] = ngrams.probabilities[order - 1]
         if order < ngrams.order:
-            made[f"backoffs.{order}"] = ngrams.backoffs[order - 1]
-    return made
+            arrays[f"backoffs.{order}"] = ngrams.backoffs[order - 1]
+    return arrays
 
 
 def _safetensors(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
-    """The file, part by part: its library would make a second copy of all in memory."""
+    """Yield the safetensors file in parts: its library would make a second copy of everything in memory."""
     head, end = {}, 0
     for name, values in arrays.items():
         begin, end = end, end + values.nbytes
@@ -85,56 +85,56 @@ def _safetensors(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
 
 
 def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
-    """Read a model: its n-grams, its vocabulary, how its text was divided into words, and a hash of it all.
+    """Read a model: n-grams, vocabulary, the option `tokens` of its training, and a hash of everything.
 
     Raises:
-        ModelError: a file is missing, damaged, or of another training.
+        ModelError: a file is missing, damaged, or from another training.
     """
     place = f"ngram:{folder}"
     head = check(folder)
-    known = vocabulary.read(folder / "vocabulary.txt")
-    ngrams = _ngrams(folder / "model.safetensors", head["order"], known)
+    words = vocabulary.read(folder / "vocabulary.txt")
+    ngrams = _ngrams(folder / "model.safetensors", head["order"], words)
     if (counts := [len(values) for values in ngrams.probabilities]) != head["ngrams"]:
         raise ModelError(
             place, f"{counts} n-grams by order", f"{head['ngrams']}, as model.json says", "Train it again."
         )
-    if wrong := _fault(ngrams):
+    if fault := _fault(ngrams):
         raise ModelError(
-            place, f"{wrong} in model.safetensors", "sorted n-grams and their logarithms", "Train it again."
+            place, f"{fault} in model.safetensors", "sorted n-grams and their logarithms", "Train it again."
         )
-    return ngrams, known, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
+    return ngrams, words, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
 
 
 def check(folder: Path) -> dict[str, Any]:
-    """What model.json says, if its files are those that were written with it.
+    """Read model.json, and check that the other files were written together with it.
 
     Raises:
-        ModelError: a file is missing, damaged, or of another training.
+        ModelError: a file is missing, damaged, or from another training.
     """
     place, head = f"ngram:{folder}", _head(folder)
     if seal.verify(folder, ModelError) is None:
         raise ModelError(place, "no seal.json", "a folder that `syntagm train ngram` finished")
     for name in FILES:
         try:
-            found = _hash(folder / name)
+            digest = _hash(folder / name)
         except OSError as error:
             raise ModelError(place, f"{name} can't be read ({error})", "a finished n-gram model") from error
-        if found != head["sha256"][name]:
+        if digest != head["sha256"][name]:
             raise ModelError(place, f"{name} is not the file that model.json names", "one model", "Train it again.")
     return head
 
 
 def _head(folder: Path) -> dict[str, Any]:
-    """What model.json says."""
+    """Read and check model.json."""
     place = f"ngram:{folder}"
-    wrong = "a folder made by training", "Was the training finished?"
-    head = record(folder / "model.json", ModelError, *wrong)
+    expected_and_cure = "a folder made by training", "Was the training finished?"
+    head = record(folder / "model.json", ModelError, *expected_and_cure)
     try:
-        fits = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in KINDS
-        fits = fits and type(head["order"]) is int and all(isinstance(head["sha256"][name], str) for name in FILES)
+        valid = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in KINDS
+        valid = valid and type(head["order"]) is int and all(isinstance(head["sha256"][name], str) for name in FILES)
     except (KeyError, TypeError) as error:
-        raise ModelError(place, f"model.json lacks a part ({error!r})", *wrong) from error
-    if not fits:
+        raise ModelError(place, f"model.json lacks a part ({error!r})", *expected_and_cure) from error
+    if not valid:
         found = f"family {head['family']!r}, format {head['format']!r}"
         raise ModelError(place, found, f"an n-gram model of format {FORMAT}")
     return head
@@ -163,12 +163,12 @@ def _ngrams(path: Path, order: int, vocabulary: Vocabulary) -> Ngrams:
 
 
 def _fault(ngrams: Ngrams) -> str:
-    """What is wrong with n-grams from a file; nothing if they can be asked."""
-    if wrong := _odd(ngrams):
-        return wrong
+    """Describe what is wrong with n-grams from a file; empty if they are valid."""
+    if fault := _array_fault(ngrams):
+        return fault
     sizes = [len(values) for values in ngrams.probabilities]
     if not sizes or sizes[0] != len(ngrams.words):
-        return "as many unigrams as words are not"
+        return "a different number of unigrams and words"
     for order, (firsts, suffixes) in enumerate(zip(ngrams.firsts, ngrams.suffixes, strict=True), 2):
         size, below = sizes[order - 1], sizes[order - 2]
         if not len(firsts) == len(suffixes) == size or len(ngrams.backoffs[order - 2]) != below:
@@ -182,13 +182,13 @@ def _fault(ngrams: Ngrams) -> str:
     return ""
 
 
-def _odd(ngrams: Ngrams) -> str:
-    """Is an array of another type or shape than it is written in, or no logarithm? Nothing if none is."""
+def _array_fault(ngrams: Ngrams) -> str:
+    """Describe an array with a wrong type, shape or value; empty if there is none."""
     integers, logs = (*ngrams.firsts, *ngrams.suffixes), (*ngrams.probabilities, *ngrams.backoffs)
     for kind, arrays in ((np.int32, integers), (np.float32, logs)):
         if any(values.dtype != kind or values.ndim != 1 for values in arrays):
             return "arrays of another type or shape"
     if not all((values <= 0).all() for values in ngrams.probabilities):
-        return "probabilities above 1, or none"
+        return "probabilities above 1, or nan"
     # A weight may be 0: discounts can be.
-    return "" if all((values < np.inf).all() for values in ngrams.backoffs) else "back-off weights that are no numbers"
+    return "" if all((values < np.inf).all() for values in ngrams.backoffs) else "infinite back-off weights, or nan"

@@ -1,4 +1,4 @@
-"""KenLM's binary files, asked through the package kenlm."""
+"""Models in KenLM's binary files, read with the package kenlm."""
 
 import contextlib
 import hashlib
@@ -17,57 +17,57 @@ from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.ngrams import START, UNKNOWN
-from syntagm.models.ngram.scorer import Asked, WordScorer
+from syntagm.models.ngram.scorer import Tokenisation, WordScorer
 
 SCORER = "kenlm 1"
 _MAGIC = b"mmap lm http://kheafield.com/code"
-# The package takes words as C strings in UTF-8: it would look up what stands before a NUL, and can't spell lone surrogates.
+# The package takes words as C strings in UTF-8: it would cut a word at a NUL, and can't encode lone surrogates.
 _UNSPELLED = re.compile("[\0\ud800-\udfff]")
-# What build_binary says of the unknown word if the ARPA file says nothing.
-_MADE_UP = -100.0
+# The log10 p that build_binary gives to the unknown word if the ARPA file has none.
+_NO_UNKNOWN = -100.0
 
 
 def is_binary(path: Path) -> bool:
-    """Is it one of KenLM's binary files?"""
+    """Tell if a file is one of KenLM's binary files."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
     return False
 
 
 class KenLM(LanguageModel):
-    """A KenLM binary; made by `ngram.load`."""
+    """A model in a KenLM binary file, made by `ngram.load`."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching: ClassVar[bool] = False
 
-    def __init__(self, path: Path, name: str, digest: str, asked: Asked) -> None:
-        self._asked, self.name, self.bos = asked, name, START
+    def __init__(self, path: Path, name: str, digest: str, tokenisation: Tokenisation) -> None:
+        self._tokenisation, self.name, self.bos = tokenisation, name, START
         self.eos = self._scorer.end
         self._model = _opened(path)
-        self._impossible = self._model.score(UNKNOWN, bos=False, eos=False) == _MADE_UP
+        self._impossible = self._model.score(UNKNOWN, bos=False, eos=False) == _NO_UNKNOWN
         self.settings = self._scorer.scoring_settings("none")
         self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.settings]).encode()).hexdigest()
         self.record = {"order": self._model.order, "hash": digest, "kenlm": metadata.version("kenlm")}
 
     @property
     def _scorer(self) -> WordScorer:
-        # Kept, it and the model would hold each other in memory.
-        return WordScorer(self, self.name, self._asked)
+        # Made anew each time: as an attribute, it would make a reference cycle with the model.
+        return WordScorer(self, self.name, self._tokenisation)
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """The surprisals of each text; see `LanguageModel.score`."""
+        """Compute the surprisals of each text; see `LanguageModel.score`."""
         return self._scorer.score(texts, done)
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """The surprisal of each candidate, given what stands before the blank; see `WordScorer.fill`."""
-        return self._scorer.fill(blanks, done)
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate, given the text before the gap; see `WordScorer.fill`."""
+        return self._scorer.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of the candidates are one word; see `LanguageModel.single`."""
+        """Tell which candidates are one word; see `LanguageModel.single`."""
         return self._scorer.single(words)
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Log10 p of words in sentences, and which are known; see `Source.logs`."""
+        """Compute log10 p of words in sentences; see `Source.logs`."""
         logs, known = np.full(len(words), np.nan), np.ones(len(words), bool)
         borders = [place for place, word in enumerate(words) if word == START]
         for begin, end in pairwise([*borders, len(words)]):
@@ -77,11 +77,11 @@ class KenLM(LanguageModel):
         return self._possible(logs, known), known
 
     def _possible(self, logs: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Log10 p, that of unknown words -inf if the model was made without one, as for the ARPA file it was made of."""
+        """Replace log10 p of unknown words by -inf if the model has no unknown word, as for the original ARPA file."""
         return np.where(known, logs, -np.inf) if self._impossible else logs
 
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """What may come next; see `Source.after`."""
+        """Compute log10 p of possible next words; see `Source.after`."""
         import kenlm
 
         state, following = kenlm.State(), kenlm.State()
@@ -91,20 +91,20 @@ class KenLM(LanguageModel):
             state, following = following, state
         logs, known = np.empty(len(words)), np.empty(len(words), bool)
         for index, word in enumerate(words):
-            found = self._model.BaseFullScore(state, _spelled(word), following)
-            logs[index], known[index] = found.log_prob, not found.oov
-        # The file does not say which words it has, so nothing is known of their ranks.
-        unknown = np.full(len(words), np.nan)
-        return np.stack([self._possible(logs, known), unknown, unknown]), known
+            score = self._model.BaseFullScore(state, _spelled(word), following)
+            logs[index], known[index] = score.log_prob, not score.oov
+        # The words in the file can't be listed, so ranks are unknown.
+        no_ranks = np.full(len(words), np.nan)
+        return np.stack([self._possible(logs, known), no_ranks, no_ranks]), known
 
     @property
     def memory(self) -> int:
-        """How many words before it make a difference to the next."""
+        """The number of previous words that the next word depends on."""
         return max(1, int(self._model.order) - 1)
 
 
 def _spelled(word: str) -> str:
-    """A word as the package can take it: one that it can't is unknown."""
+    """Return a word, or the unknown word if the package can't take it."""
     return UNKNOWN if _UNSPELLED.search(word) else word
 
 

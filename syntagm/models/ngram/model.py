@@ -1,9 +1,10 @@
-"""N-gram models: folders made by `syntagm train ngram`, ARPA files, KenLM's binary files.
+"""N-gram models: folders written by `syntagm train ngram`, ARPA files, KenLM's binary files.
 
-`ngram:FOLDER`, `ngram:FILE.arpa`, `ngram:FILE.arpa.gz`, `ngram:FILE.binary` (with the package kenlm: `pip install
-syntagm[kenlm]`). Before each text stands `<s>`.
+Names: `ngram:FOLDER`, `ngram:FILE.arpa`, `ngram:FILE.arpa.gz`, `ngram:FILE.binary` (needs the package kenlm: `pip install
+syntagm[kenlm]`). Each text is scored after `<s>`.
 
-Words that the model doesn't have are marked as unknown. Equal words after equal histories have equal numbers, bit for bit.
+Words that are not in the vocabulary are marked as unknown. The same word after the same history always has exactly the same
+surprisal.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from syntagm.models.ngram import arpa_reader, folder, kenlm
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.kenlm import KenLM
-from syntagm.models.ngram.scorer import Asked
+from syntagm.models.ngram.scorer import Tokenisation
 from syntagm.models.option import choice
 from syntagm.models.words.vocabulary import Vocabulary
 
@@ -24,8 +25,8 @@ def load(path: str, **options: str) -> BackOff | KenLM:
     """Load an n-gram model.
 
     Raises:
-        UsageError: an option that the family or this kind of file doesn't have.
-        ModelError: it can't be read, is damaged, or needs a package that is not installed.
+        UsageError: the family or this kind of file does not have an option.
+        ModelError: the model can't be read, is damaged, or needs a package that is not installed.
     """
     chosen = FAMILY.choose(options)
     place = Path(path)
@@ -34,34 +35,34 @@ def load(path: str, **options: str) -> BackOff | KenLM:
     if place.is_dir():
         return _of_folder(place, chosen, options)
     if not place.is_file():
-        raise ModelError(f"ngram:{path}", "no plain file", "a file", "What comes through a pipe can't be read twice.")
-    asked = _asked(chosen, chosen.get("tokens", "blanks"))
+        raise ModelError(f"ngram:{path}", "not a regular file", "a file", "A pipe can't be read twice.")
+    tokenisation = _tokenisation(chosen, chosen.get("tokens", "blanks"))
     digest = _hash(place)
     name = FAMILY.canonical(f"{place.name}@{digest[:8]}", options)
     if kenlm.is_binary(place):
         if "unknown" in options:
             raise UsageError("model option unknown", "a KenLM binary, whose words can't be listed", "an ARPA file")
-        return KenLM(place, name, digest, asked)
+        return KenLM(place, name, digest, tokenisation)
     ngrams = arpa_reader.read(place)
     vocabulary = Vocabulary(ngrams.words[:-1], 1, "berkeley" if chosen.get("unknown") == "berkeley" else "none")
-    return BackOff(ngrams, vocabulary, name, digest, asked)
+    return BackOff(ngrams, vocabulary, name, digest, tokenisation)
 
 
 def _of_folder(place: Path, chosen: Mapping[str, str], options: Mapping[str, str]) -> BackOff:
     if "unknown" in options:
-        raise UsageError("model option unknown", "given with a folder, which says it", "none")
+        raise UsageError("model option unknown", "given with a folder, which has it recorded", "none")
     ngrams, vocabulary, tokens, digest = folder.read(place)
-    # A model that takes either takes a text as it stands if told so; another must not read other words than it learnt.
+    # Only a model trained with `auto` may be used with another value: others must split texts as in training.
     if tokens != "auto" and "tokens" in options:
         choice([tokens]).check("model option tokens", options["tokens"])
-    asked = _asked(chosen, chosen.get("tokens", tokens))
+    tokenisation = _tokenisation(chosen, chosen.get("tokens", tokens))
     shown = {key: value for key, value in options.items() if key != "tokens" or value != tokens}
     name = FAMILY.canonical(f"{place.resolve().name}@{digest[:8]}", shown)
-    return BackOff(ngrams, vocabulary, name, digest, asked)
+    return BackOff(ngrams, vocabulary, name, digest, tokenisation)
 
 
-def _asked(chosen: Mapping[str, str], tokens: str) -> Asked:
-    return Asked(tokens, chosen["eos"] == "yes", chosen["case"] == "lower")
+def _tokenisation(chosen: Mapping[str, str], tokens: str) -> Tokenisation:
+    return Tokenisation(tokens, chosen["eos"] == "yes", chosen["case"] == "lower")
 
 
 def _hash(path: Path) -> str:

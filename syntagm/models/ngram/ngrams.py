@@ -1,9 +1,10 @@
-"""The n-grams of a back-off model as arrays, in suffix order, and how a word's probability is found in them.
+"""The n-grams of a back-off model as arrays in suffix order, and the lookup of probabilities.
 
-An n-gram is found by two numbers: that of the n-gram without its first word, one order below, and its first word. So the
-longest n-gram that ends at a place is found from its last word outwards, for many places at once.
+The key of an n-gram is a pair: the index of its suffix (the n-gram without its first word, one order below), and its first
+word. So the longest n-gram that ends at a position is found from its last word backwards, for many positions together.
 
-    log10 p(w | h) = log10 p of the longest n-gram there is that ends hw + back-offs of all ends of h as long or longer
+    log10 p(w | h) = log10 p of the longest n-gram in the model that is a suffix of hw
+                     + the back-off weights of all suffixes of h that are as long as this n-gram or longer
 """
 
 from collections.abc import Iterator
@@ -21,10 +22,10 @@ class Ngrams:
     """A back-off model.
 
     Arguments:
-        words: by number: END is 0, UNKNOWN is 1, START the last.
+        words: the words by id: END is 0, UNKNOWN is 1, START is the last.
         firsts: for each order from 2: shape (n-grams,), int32: the first word of each n-gram.
-        suffixes: for each order from 2: shape (n-grams,), int32: the number, one order below, of the n-gram without it.
-            N-grams are sorted by suffix, then by first word.
+        suffixes: for each order from 2: shape (n-grams,), int32: the index, one order below, of the n-gram without its
+            first word. N-grams are sorted by suffix, then by first word.
         probabilities: for each order from 1: shape (n-grams,), float32: log10 p of the last word given the others.
         backoffs: for each order but the highest: shape (n-grams,), float32: log10 of the back-off weight.
     """
@@ -38,57 +39,57 @@ class Ngrams:
 
     @property
     def order(self) -> int:
-        """Words of the longest n-grams."""
+        """The number of words in the longest n-grams."""
         return len(self.probabilities)
 
     @property
     def start(self) -> int:
-        """The number of the start symbol."""
+        """The id of the start-of-sentence symbol."""
         return len(self.words) - 1
 
     def columns(self, order: int, rows: slice) -> list[NDArray[np.int32]]:
-        """The words of n-grams, first to last: for each word, shape (rows,), int32."""
+        """Return the words of n-grams, first to last: for each position, shape (rows,), int32."""
         numbers = np.arange(len(self.probabilities[order - 1]), dtype=np.int32)[rows]
-        found = []
+        columns = []
         for index in reversed(range(order - 1)):
-            found.append(self.firsts[index][numbers])
+            columns.append(self.firsts[index][numbers])
             numbers = self.suffixes[index][numbers]
-        return [*found, numbers]
+        return [*columns, numbers]
 
     def numbers(self, text: NDArray[np.int32]) -> list[NDArray[np.int32]]:
-        """For each order, which n-gram ends at each place of `text`; -1 where none of the model does.
+        """Return for each order the index of the n-gram that ends at each position of `text`; -1 if there is none.
 
         Arguments:
-            text: shape (text,), int32: the numbers of words, each sentence preceded by the start symbol.
+            text: shape (text,), int32: word ids, with the start symbol before each sentence.
         """
-        found = [text]
+        numbers_by_order = [text]
         for places, at in self._ending(text):
             numbers = np.full(len(text), -1, np.int32)
             numbers[places] = at
-            found.append(numbers)
-        return found
+            numbers_by_order.append(numbers)
+        return numbers_by_order
 
     def _ending(self, text: NDArray[np.int32]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """For each order from 2, the places of a text where n-grams end, and their numbers."""
+        """Yield for each order from 2 the positions of a text where n-grams end, and the indices of these n-grams."""
         places = np.flatnonzero(text != self.start)
         at = text.take(places).astype(np.int64)
         for index in range(self.order - 1):
-            # Where a sentence has no words left this asks for a start symbol inside an n-gram, which no model has.
+            # At the beginning of a sentence this looks for a start symbol inside an n-gram, which no model has.
             wanted = at * len(self.words) + text.take(places - (index + 1))
             if not index:
-                # Searched in order, neighbours are found in the processor's cache: three times as fast. So it stays, and
-                # for the next order, too, where the third word decides between equals, if only roughly.
+                # Searching for sorted keys is three times as fast, since neighbours are in the CPU's cache. The order is
+                # kept for the higher orders. So ties are sorted roughly by the third word.
                 third = text.take(places - 2, mode="wrap") * np.int64(_ROUGHLY) // len(self.words)
                 ranked = np.argsort(wanted * _ROUGHLY + third)
                 wanted, places = wanted.take(ranked), places.take(ranked)
             keys = self.keys(index)
             at = np.searchsorted(keys, wanted)
-            there = np.flatnonzero(keys.take(at, mode="clip") == wanted) if len(keys) else np.empty(0, np.intp)
-            places, at = places.take(there), at.take(there)
+            present = np.flatnonzero(keys.take(at, mode="clip") == wanted) if len(keys) else np.empty(0, np.intp)
+            places, at = places.take(present), at.take(present)
             yield places, at
 
     def longer(self, index: int, suffixes: NDArray[np.int32], firsts: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The n-grams of order `index` + 2 with these suffixes and first words; -1 where there is none."""
+        """Return the n-grams of order `index` + 2 with these suffixes and first words; -1 if there is none."""
         keys = self.keys(index)
         if not len(keys):
             return np.full(len(suffixes), -1, np.int32)
@@ -96,28 +97,31 @@ class Ngrams:
         ranked = np.argsort(wanted)
         wanted = wanted[ranked]
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        found = np.empty(len(wanted), np.int32)
-        found[ranked] = np.where(keys[at] == wanted, at, -1)
-        return found
+        indices = np.empty(len(wanted), np.int32)
+        indices[ranked] = np.where(keys[at] == wanted, at, -1)
+        return indices
 
     def located(self, words: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The numbers of n-grams given as words: shape (n-grams, order), first to last; -1 where there is none."""
+        """Return the indices of n-grams given as words of shape (n-grams, order), first to last; -1 if there is none."""
         numbers = words[:, -1]
         for index in range(words.shape[1] - 1):
             numbers = self.longer(index, numbers, words[:, -2 - index])
         return numbers
 
     def keys(self, index: int) -> NDArray[np.int64]:
-        """What the n-grams of order `index` + 2 are sorted by: shape (n-grams,), int64."""
+        """Return the sort keys of the n-grams of order `index` + 2: shape (n-grams,), int64."""
         if not self._keys:
             pairs = zip(self.suffixes, self.firsts, strict=True)
             self._keys.extend(suffixes.astype(np.int64) * len(self.words) + firsts for suffixes, firsts in pairs)
         return self._keys[index]
 
     def logs(self, text: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Log10 p of the word at each place of `text` given those before it in its sentence, nan at start symbols; shape (text,).
+        """Return log10 p of each word of `text` given the words before it in its sentence, nan at start symbols.
 
-        The same word after the same history has the very same number wherever it stands.
+        The same word after the same history always has exactly the same number.
+
+        Returns:
+            Shape (text,).
         """
         logs = self.probabilities[0].take(text).astype(np.float64)
         weights = self.backoffs[0].take(text) if self.backoffs else logs
@@ -131,27 +135,27 @@ class Ngrams:
         return logs
 
     def distribution(self, history: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Log10 p of every word after a history: shape (words,); that of the start symbol is -inf.
+        """Return log10 p of every word after a history: shape (words,). That of the start symbol is -inf.
 
         Arguments:
-            history: shape (words before,), int32: the start symbol, then words.
+            history: shape (history,), int32: the start symbol, then words.
         """
         contexts = [int(numbers[-1]) for numbers in self.numbers(history)]
         logs = self.probabilities[0].astype(np.float64)
-        places = found = np.arange(len(self.words), dtype=np.int32)
+        places = indices = np.arange(len(self.words), dtype=np.int32)
         for index, backoffs in enumerate(self.backoffs):
             if contexts[index] < 0:
                 break
-            longer = self.longer(index, found, np.full(len(found), history[-1 - index]))
-            there = longer >= 0
-            places, found = places[there], longer[there]
-            ends = self.probabilities[index + 1][found]
+            longer = self.longer(index, indices, np.full(len(indices), history[-1 - index]))
+            present = longer >= 0
+            places, indices = places[present], longer[present]
+            ends = self.probabilities[index + 1][indices]
             logs += np.float64(backoffs[contexts[index]])
             logs[places] = ends
         logs[self.start] = -np.inf
         return logs
 
     def lengths(self, text: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Words of the longest n-gram of the model that ends at each place of `text`; shape (text,)."""
+        """Return the length of the longest n-gram of the model that ends at each position of `text`; shape (text,)."""
         lengths: NDArray[np.int32] = np.sum([numbers >= 0 for numbers in self.numbers(text)], axis=0, dtype=np.int32)
         return lengths

@@ -1,4 +1,4 @@
-"""What the n-gram models share: from texts to words and back to characters, and blanks."""
+"""Scoring of texts and filling of gaps, shared by all n-gram models."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
-from syntagm.models.batching import in_portions, once
+from syntagm.models.batching import in_batches, once
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START
 from syntagm.models.words.gaps import divide, single
@@ -21,13 +21,13 @@ BITS = -np.log2(10.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """How texts become words.
+class Tokenisation:
+    """The options about splitting texts into words.
 
     Arguments:
-        tokens: `blanks` or `treebank`, as in `words.words`.
-        eos: is the end symbol listed?
-        lower: are words looked up in lower case?
+        tokens: `blanks`, `treebank` or `auto`, as in `words.words`.
+        eos: whether the end symbol is listed.
+        lower: whether words are looked up in lower case.
     """
 
     tokens: str
@@ -36,90 +36,96 @@ class Asked:
 
 
 class Source(Protocol):
-    """Where the probabilities of words come from, in sentences between `<s>` and `</s>`."""
+    """A source of word probabilities in sentences between `<s>` and `</s>`."""
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Log10 p of each word given those before it in its sentence, nan at start symbols; is it known?
+        """Compute log10 p of each word given the words before it in its sentence.
 
         Arguments:
-            words: of all sentences, one after the other, each between the start symbol and the end symbol.
+            words: words of all sentences in order, each sentence between the start symbol and the end symbol.
+
+        Returns:
+            Shape (words,): log10 p, nan at start symbols; and shape (words,), bool: whether each is in the vocabulary.
         """
 
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """What may come next after the beginning of a sentence, for each of `words`.
+        """Compute log10 p of each of `words` after the beginning of a sentence.
 
         Returns:
-            Log10 p and, as in `Fill`, above and below: shape (3, words). And which are known.
+            Shape (3, words): log10 p, and above and below as in `Fill`; and shape (words,), bool: whether each word is in the
+            vocabulary.
         """
 
     @property
     def memory(self) -> int:
-        """How many words before it make a difference to the next, at least 1. The start symbol counts, too."""
+        """The number of previous words that the next word depends on, at least 1. The start symbol counts, too."""
 
 
 class WordScorer:
-    """Answers questions about texts and gaps from a source of probabilities of words."""
+    """A scorer of texts and gaps from a source of word probabilities."""
 
-    def __init__(self, source: Source, name: str, asked: Asked) -> None:
-        self._source, self._name, self._asked = source, name, asked
+    def __init__(self, source: Source, name: str, tokenisation: Tokenisation) -> None:
+        self._source, self._name, self._tokenisation = source, name, tokenisation
 
     @property
     def end(self) -> str | None:
-        """The end symbol, if it is listed."""
-        return END if self._asked.eos else None
+        """The end symbol if it is listed, else None."""
+        return END if self._tokenisation.eos else None
 
     def scoring_settings(self, unknown: str) -> dict[str, str]:
         """Return the scoring settings.
 
         Arguments:
-            unknown: how unknown words are classed.
+            unknown: the value of the setting `unknown`.
         """
-        eos, case = "yes" if self._asked.eos else "no", "lower" if self._asked.lower else "keep"
-        return FAMILY.scoring_settings({}, eos=eos, tokens=self._asked.tokens, case=case, unknown=unknown)
+        eos, case = "yes" if self._tokenisation.eos else "no", "lower" if self._tokenisation.lower else "keep"
+        return FAMILY.scoring_settings({}, eos=eos, tokens=self._tokenisation.tokens, case=case, unknown=unknown)
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """The surprisals of each text; see `LanguageModel.score`."""
+        """Compute the surprisals of each text; see `LanguageModel.score`."""
         for begin in range(0, len(texts), _TEXTS):
-            portion = texts[begin : begin + _TEXTS]
-            yield from self._portion(portion)
+            batch = texts[begin : begin + _TEXTS]
+            yield from self._batch(batch)
             if done:
-                done(len(portion))
+                done(len(batch))
 
-    def _portion(self, texts: Sequence[str]) -> Iterator[Surprisals]:
+    def _batch(self, texts: Sequence[str]) -> Iterator[Surprisals]:
         self._refuse_special_in(texts)
         words = self._divided(texts)
-        logs, known = self._source.logs(self._spelled(words))
+        logs, in_vocabulary = self._source.logs(self._spelled(words))
         borders = np.flatnonzero(np.isnan(logs))
         if np.isinf(logs).any():
             self._refuse_impossible(texts, words, logs, borders)
-        # 0.0: none of -0.
-        bits, starts = logs * BITS + 0.0, _single(words, borders)
+        # Adding 0.0 turns -0.0 into 0.0.
+        bits, starts = logs * BITS + 0.0, _starts_if_single_spaces(words, borders)
         ends = np.append(borders[1:], len(words)) - 1
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        # Where words are divided at white space alone, the length says whether single blanks stand between them.
-        single, sure = starts[ends] == lengths, self._asked.tokens == "blanks"
-        for text, begin, end, one in zip(texts, (borders + 1).tolist(), ends.tolist(), single.tolist(), strict=True):
-            last = end + 1 if self._asked.eos else end
-            if one and (sure or " ".join(words[begin:end]) == text):
-                found = starts[begin:last]
+        # If words are split at white space only, the length shows whether they are separated by single spaces.
+        all_single_spaces, sure = starts[ends] == lengths, self._tokenisation.tokens == "blanks"
+        for text, begin, end, single_spaces in zip(
+            texts, (borders + 1).tolist(), ends.tolist(), all_single_spaces.tolist(), strict=True
+        ):
+            last = end + 1 if self._tokenisation.eos else end
+            if single_spaces and (sure or " ".join(words[begin:end]) == text):
+                text_starts = starts[begin:last]
             else:
-                found = self._placed(text, words[begin:end])
-            yield Surprisals(text, found, bits[begin:last], known[begin:last])
+                text_starts = self._placed(text, words[begin:end])
+            yield Surprisals(text, text_starts, bits[begin:last], in_vocabulary[begin:last])
 
     def _placed(self, text: str, words: Sequence[str]) -> NDArray[np.int32]:
-        """Where the words of a text start, and the end symbol, if it is listed."""
+        """Return the starts of the words of a text, and of the end symbol if it is listed."""
         starts = placed(text, words)
-        return np.append(starts, np.int32(len(text))) if self._asked.eos else starts
+        return np.append(starts, np.int32(len(text))) if self._tokenisation.eos else starts
 
     def _divided(self, texts: Sequence[str]) -> list[str]:
-        """The words of all texts, those of each between the start symbol and the end symbol."""
-        if self._asked.tokens == "blanks":
-            # One string is divided faster than its parts.
+        """Return the words of all texts, each text between the start symbol and the end symbol."""
+        if self._tokenisation.tokens == "blanks":
+            # Splitting one string is faster than splitting its parts.
             return f"{START} {f' {END} {START} '.join(texts)} {END}".split()
-        return [word for text in texts for word in (START, *split(text, self._asked.tokens), END)]
+        return [word for text in texts for word in (START, *split(text, self._tokenisation.tokens), END)]
 
     def _spelled(self, words: Sequence[str]) -> Sequence[str]:
-        return [word.lower() for word in words] if self._asked.lower else words
+        return [word.lower() for word in words] if self._tokenisation.lower else words
 
     def _refuse_impossible(
         self, texts: Sequence[str], words: Sequence[str], logs: NDArray[np.float64], borders: NDArray[np.int64]
@@ -128,16 +134,16 @@ class WordScorer:
         text = texts[int(np.searchsorted(borders, at)) - 1]
         raise ModelError(
             self._name, f"the word {words[at]!r} of {text!r} has probability 0",
-            "a model that gives every word some", "Is there an <unk> in the file, and no back-off weight of -inf?",
+            "a probability above 0", "Does the file have an <unk>, and no back-off weight of -inf?",
         )  # fmt: skip
 
     def _refuse_special_in(self, texts: Sequence[str]) -> None:
         for text in texts:
             if "<" in text:
-                self._refuse_special(split(text, self._asked.tokens))
+                self._refuse_special(split(text, self._tokenisation.tokens))
 
     def _refuse_special(self, words: Sequence[str]) -> None:
-        """Refuse start and end symbols spelled out in a text."""
+        """Refuse a text that contains start or end symbols."""
         for word in self._spelled(words):
             if word in (START, END):
                 raise ModelError(
@@ -145,55 +151,60 @@ class WordScorer:
                     "Start and end symbols are set by the model and eos=, never by the text.",
                 )  # fmt: skip
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """The surprisal of each candidate of any number of words, given what stands before it; see `LanguageModel.fill`.
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate of one or more words, given the text before it; see `LanguageModel.fill`.
 
-        `above` is nan for candidates of more than one word, and for KenLM's binary files. A word that has probability 0, for want
-        of an unknown word in the file, has infinitely many bits.
+        `above` and `below` are nan for candidates of several words, and for KenLM's binary files. If the file has no unknown
+        word, the surprisal of unknown words is infinite.
         """
-        divided = [divide(blank, self._asked.tokens, self._name) for blank in blanks]
-        lists = {id(one.candidates): one.candidates for one in divided}
-        keys = [(tuple(self._spelled(one.before[-self._source.memory :])), id(one.candidates)) for one in divided]
-        return once(keys, in_portions(1, lambda some: [self._filled(key[0], lists[key[1]]) for key in some]), done)
+        divided = [divide(gap, self._tokenisation.tokens, self._name) for gap in gaps]
+        lists = {id(gap.candidates): gap.candidates for gap in divided}
+        keys = [(tuple(self._spelled(gap.before[-self._source.memory :])), id(gap.candidates)) for gap in divided]
+        return once(keys, in_batches(1, lambda batch: [self._filled(key[0], lists[key[1]]) for key in batch]), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of the candidates are one word; see `LanguageModel.single`."""
-        return single(words, self._asked.tokens, self._name)
+        """Tell which candidates are one word; see `LanguageModel.single`."""
+        return single(words, self._tokenisation.tokens, self._name)
 
     def _filled(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Fill:
         bits, above, below = np.full((3, len(candidates)), np.nan)
-        known = np.zeros(len(candidates), bool)
+        in_vocabulary = np.zeros(len(candidates), bool)
         spelled = [self._spelled(words) for words in candidates]
         self._refuse_special([*before, *chain.from_iterable(spelled)])
-        one = [index for index, words in enumerate(spelled) if len(words) == 1]
-        (logs, above[one], below[one]), known[one] = self._source.after(before, [spelled[index][0] for index in one])
-        bits[one] = logs * BITS + 0.0
+        single = [index for index, words in enumerate(spelled) if len(words) == 1]
+        (logs, above[single], below[single]), in_vocabulary[single] = self._source.after(
+            before, [spelled[index][0] for index in single]
+        )
+        bits[single] = logs * BITS + 0.0
         several = [index for index, words in enumerate(spelled) if len(words) > 1]
         for index, (cost, all_known) in zip(several, self._several(before, [spelled[i] for i in several]), strict=True):
-            bits[index], known[index] = cost, all_known
-        return Fill(bits, above, below, known)
+            bits[index], in_vocabulary[index] = cost, all_known
+        return Fill(bits, above, below, in_vocabulary)
 
     def _several(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Iterator[tuple[float, bool]]:
-        """Bits of candidates of several words, and whether all their words are known."""
+        """Yield the bits of candidates of several words, and whether all their words are in the vocabulary."""
         if not candidates:
             return
-        logs, known = self._source.logs([word for words in candidates for word in (START, *before, *words, END)])
+        logs, in_vocabulary = self._source.logs(
+            [word for words in candidates for word in (START, *before, *words, END)]
+        )
         end = -1
         for words in candidates:
             begin = end + 2 + len(before)
             end = begin + len(words)
-            yield float((logs[begin:end] * BITS + 0.0).sum()), bool(known[begin:end].all())
+            yield float((logs[begin:end] * BITS + 0.0).sum()), bool(in_vocabulary[begin:end].all())
 
 
-def _single(words: Sequence[str], borders: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Where words and end symbols start in their sentences, if single blanks stand between words.
+def _starts_if_single_spaces(words: Sequence[str], borders: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return where words and end symbols start in their sentences, if words are separated by single spaces.
 
     Arguments:
-        words: of all sentences, each between its start symbol, one of `borders`, and its end symbol.
+        words: words of all sentences, each sentence between its start symbol and its end symbol.
+        borders: the positions of the start symbols.
     """
     lengths = np.fromiter(map(len, words), np.int64, len(words)) + 1
     after = np.cumsum(lengths)
-    # The blank before a word belongs to the word.
+    # The space before a word belongs to the word.
     before = after - lengths - 1
     sizes = np.diff(borders, append=len(words))
     starts: NDArray[np.int32] = np.maximum(before - np.repeat(after[borders], sizes), 0).astype(np.int32)

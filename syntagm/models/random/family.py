@@ -1,17 +1,19 @@
-"""The family `random`: what it has and what can be chosen."""
+"""The declaration of the family `random`."""
 
 from syntagm.models.family import Family
 from syntagm.models.option import NO_YES, Fixed, Option, Value, Whole
 
 FAMILY = Family(
     name="random",
-    summary="A model without knowledge: bits drawn by a hash of the text up to the end of each word.",
+    summary="A random baseline: pseudo-random surprisals, from a hash of the text up to the end of each word.",
     module="syntagm.models.random.model",
     settings=(
         Fixed("bos", Value("yes")),
         Fixed("eos", Value("no")),
-        Option("seed", Whole(0, 10**18 - 1), "1", "another seed, another model", always_named=True),
-        Option("unigram", NO_YES, "no", "hash the word alone, in lower case: a model that is blind to context"),
+        Option(
+            "seed", Whole(0, 10**18 - 1), "1", "seed of the hash; each seed gives a different model", always_named=True
+        ),
+        Option("unigram", NO_YES, "no", "hash only the word, in lower case: a baseline that ignores the context"),
     ),
     bundled={"random": ""},
 )

@@ -1,17 +1,17 @@
-"""A model without knowledge: each word's bits are drawn from a normal distribution, by a hash of the text up to its end.
+"""A random baseline: surprisals are normally distributed pseudo-random numbers, from a hash of the text.
 
-The bits of a word are a pure function of the seed and of the text from its beginning to the end of the word, the word
-included: independent draws from the normal distribution with mean 16 and standard deviation 2 bits for different texts, the
-same draw for the same text, on every platform. Of the hash 48 bits are used, so that a draw lies within 7.9 standard
-deviations of the mean, and bits between 0.2 and 31.8; they are rounded to 2**-20. Words and punctuation marks are tokens.
+A word's surprisal is a pure function of the seed and of the text from its beginning to the end of the word. Different texts
+get independent draws from the normal distribution with mean 16 and standard deviation 2 bits; the same text gets the same
+draw on every platform. 48 bits of the hash are used, so a draw lies within 7.9 standard deviations of the mean, that is,
+between 0.2 and 31.8 bits. Surprisals are rounded to 2**-20. Words and punctuation marks are tokens.
 
-In what sense it is normalised: in expectation. In a vocabulary of V = 2**16 exp(-(2 ln 2)**2 / 2), about 25,071 words, the
-probabilities 2**-bits of all words after a text have the expected sum 1; after one text or another they sum to a little
-more or less. It is no distribution over texts, and perplexity means nothing here.
+The model is normalised in expectation only. With a vocabulary of V = 2**16 exp(-(2 ln 2)**2 / 2), about 25,071 words, the
+probabilities 2**-bits of all words after a text have the expected sum 1; for a given text the sum is a little more or less.
+So this is not a distribution over texts, and its perplexity is meaningless.
 
 >>> model = load("", seed="1")
->>> one, two = model.score(["The dog barks", "The dog barked"])
->>> one.bits.tolist()[:2] == two.bits.tolist()[:2], one.bits[2] == two.bits[2]
+>>> barks, barked = model.score(["The dog barks", "The dog barked"])
+>>> barks.bits.tolist()[:2] == barked.bits.tolist()[:2], barks.bits[2] == barked.bits[2]
 (True, np.False_)
 """
 
@@ -35,14 +35,14 @@ VOCABULARY = 2**MEAN * math.exp(-((DEVIATION * math.log(2)) ** 2) / 2)
 LABEL = f"normal({MEAN:g},{DEVIATION:g})"
 _DISTRIBUTION = NormalDist(MEAN, DEVIATION)
 _HASH_BYTES = 6
-# The last digits of the inverse of the distribution function may depend on the platform's logarithm.
+# The last digits of the inverse cumulative distribution function may depend on the platform's logarithm.
 _STEP = 2.0**-20
 _WORD = re.compile(r"\s*(\w+|[^\w\s])")
 _INSIDE = re.compile(r"\w\w")
 
 
 class Random(LanguageModel):
-    """Bits by hash; see the module."""
+    """A model with pseudo-random surprisals; see the module."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching = False
@@ -59,58 +59,58 @@ class Random(LanguageModel):
         self.record = {"bits": f"{LABEL} a word", "vocabulary": round(VOCABULARY)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Bits of each word, in one pass over each text."""
+        """Compute the surprisals of each text; see `LanguageModel.score`."""
         for text in texts:
             yield self._score(text)
             if done:
                 done(1)
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Bits of each candidate; there is no vocabulary, so nothing is known of its rank."""
-        for blank in blanks:
-            # What stands before the blank is hashed once; a word that goes on behind it is refused.
-            *_, last = [(0, self._beginning, 0.0), *self._words(blank.left, self._beginning)]
-            bits = np.array([self._candidate(blank.left, last[0], last[1], word) for word in blank.words], np.float64)
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate. `above` and `below` are nan, since there is no vocabulary."""
+        for gap in gaps:
+            # The text before the gap is hashed once. A word that continues after it is refused.
+            *_, last = [(0, self._beginning, 0.0), *self._words(gap.left, self._beginning)]
+            bits = np.array([self._candidate(gap.left, last[0], last[1], word) for word in gap.words], np.float64)
             unknown = np.full(len(bits), np.nan)
             yield Fill(bits, unknown, unknown.copy(), np.ones(len(bits), bool))
             if done:
                 done(1)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of the candidates are one word."""
+        """Tell which candidates are one word."""
         return np.array([len(self._score(word).bits) == 1 for word in words], bool)
 
     def _candidate(self, left: str, end: int, hashed: "hashlib.blake2b", word: str) -> float:
         if not word or word != word.strip() or _INSIDE.match(left[-1:] + word[:1]):
             raise ModelError(
-                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a blank",
-                "Leave a blank before the gap, at the end of what stands before it.",
+                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a gap",
+                "Put a space at the end of the text before the gap.",
             )  # fmt: skip
         return sum(bits for _, _, bits in self._words(left[end:] + word, hashed))
 
     def _score(self, text: str) -> Surprisals:
-        found = list(self._words(text, self._beginning))
-        starts = [0, *(end for end, _, _ in found)][: len(found)]
-        bits = np.array([bits for _, _, bits in found], np.float64)
-        return Surprisals(text, np.array(starts, np.int32), bits, np.ones(len(found), bool))
+        words = list(self._words(text, self._beginning))
+        starts = [0, *(end for end, _, _ in words)][: len(words)]
+        bits = np.array([bits for _, _, bits in words], np.float64)
+        return Surprisals(text, np.array(starts, np.int32), bits, np.ones(len(words), bool))
 
     def _words(self, text: str, hashed: "hashlib.blake2b") -> Iterator[tuple[int, "hashlib.blake2b", float]]:
-        """For each word where it ends, the hash up to there, and its bits."""
+        """Yield for each word its end, the hash of the text up to there, and its bits."""
         at = 0
-        while found := _WORD.match(text, at):
+        while match := _WORD.match(text, at):
             hashed = (self._beginning if self._unigram else hashed).copy()
-            hashable = found[1].lower() if self._unigram else found[0]
+            hashable = match[1].lower() if self._unigram else match[0]
             # A file may hold half a surrogate pair, which is no UTF-8.
             hashed.update(hashable.encode("utf-8", "surrogatepass"))
-            at = found.end()
-            yield at, hashed, _drawn(hashed.digest())
+            at = match.end()
+            yield at, hashed, _draw(hashed.digest())
 
 
 def load(path: str, **options: str) -> Random:
-    """The model of `random?seed=1`.
+    """Make the model of `random?seed=1`.
 
     Raises:
-        UsageError: a path, an unknown option, or a seed that is no whole number or too long.
+        UsageError: a path was given, an option is unknown, or the seed is not a whole number or too long.
     """
     chosen = FAMILY.choose(options)
     if path not in ("", LABEL):
@@ -118,6 +118,6 @@ def load(path: str, **options: str) -> Random:
     return Random(int(chosen["seed"]), chosen["unigram"] == "yes")
 
 
-def _drawn(digest: bytes) -> float:
-    share = (int.from_bytes(digest, "big") + 0.5) / 256**_HASH_BYTES
-    return round(_DISTRIBUTION.inv_cdf(share) / _STEP) * _STEP
+def _draw(digest: bytes) -> float:
+    quantile = (int.from_bytes(digest, "big") + 0.5) / 256**_HASH_BYTES
+    return round(_DISTRIBUTION.inv_cdf(quantile) / _STEP) * _STEP

@@ -1,1 +1,1 @@
-"""Recorded surprisals as a model."""
+"""Models that replay recorded surprisals."""

@@ -1,11 +1,11 @@
-"""Replay a file of surprisals: any model's numbers, without the model.
+"""Replay of recorded surprisals from a file.
 
-`recorded:FILE` reads what `syntagm export --as tokens` writes: a CSV with a row per token, columns `index`, `start`,
-`token`, `bits`, and (optional) `known`, `model`, `suite`, `item`, `condition`; rows of one sentence stand together and
-`index` begins anew at 0. The tokens of a sentence, joined, are its text.
+`recorded:FILE` reads the output of `syntagm export --as tokens`: a CSV file with one row per token and the columns `index`,
+`start`, `token`, `bits`, and (optional) `known`, `model`, `suite`, `item`, `condition`. The rows of a sentence are
+consecutive, with `index` counting from 0. The tokens of a sentence, joined, are its text.
 
-Where the column `model` names a model of a family that sees both sides of a token, the options `sides` and `regions` are known
-from there.
+If the column `model` names a model of a family that sees both sides of a token, the options `sides` and `regions` follow
+from that name.
 """
 
 import hashlib
@@ -26,22 +26,22 @@ _NEEDED = ("index", "start", "token", "bits")
 
 
 class Recorded(LanguageModel):
-    """Answers read from a file; a text that is not in it is refused."""
+    """A model whose answers are read from a file. Texts that are not in the file are refused."""
 
     worth_caching = False
 
     def __init__(
-        self, answers: dict[str, Surprisals], name: str, fingerprint: str, bos: bool, seen: Mapping[str, str]
+        self, answers: dict[str, Surprisals], name: str, fingerprint: str, bos: bool, both_sides: Mapping[str, str]
     ) -> None:
         self._answers, self.name, self.fingerprint = answers, name, fingerprint
         self.bos = "as recorded" if bos else None
-        sides, regions = seen.get("sides"), seen.get("regions")
+        sides, regions = both_sides.get("sides"), both_sides.get("regions")
         self.settings = FAMILY.scoring_settings({"bos": "yes" if bos else "no"}, sides=sides, regions=regions)
-        self.sees = "both" if seen else "left"
+        self.sees = "both" if both_sides else "left"
         self.record = {"sentences": len(answers)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """The recorded surprisals of each text.
+        """Return the recorded surprisals of each text.
 
         Raises:
             ModelError: a text is not in the file.
@@ -57,10 +57,10 @@ class Recorded(LanguageModel):
 
 
 def load(path: str, **options: str) -> Recorded:
-    """The surprisals in the CSV file `path`.
+    """Load the surprisals in the CSV file `path`.
 
     Raises:
-        ModelError: the file can't be read, or says two things of one text.
+        ModelError: the file can't be read, or has different surprisals for the same text.
     """
     chosen = FAMILY.choose(options)
     bos = chosen["bos"] == "yes"
@@ -68,36 +68,40 @@ def load(path: str, **options: str) -> Recorded:
         content = utf8.whole(Path(path), limit=None)
         text = utf8.decoded(content, Path(path))
         answers = _answers(path, _rows(path, text, options.get("model")))
-        seen = _seen(options, _model(path, text, options))
+        both_sides = _both_sides(options, _model(path, text, options))
     except InputError as error:
         raise ModelError(f"recorded:{error.place}", error.found, error.expected, error.cure) from error
     unscored = sum(len(answer.bits) > 0 and math.isnan(answer.bits[0]) for answer in answers.values())
     if bos and answers and unscored == len(answers):
         raise ModelError(
             f"recorded:{path}", "no first token has a surprisal", "bits for first tokens",
-            "If nothing stood before them, say so: add ?bos=no to the name.",
+            "If the model had no start-of-text symbol, add ?bos=no to the name.",
         )  # fmt: skip
     digest = hashlib.sha256(content).hexdigest()
-    options = {**options, **seen}
+    options = {**options, **both_sides}
     name = FAMILY.canonical(f"{Path(path).name}@{digest[:8]}", options)
     return Recorded(
-        answers, name, hashlib.sha256(f"recorded 1|{sorted(options.items())}|{digest}".encode()).hexdigest(), bos, seen
+        answers,
+        name,
+        hashlib.sha256(f"recorded 1|{sorted(options.items())}|{digest}".encode()).hexdigest(),
+        bos,
+        both_sides,
     )
 
 
 def _model(path: str, text: str, options: Mapping[str, str]) -> str:
-    """The name of the recorded model, "" if the file doesn't say."""
+    """Return the name of the recorded model; "" if the file has none."""
     return options.get("model") or next((row for _, row in csv.records(text, Path(path), limit=None)), {}).get(
         "model", ""
     )
 
 
-def _seen(options: Mapping[str, str], model: str) -> dict[str, str]:
-    """Policies of a model that saw both sides of a token, by the options or by its name; none of any other model."""
-    family, said = families.of_model(model), model.partition("?")[2].split("&")
-    both = (family is not None and family.sees == "both") or "sides=both" in said
+def _both_sides(options: Mapping[str, str], model: str) -> dict[str, str]:
+    """Return the scoring settings of a model that saw both sides, from the options or its name; none for other models."""
+    family, model_options = families.of_model(model), model.partition("?")[2].split("&")
+    both = (family is not None and family.sees == "both") or "sides=both" in model_options
     sides = options.get("sides", "both" if both else "left")
-    regions = options.get("regions", "yes" if "regions=yes" in said else "no")
+    regions = options.get("regions", "yes" if "regions=yes" in model_options else "no")
     return {"sides": sides, "regions": regions} if sides == "both" else {}
 
 
@@ -108,14 +112,14 @@ def _answers(path: str, rows: Iterator[tuple[int, dict[str, str]]]) -> dict[str,
         if earlier is not answer and not _same(earlier, answer):
             raise ModelError(
                 f"recorded:{path}, line {line}", f"other tokens or bits for {answer.text!r} than before",
-                "one answer a text",
+                "the same surprisals for the same text",
             )  # fmt: skip
     return answers
 
 
-def _same(one: Surprisals, other: Surprisals) -> bool:
-    return np.array_equal(one.starts, other.starts) and np.allclose(
-        one.bits, other.bits, rtol=0, atol=1e-4, equal_nan=True
+def _same(first: Surprisals, second: Surprisals) -> bool:
+    return np.array_equal(first.starts, second.starts) and np.allclose(
+        first.bits, second.bits, rtol=0, atol=1e-4, equal_nan=True
     )
 
 
@@ -126,7 +130,9 @@ def _rows(path: str, text: str, model: str | None) -> Iterator[tuple[int, dict[s
             models.add(row.get("model"))
             yield line, row
     if len(models) > 1:
-        raise ModelError(f"recorded:{path}", f"{len(models)} models", "one", "Say which: add ?model=NAME to the name.")
+        raise ModelError(
+            f"recorded:{path}", f"{len(models)} models", "one", "Add ?model=NAME to the name to choose one."
+        )
     if not models:
         raise ModelError(f"recorded:{path}", "no tokens" + (f" of model {model!r}" if model else ""), "at least one")
 
@@ -156,10 +162,10 @@ def _answer(path: str, line: int, sentence: list[tuple[int, str, float, bool]]) 
     starts, tokens, bits, known = zip(*sentence, strict=True)
     text = "".join(tokens)
     expected = np.cumsum([0, *map(len, tokens)])[:-1]
-    # Tokens that share characters share a start, and only the last of them shows the characters.
+    # Tokens that share characters have the same start; only the last of them shows the characters.
     if not (np.array(starts) == expected).all():
         raise ModelError(
             f"recorded:{path}, line {line}", f"starts {list(starts)} of {text!r}", f"{expected.tolist()}",
-            "Tokens carry the white space before them.",
+            "White space belongs to the token after it.",
         )  # fmt: skip
     return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(known, bool))

@@ -1,1 +1,1 @@
-"""A model small enough to check by pencil."""
+"""A toy bigram model, small enough to be checked by hand."""

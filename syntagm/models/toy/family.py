@@ -1,15 +1,20 @@
-"""The family `toy`: what it has and what can be chosen."""
+"""The declaration of the family `toy`."""
 
 from syntagm.models.family import Family
 from syntagm.models.option import NO_YES, Fixed, Option, Value
 
 FAMILY = Family(
     name="toy",
-    summary="A model computed by pencil: add-one bigrams over twelve sentences, or over a file with one sentence a line.",
+    summary="A toy model: bigrams with add-one smoothing, from twelve sentences or a file with one sentence per line.",
     module="syntagm.models.toy.model",
     settings=(
         Fixed("bos", Value("yes")),
-        Option("eos", NO_YES, "no", "is the end symbol's surprisal listed? It counts in whole sentences only"),
+        Option(
+            "eos",
+            NO_YES,
+            "no",
+            "whether the end-of-text symbol's surprisal is listed. It only counts in whole sentences",
+        ),
     ),
     bundled={"toy": ""},
 )

@@ -1,10 +1,10 @@
-"""A model computed by pencil: add-one bigrams over the words of a small text.
+"""A toy model that can be computed by hand: bigrams with add-one smoothing over the words of a small text.
 
     p(word | previous) = (count(previous, word) + 1) / (count(previous) + V)
 
-V counts the distinct words, the unknown word and the end symbol; count(previous) is the number of pairs that begin with
-`previous`. Words are lower-case; punctuation marks are words. `toy` alone uses the twelve sentences below, `toy:FILE` any
-text with one sentence a line.
+V is the number of distinct words, plus the unknown word and the end-of-text symbol. count(previous) is the number of bigrams
+that begin with `previous`. Words are lower-case; punctuation marks are words. `toy` alone uses the twelve sentences below,
+`toy:FILE` a text with one sentence per line.
 
 >>> model = load("")
 >>> [answer] = model.score(["The dog barks"])
@@ -48,74 +48,74 @@ _WORD = re.compile(r"\s*(\w+|[^\w\s])")
 
 
 class Toy(LanguageModel):
-    """Add-one bigrams; see the module."""
+    """A bigram model with add-one smoothing; see the module."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching = False
 
-    def __init__(self, text: str, name: str, policies: Mapping[str, str]) -> None:
+    def __init__(self, text: str, name: str, settings: Mapping[str, str]) -> None:
         sentences = [[START, *_words(line), END] for line in text.splitlines() if line.strip()]
         pairs = Counter(pair for words in sentences for pair in pairwise(words))
         first = Counter(word for words in sentences for word in words[:-1])
         self.vocabulary = sorted({word for words in sentences for word in words[1:]} | {END, UNKNOWN})
-        self._known = frozenset(self.vocabulary)
+        self._in_vocabulary = frozenset(self.vocabulary)
         self._bits: dict[tuple[str, str], float] = {}
         self._pairs, self._first = pairs, first
-        eos = policies["eos"] == "yes"
-        self.name, self.bos, self.eos, self.settings = name, START, END if eos else None, policies
+        eos = settings["eos"] == "yes"
+        self.name, self.bos, self.eos, self.settings = name, START, END if eos else None, settings
         self.fingerprint = hashlib.sha256(f"toy 1|{eos}|{text}".encode()).hexdigest()
         self.record = {"vocabulary": len(self.vocabulary)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Bits of each word given the one before it."""
+        """Compute the surprisal of each word given the word before it; see `LanguageModel.score`."""
         for text in texts:
             yield self._score(text)
             if done:
                 done(1)
 
     def _score(self, text: str) -> Surprisals:
-        starts, bits, known, previous, at = [], [], [], START, 0
-        while found := _WORD.match(text, at):
-            word = found[1].lower()
-            known.append(word in self._known)
-            word = word if known[-1] else UNKNOWN
+        starts, bits, in_vocabulary, previous, at = [], [], [], START, 0
+        while match := _WORD.match(text, at):
+            word = match[1].lower()
+            in_vocabulary.append(word in self._in_vocabulary)
+            word = word if in_vocabulary[-1] else UNKNOWN
             starts.append(at)
             bits.append(self._surprisal(previous, word))
-            previous, at = word, found.end()
+            previous, at = word, match.end()
         if self.eos:
             starts.append(len(text))
             bits.append(self._surprisal(previous, END))
-            known.append(True)
-        return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(known, bool))
+            in_vocabulary.append(True)
+        return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(in_vocabulary, bool))
 
-    def fill(self, blanks: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Bits of each candidate given the words before it; `above` and `below` over the vocabulary, for single words."""
-        for blank in blanks:
-            found = [self._candidate(blank.left, word) for word in blank.words]
-            bits, above, below = np.array([numbers for numbers, _ in found], np.float64).reshape(-1, 3).T
-            yield Fill(bits, above, below, np.array([known for _, known in found], bool))
+    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
+        """Compute the surprisal of each candidate, with `above` and `below` for single words; see `LanguageModel.fill`."""
+        for gap in gaps:
+            candidates = [self._candidate(gap.left, word) for word in gap.words]
+            bits, above, below = np.array([numbers for numbers, _ in candidates], np.float64).reshape(-1, 3).T
+            yield Fill(bits, above, below, np.array([in_vocabulary for _, in_vocabulary in candidates], bool))
             if done:
                 done(1)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of the candidates are one word."""
+        """Tell which candidates are one word."""
         return np.array([len(_words(word)) == 1 for word in words], bool)
 
     def _candidate(self, left: str, word: str) -> tuple[tuple[float, float, float], bool]:
         before, words = [START, *_words(left)], _words(word)
         if not words or word != word.strip() or [START, *_words(left + word)] != [*before, *words]:
             raise ModelError(
-                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a blank",
-                "Leave a blank before the gap, at the end of what stands before it.",
+                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a gap",
+                "Put a space at the end of the text before the gap.",
             )  # fmt: skip
-        spelled = [one if one in self._known else UNKNOWN for one in (*before, *words)]
+        spelled = [spelling if spelling in self._in_vocabulary else UNKNOWN for spelling in (*before, *words)]
         spelled[0] = START
         costs = [self._surprisal(*pair) for pair in pairwise(spelled)][-len(words) :]
         if len(words) > 1:
-            return (sum(costs), math.nan, math.nan), self._known.issuperset(words)
+            return (sum(costs), math.nan, math.nan), self._in_vocabulary.issuperset(words)
         all_costs = [self._surprisal(spelled[-2], other) for other in self.vocabulary]
-        above, below = (math.fsum(2.0**-c for c in some) for some in _apart(all_costs, costs[0]))
-        return (costs[0], above, below), self._known.issuperset(words)
+        above, below = (math.fsum(2.0**-c for c in group) for group in _partition(all_costs, costs[0]))
+        return (costs[0], above, below), self._in_vocabulary.issuperset(words)
 
     def _surprisal(self, previous: str, word: str) -> float:
         if (previous, word) not in self._bits:
@@ -125,7 +125,7 @@ class Toy(LanguageModel):
 
 
 def load(path: str, **options: str) -> Toy:
-    """The toy model of `path` (one sentence a line), or of the twelve sentences if it is empty.
+    """Make the toy model of the file `path` (one sentence per line), or of the twelve sentences if `path` is empty.
 
     Raises:
         ModelError: the file can't be read.
@@ -135,15 +135,17 @@ def load(path: str, **options: str) -> Toy:
     try:
         text = Path(path).read_text(encoding="utf-8") if path else SENTENCES
     except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"toy:{path}", f"can't be read ({error})", "a UTF-8 text, one sentence a line") from error
+        raise ModelError(
+            f"toy:{path}", f"can't be read ({error})", "a UTF-8 text with one sentence per line"
+        ) from error
     label = f"{Path(path).name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}" if path else "12-sentences"
     return Toy(text, FAMILY.canonical(label, options), FAMILY.scoring_settings(chosen))
 
 
 def _words(line: str) -> list[str]:
-    return [found[1].lower() for found in _WORD.finditer(line)]
+    return [match[1].lower() for match in _WORD.finditer(line)]
 
 
-def _apart(costs: Sequence[float], own: float) -> tuple[list[float], list[float]]:
-    """Those below `own`, and those above."""
+def _partition(costs: Sequence[float], own: float) -> tuple[list[float], list[float]]:
+    """Return the costs below `own` and those above it."""
     return [cost for cost in costs if cost < own], [cost for cost in costs if cost > own]

@@ -1,1 +1,1 @@
-"""Words and vocabularies, which word-level models share."""
+"""Words and vocabularies, shared by all word-level models."""

@@ -1,13 +1,13 @@
-"""The words a model knows, and what it takes the others for: classes of unknown words in the manner of the Berkeley parser.
+"""Vocabularies of word-level models, with classes of unknown words similar to those of the Berkeley parser.
 
-A word seen fewer than `threshold` times in training is unknown, in training too, so that a model learns its classes. The
-rule is that of Hu et al. 2020 (their RNNG and LSTM), which differs from the Berkeley parser's in that the position in the
-sentence makes no difference.
+A word seen fewer than `threshold` times in training is unknown. In the training text, too, such words are replaced by their
+classes, so that a model learns them. The classes are those of Hu et al. 2020 (their RNNG and LSTM). Unlike in the Berkeley
+parser, they don't depend on the position in the sentence.
 
 >>> vocabulary = build([["the", "dogs", "barked", "."], ["the", "dogs", "slept", "."]])
 >>> vocabulary.words
 ('</s>', '<unk>', 'UNK-LC', 'UNK-LC-ed', 'the', 'dogs', '.')
->>> vocabulary.ids(["the", "cats", "walked", "."])  # there was no unknown word in -s: UNK-LC
+>>> vocabulary.ids(["the", "cats", "walked", "."])  # no unknown word in -s in training: UNK-LC
 [4, 2, 3, 6]
 """
 
@@ -27,18 +27,19 @@ CLASSES = ("berkeley", "single", "none")
 SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 
 _CLASS = re.compile(rf"UNK(-INITC(-KNOWNLC)?|-CAPS|-LC)?(-NUM)?(-DASH)?(-(s|{'|'.join(SUFFIXES)}))?")
-_ODD = re.compile(r"[\s\\\ud800-\udfff]")
+_ESCAPED = re.compile(r"[\s\\\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\u\{([0-9a-f]{1,6})\}")
 _BACK_OFF = tuple(re.compile(part) for part in ("-KNOWNLC", f"-(s|{'|'.join(SUFFIXES)})$", "-DASH", "-NUM", "-.*"))
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Words by number.
+    """A vocabulary.
 
     Arguments:
-        words: by number. 0 is the end of a sentence, which also stands before one; 1 the unknown word; then the classes of
-            unknown words that occurred in training, by name; then words by falling count, equals by first appearance.
+        words: the words by id. 0 is the end-of-sentence symbol, which is also used as start symbol; 1 is the unknown word;
+            then the classes of unknown words that occurred in training, by name; then words by decreasing count, and by
+            first occurrence if counts are equal.
         threshold: a word seen fewer times is unknown.
         classes: `berkeley`; `single`: one class, UNK; `none`: every word of the training text is kept.
     """
@@ -46,8 +47,8 @@ class Vocabulary:
     words: tuple[str, ...]
     threshold: int = 2
     classes: str = "berkeley"
-    _known: dict[str, int] = field(init=False, repr=False, compare=False)
-    _others: dict[str, int] = field(init=False, repr=False, compare=False)
+    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
+    _class_ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check(self.threshold, self.classes)
@@ -56,10 +57,10 @@ class Vocabulary:
         numbers = {word: number for number, word in enumerate(self.words)}
         if len(numbers) < len(self.words):
             [(word, _)] = Counter(self.words).most_common(1)
-            raise ModelError("vocabulary", f"{word!r} stands in it twice", "each word once")
-        others = {word: number for word, number in numbers.items() if _stands_for_others(word, self.classes)}
-        object.__setattr__(self, "_others", others)
-        object.__setattr__(self, "_known", {word: numbers[word] for word in numbers if word not in others})
+            raise ModelError("vocabulary", f"{word!r} twice", "each word once")
+        class_ids = {word: number for word, number in numbers.items() if _is_class(word, self.classes)}
+        object.__setattr__(self, "_class_ids", class_ids)
+        object.__setattr__(self, "_ids", {word: numbers[word] for word in numbers if word not in class_ids})
 
     def __len__(self) -> int:
         return len(self.words)
@@ -68,31 +69,31 @@ class Vocabulary:
         return isinstance(word, str) and self.known(word)
 
     def known(self, word: str) -> bool:
-        """Is it a word of the vocabulary, and none of those that stand for others?"""
-        return word in self._known
+        """Tell if a word is in the vocabulary; symbols and classes of unknown words don't count."""
+        return word in self._ids
 
     def ids(self, words: Sequence[str]) -> list[int]:
-        """The number of each word; of an unknown one that of its class, or of a wider class, at last of `<unk>`."""
-        number = self._known.get
-        return [found if (found := number(word)) is not None else self._unknown(word) for word in words]
+        """Return the id of each word. An unknown word gets the id of its class, else of a wider class, else of `<unk>`."""
+        known = self._ids.get
+        return [number if (number := known(word)) is not None else self._unknown(word) for word in words]
 
     def _unknown(self, word: str) -> int:
         if self.classes == "none" or word == UNKNOWN:
             return 1
-        if _stands_for_others(word, self.classes) and word != END:
+        if _is_class(word, self.classes) and word != END:
             name = word
         else:
             name = unknown_class(word, self) if self.classes == "berkeley" else SINGLE
-        return next((self._others[wider] for wider in _wider(name) if wider in self._others), 1)
+        return next((self._class_ids[wider] for wider in _wider(name) if wider in self._class_ids), 1)
 
     def write(self, path: Path) -> None:
-        """Write it as text, a word a line after one line of JSON that says how many there are.
+        """Write the vocabulary as text: a line of JSON with the number of words, then one word per line.
 
         Raises:
             RunError: the disk is full, or the folder can't be written.
         """
         head = {"words": len(self), "threshold": self.threshold, "classes": self.classes}
-        lines = (_ODD.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", word) for word in self.words)
+        lines = (_ESCAPED.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", word) for word in self.words)
         atomic.write_parts(path, (line.encode() + b"\n" for line in (json.dumps(head), *lines)))
 
 
@@ -103,7 +104,7 @@ def _check(threshold: int, classes: str) -> None:
         raise UsageError("threshold of unknown words", str(threshold), "at least 1")
 
 
-def _stands_for_others(word: str, classes: str) -> bool:
+def _is_class(word: str, classes: str) -> bool:
     if word in (END, UNKNOWN):
         return True
     if classes == "berkeley":
@@ -112,7 +113,7 @@ def _stands_for_others(word: str, classes: str) -> bool:
 
 
 def _wider(name: str) -> Iterator[str]:
-    """A class of unknown words and the wider ones to take where it never occurred."""
+    """Yield a class of unknown words, then wider classes to use if it did not occur in training."""
     yield name
     for part in _BACK_OFF:
         shorter = part.sub("", name, count=1)
@@ -123,17 +124,17 @@ def _wider(name: str) -> Iterator[str]:
 def build(
     sentences: Iterable[Sequence[str]], threshold: int = 2, classes: str = "berkeley", place: str = "corpus"
 ) -> Vocabulary:
-    """The vocabulary of a training text. Names of classes that stand in the text (it may come so) are taken as classes.
+    """Build the vocabulary of a training text. A word in the text that is spelled like a class is taken for that class.
 
     Arguments:
-        sentences: the words of each.
+        sentences: the words of each sentence.
         threshold: a word seen fewer times is unknown.
-        classes: as in `Vocabulary`; with `none` the threshold is 1 whatever is said.
-        place: what to call the text in errors.
+        classes: as in `Vocabulary`; with `none` the threshold is always 1.
+        place: name of the text, for messages.
 
     Raises:
         UsageError: a threshold below 1, or no such classes.
-        InputError: no words, or the end symbol inside a sentence.
+        InputError: there are no words, or a sentence contains the end symbol.
     """
     counts: Counter[str] = Counter()
     for sentence in sentences:
@@ -142,30 +143,30 @@ def build(
 
 
 def of_counts(counts: Counter[str], threshold: int = 2, classes: str = "berkeley", place: str = "corpus") -> Vocabulary:
-    """The vocabulary of a text whose words have been counted, in the order in which they appear; as `build`."""
+    """Build a vocabulary from word counts in the order of first occurrence; otherwise as `build`."""
     _check(threshold, classes)
     threshold = 1 if classes == "none" else threshold
     if END in counts:
         raise InputError(
-            place, f"the end symbol {END} as a word", "plain text", "Remove it: line ends say where sentences end."
+            place, f"the end symbol {END} as a word", "plain text", "Remove it: sentences end at line ends."
         )
     if not counts:
         raise InputError(place, "no words", "text")
-    found = {word for word in counts if _stands_for_others(word, classes)}
-    kept = {word: None for word, count in counts.most_common() if count >= threshold and word not in found}
-    found |= {
+    class_names = {word for word in counts if _is_class(word, classes)}
+    kept = {word: None for word, count in counts.most_common() if count >= threshold and word not in class_names}
+    class_names |= {
         unknown_class(word, kept) if classes == "berkeley" else SINGLE
         for word in counts
-        if word not in kept and word not in found
+        if word not in kept and word not in class_names
     }
-    return Vocabulary((END, UNKNOWN, *sorted(found - {UNKNOWN}), *kept), threshold, classes)
+    return Vocabulary((END, UNKNOWN, *sorted(class_names - {UNKNOWN}), *kept), threshold, classes)
 
 
 def read(path: Path) -> Vocabulary:
     """Read a vocabulary as `Vocabulary.write` writes it.
 
     Raises:
-        ModelError: it can't be read, is not whole, or holds a word twice.
+        ModelError: the file can't be read, is incomplete, or has a word twice.
     """
     try:
         lines = path.read_bytes().decode().split("\n")
@@ -179,7 +180,7 @@ def read(path: Path) -> Vocabulary:
         raise ModelError(
             str(path), f"{len(lines) - 2:,} words", f"{size:,}, as its first line says", "The file is damaged."
         )
-    words = (_ESCAPE.sub(lambda found: chr(int(found[1], 16)), line) for line in lines[1:-1])
+    words = (_ESCAPE.sub(lambda match: chr(int(match[1], 16)), line) for line in lines[1:-1])
     try:
         return Vocabulary(tuple(words), threshold, classes)
     except (ModelError, UsageError) as error:
@@ -189,11 +190,11 @@ def read(path: Path) -> Vocabulary:
 
 
 def unknown_class(word: str, known: Container[str]) -> str:
-    """The class of an unknown word by its capitals, digits, dashes and ending.
+    """Return the class of an unknown word by its capitals, digits, dashes and suffix.
 
     Arguments:
-        word: it.
-        known: the words of the vocabulary: is the word in lower case one of them?
+        word: the word.
+        known: the vocabulary, to look up the word in lower case.
 
     >>> [unknown_class(word, {"quickly"}) for word in ("walked", "Quickly", "mid-1990s", "IBM", "3.5")]
     ['UNK-LC-ed', 'UNK-INITC-KNOWNLC-ly', 'UNK-LC-NUM-DASH-s', 'UNK-CAPS', 'UNK-NUM']

@@ -21,7 +21,7 @@ from syntagm.errors import InputError, ModelError
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.ngrams import END, START, Ngrams
-from syntagm.models.ngram.scorer import Asked
+from syntagm.models.ngram.scorer import Tokenisation
 from syntagm.models.words import vocabulary as _vocabulary
 from syntagm.models.words import words as _words
 from syntagm.models.words.vocabulary import Vocabulary
@@ -181,7 +181,7 @@ def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], token
 
     Words are separated by white space. A word is unknown if any of the parts it is split into is. A sentence end is a word.
     """
-    model = BackOff(ngrams, vocabulary, "held-out text", "", Asked(corpora.kind(files, tokens), True, False))
+    model = BackOff(ngrams, vocabulary, "held-out text", "", Tokenisation(corpora.kind(files, tokens), True, False))
     words = unknown = 0
     bits = bits_unknown = 0.0
     for answer in model.score(list(corpora.texts(files))):
