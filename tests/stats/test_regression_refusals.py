@@ -123,7 +123,9 @@ def test_predictors_far_from_0_are_refused_and_not_fitted_wrongly(model: Callabl
     near = model(formula, TABLE.with_columns(pl.col("x") + 100))
     assert near.deviance == pytest.approx(plain.deviance, abs=1e-5)
     for far in (1e5, 1e7):
-        with pytest.raises(InputError, match=r"effects by g that are nearly linearly dependent: \(Intercept\), x; .* Subtract"):
+        with pytest.raises(
+            InputError, match=r"effects by g that are nearly linearly dependent: \(Intercept\), x; .* Subtract"
+        ):
             model(formula, TABLE.with_columns(pl.col("x") + far))
 
 
