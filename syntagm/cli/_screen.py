@@ -26,7 +26,7 @@ from syntagm.views.scores.numbers import accuracies, chance_of, scores
 _INTERVAL = 10.0  # seconds between lines of progress
 CAPTION = (
     "score: accuracy, or the unweighted mean over suites; interval: 95% bootstrap over items; "
-    "chance: the score of independent draws"
+    "chance: the score expected of random surprisals"
 )
 
 

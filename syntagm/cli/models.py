@@ -1,7 +1,9 @@
 """List the model families, or the options of one family.
 
-syntagm models     all families syntagm models masked   the options that may follow ? in the
-name of a masked model
+    syntagm models                   all families
+    syntagm models masked            the options of the family `masked`
+
+Options stand after ? in the name of a model: FAMILY:PATH?OPTION=VALUE&OPTION=VALUE.
 """
 
 import argparse

@@ -41,8 +41,8 @@ def fill(skeleton: Any, rebuilt: Any, place: str) -> Any:
     if skeleton is None:
         return rebuilt
     if isinstance(skeleton, dict) and isinstance(rebuilt, dict):
-        known = {key: fill(value, rebuilt[key], place) if key in rebuilt else value for key, value in skeleton.items()}
-        return known | {key: value for key, value in rebuilt.items() if key not in skeleton}
+        filled = {key: fill(value, rebuilt[key], place) if key in rebuilt else value for key, value in skeleton.items()}
+        return filled | {key: value for key, value in rebuilt.items() if key not in skeleton}
     if isinstance(skeleton, list) and isinstance(rebuilt, list):
         if len(skeleton) != len(rebuilt):
             cure = "Remove the tags that begin with json:, which belong to another version of the suite."
@@ -52,23 +52,23 @@ def fill(skeleton: Any, rebuilt: Any, place: str) -> Any:
     return skeleton if _letters(skeleton) == _letters(rebuilt) else rebuilt
 
 
-def texts(values: Mapping[str, Any], held: Sequence[str]) -> dict[str, str]:
-    """Return the values that can be tags: non-empty texts whose names are neither in `held` nor reserved."""
+def texts(values: Mapping[str, Any], used: Sequence[str]) -> dict[str, str]:
+    """Return the values that can be tags: non-empty texts whose names are neither in `used` nor reserved."""
     return {
         key: value
         for key, value in values.items()
-        if isinstance(value, str) and value and key not in held and not key.startswith(RESERVED)
+        if isinstance(value, str) and value and key not in used and not key.startswith(RESERVED)
     }
 
 
-def plain(tags: Mapping[str, str], held: Sequence[str], place: str) -> dict[str, str]:
+def plain(tags: Mapping[str, str], used: Sequence[str], place: str) -> dict[str, str]:
     """Return the tags that are not reserved, which `texts` reads back.
 
     Raises:
-        InputError: a tag has a name in `held`, which the format uses.
+        InputError: a tag has a name in `used`, which the format uses.
     """
     public = {key: value for key, value in tags.items() if not key.startswith(RESERVED)}
-    for key in held:
+    for key in used:
         if key in public:
             raise InputError(place, f"a tag called {key!r}", "another name", "The format uses this name.")
     return public

@@ -34,15 +34,19 @@ class Table:
 
 
 def read(
-    content: str, path: Path, wanted: Callable[[Sequence[str]], object] = bool, delimiter: str = "", quote: bool = True
+    content: str,
+    path: Path,
+    is_header: Callable[[Sequence[str]], object] = bool,
+    delimiter: str = "",
+    quote: bool = True,
 ) -> Table:
     """Read a table: JSON if the text begins with a bracket or brace, else cells under a header.
 
     Arguments:
         content: the text.
         path: the file, for messages.
-        wanted: returns whether a row of cells is the header. It is called with the first row for each delimiter.
-        delimiter: a character, `tab`, `comma` or `semicolon`. The default is the delimiter for which `wanted` accepts the
+        is_header: returns whether a row of cells is the header. It is called with the first row for each delimiter.
+        delimiter: a character, `tab`, `comma` or `semicolon`. The default is the delimiter for which `is_header` accepts the
             header. If there is none, and every row has two cells separated by a tab, the columns are `good` and `bad`.
         quote: whether quotation marks enclose cells.
 
@@ -57,7 +61,7 @@ def read(
         rows = [(number, _texts(row)) for number, row in objects]
         columns = list(dict.fromkeys(name for _, row in rows for name in row))
     else:
-        columns, rows = _cells(content, path, wanted, delimiter, quote)
+        columns, rows = _cells(content, path, is_header, delimiter, quote)
         unit = "line"
     shape.count(len(rows), path)
     return Table(path, tuple(columns), tuple(rows), unit)
@@ -75,11 +79,11 @@ def two_columns(content: str) -> bool:
 
 
 def _cells(
-    content: str, path: Path, wanted: Callable[[Sequence[str]], object], delimiter: str, quote: bool
+    content: str, path: Path, is_header: Callable[[Sequence[str]], object], delimiter: str, quote: bool
 ) -> tuple[Sequence[str], list[tuple[int, dict[str, str]]]]:
     choices = [_character(delimiter)] if delimiter else list(DELIMITERS.values())
     headers = [_header(content, path, choice, quote) for choice in choices]
-    chosen = next((index for index, names in enumerate(headers) if wanted(names)), None)
+    chosen = next((index for index, names in enumerate(headers) if is_header(names)), None)
     if chosen is None and not delimiter and two_columns(content):
         rows = [
             (line, csv.named(["good", "bad"], row, f"{path}, line {line}"))

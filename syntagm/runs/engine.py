@@ -137,11 +137,11 @@ def _score_portion(
     if cached_answers:
         done(len(cached_answers))
     missing = [text for text in texts if text not in cached_answers]
-    fresh = {answer.text: answer for answer in model.score(missing, done)} if missing else {}
-    if cache and fresh:
-        cache.put(model, fresh.values())
+    computed = {answer.text: answer for answer in model.score(missing, done)} if missing else {}
+    if cache and computed:
+        cache.put(model, computed.values())
     for text in texts:
-        yield cached_answers[text] if text in cached_answers else fresh[text]
+        yield cached_answers[text] if text in cached_answers else computed[text]
 
 
 def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
@@ -176,16 +176,16 @@ def missing_units(suites: Iterable[Suite], missing: Sequence[Unit], plan: Plan) 
         units.setdefault(unit.suite, []).append(unit)
     hashes = {suite.name: suite.hash for suite in plan.suites}
     for suite in suites if units else ():
-        if own := units.pop(suite.name, None):
+        if suite_units := units.pop(suite.name, None):
             if suite_hash(suite) != hashes[suite.name]:
                 raise _changed(suite.name, "it has changed since the run began")
-            yield suite, own
+            yield suite, suite_units
     for name in units:
         raise _changed(name, "it is gone since the run began")
 
 
-def _changed(suite: str, found: str) -> InputError:
+def _changed(suite: str, reason: str) -> InputError:
     return InputError(
-        f"suite {suite}", found, "files that do not change during a run",
+        f"suite {suite}", reason, "files that do not change during a run",
         "Restore the suite and run the same command again, or choose another folder.",
     )  # fmt: skip

@@ -60,14 +60,14 @@ class Ledger:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._standing = read_record(folder)
-        self._record: dict[str, Any] = self._standing or {}
+        self._recorded = read_record(folder)
+        self._record: dict[str, Any] = self._recorded or {}
         self._complete = False
 
     @property
     def options(self) -> Options:
         """The options of the run that is in the folder already; empty if there is none."""
-        options: Options = self._standing["options"] if self._standing else {}
+        options: Options = self._recorded["options"] if self._recorded else {}
         return options
 
     def tolerance(self, model: LanguageModel) -> float:
@@ -75,7 +75,7 @@ class Ledger:
 
         The tolerance depends on a measurement, so a run that is continued keeps its first tolerance.
         """
-        return float(self.options["tolerance"]) if self._standing else tolerance(model)
+        return float(self.options["tolerance"]) if self._recorded else tolerance(model)
 
     def open(
         self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress
@@ -85,13 +85,13 @@ class Ledger:
         Raises:
             RunError: the folder has another run.
         """
-        fresh = new_record(task, model, options, plan, command)
-        if self._standing is not None:
-            _refuse_another(self._folder, self._standing, fresh)
+        new = new_record(task, model, options, plan, command)
+        if self._recorded is not None:
+            _refuse_another(self._folder, self._recorded, new)
             # Tags that are not refused change no number. The latest tags, and counts that depend on them, are recorded.
-            fresh = self._standing | {key: fresh[key] for key in ("suites", "contexts") if key in fresh}
-        self._record = fresh
-        _write_record(self._folder, fresh)
+            new = self._recorded | {key: new[key] for key in ("suites", "contexts") if key in new}
+        self._record = new
+        _write_record(self._folder, new)
         for name, content in plan.files.items():
             atomic.write(self._folder / name, content)
         finished = _verified(self._folder, [unit.name for unit in plan.units], task.tables(options), progress)
@@ -99,7 +99,7 @@ class Ledger:
         total = sum(unit.size for unit in plan.units)
         progress.planned(total, total - sum(unit.size for unit in missing), len(plan.suites))
         written = all((self._folder / name).is_file() for name in ("results.csv", "results.parquet"))
-        self._complete = not missing and fresh["status"] == "done" and written
+        self._complete = not missing and new["status"] == "done" and written
         return missing
 
     def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
@@ -167,35 +167,36 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
     return as_read
 
 
-def _refuse_another(folder: Path, standing: dict[str, Any], fresh: dict[str, Any]) -> None:
+def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any]) -> None:
     cure = "Choose another folder, or repeat the command that began this run."
-    if standing["task"] != fresh["task"]:
-        raise RunError(str(folder), f"a run of the task {standing['task']}", f"a run of the task {fresh['task']}", cure)
-    if standing["model"]["fingerprint"] != fresh["model"]["fingerprint"]:
+    if recorded["task"] != new["task"]:
+        raise RunError(str(folder), f"a run of the task {recorded['task']}", f"a run of the task {new['task']}", cure)
+    if recorded["model"]["fingerprint"] != new["model"]["fingerprint"]:
         found, wanted = (
-            f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (standing, fresh)
+            f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (recorded, new)
         )
         raise RunError(str(folder), found, wanted, cure)
-    record.refuse_another(folder, "a run", standing["options"], fresh["options"], cure)
-    old, new = ({suite["name"]: suite["hash"] for suite in run["suites"]} for run in (standing, fresh))
-    if list(old.items()) != list(new.items()):
-        changed = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    record.refuse_another(folder, "a run", recorded["options"], new["options"], cure)
+    old_hashes, new_hashes = ({suite["name"]: suite["hash"] for suite in run["suites"]} for run in (recorded, new))
+    if list(old_hashes.items()) != list(new_hashes.items()):
+        names = old_hashes.keys() | new_hashes.keys()
+        changed = sorted(name for name in names if old_hashes.get(name) != new_hashes.get(name))
         differs = f"Different: {', '.join(changed[:5])}." if changed else "Their order is different."
         raise RunError(str(folder), "a run on other suites", "the same suites in the same order", f"{differs} {cure}")
-    _refuse_other_tags(folder, standing, fresh, cure)
+    _refuse_other_tags(folder, recorded, new, cure)
 
 
-def _refuse_other_tags(folder: Path, standing: dict[str, Any], fresh: dict[str, Any], cure: str) -> None:
+def _refuse_other_tags(folder: Path, recorded: dict[str, Any], new: dict[str, Any], cure: str) -> None:
     """Refuse changed tags that are not in a suite's hash but change its questions, and so the names of its units."""
-    if all(list(old["shards"]) == list(new["shards"]) for old, new in _pairs(standing, fresh)):
+    if all(list(old_suite["shards"]) == list(new_suite["shards"]) for old_suite, new_suite in _pairs(recorded, new)):
         return
-    old_tags, new_tags = ({suite["name"]: suite["tags"] for suite in run["suites"]} for run in (standing, fresh))
+    old_tags, new_tags = ({suite["name"]: suite["tags"] for suite in run["suites"]} for run in (recorded, new))
     reason = "A tag may determine the labels of contexts, as `number` does."
     record.refuse_another(folder, "a run", old_tags, new_tags, f"{reason} {cure}")
 
 
-def _pairs(standing: dict[str, Any], fresh: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    return zip(standing["suites"], fresh["suites"], strict=True)
+def _pairs(recorded: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    return zip(recorded["suites"], new["suites"], strict=True)
 
 
 def _verified(folder: Path, names: Iterable[str], tables: Iterable[str], progress: Progress) -> set[str]:

@@ -44,7 +44,7 @@ class Measures(Task[Slice]):
         if repeated := [name for name in names if names.count(name) > 1]:
             raise UsageError("measure", f"{repeated[0]} given twice", "each measure once")
 
-    def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
+    def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the measures with their kinds, the alignment rule and the tolerance."""
         measures = {str(measure): measure.kind.name for measure in self.measures}
         return {"align": self.align, "tolerance": tolerance, "measures": measures}
@@ -100,14 +100,14 @@ class Measures(Task[Slice]):
 
 def _refuse_unmeasurable(suite: str, item: Item, measures: Sequence[Measure]) -> None:
     """Refuse, before anything is computed, measures that would fail in the middle of a run."""
-    known = {sentence.text for sentence in item.sentences.values()}
+    sentences = {sentence.text for sentence in item.sentences.values()}
     for measure in measures:
         try:
             texts = set(measure.asks(item))
         except KeyError as error:
             expected = "one of " + ", ".join(item.sentences)
             raise UsageError(f"measure {measure}", f"no {error} in item {item.id} of {suite}", expected) from None
-        if unknown := texts - known:
+        if unknown := texts - sentences:
             raise UsageError(
                 f"measure {measure}", f"asks for a text that is no sentence of item {item.id} of {suite}: {unknown.pop()!r}",
                 "sentences of the item",

@@ -115,7 +115,7 @@ def perplexity(
 
     Arguments:
         texts: usually one sentence each. They are consumed once, in portions, so their number is not limited by memory.
-        ends: whether the end of each text counts as a word. Without ends the model does not pay for a text's length.
+        ends: whether the end of each text counts as a word. Without the ends, longer texts get too much probability.
         done: called with the number of further texts scored; it may raise to stop.
 
     Raises:
@@ -135,9 +135,9 @@ def perplexity(
     return total
 
 
-def _sums(answer: Surprisals, ends: bool, listed: bool) -> Perplexity:
+def _sums(answer: Surprisals, ends: bool, eos_scored: bool) -> Perplexity:
     """Return the sums over one text."""
-    bits, in_vocabulary, characters = _by_word(answer, ends, listed)
+    bits, in_vocabulary, characters = _by_word(answer, ends, eos_scored)
     scored = ~np.isnan(bits)
     unknown = scored & ~in_vocabulary
     return Perplexity(
@@ -153,10 +153,10 @@ def _sums(answer: Surprisals, ends: bool, listed: bool) -> Perplexity:
 
 
 def _by_word(
-    answer: Surprisals, ends: bool, listed: bool
+    answer: Surprisals, ends: bool, eos_scored: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
     """Return for each word its bits, whether it is in vocabulary, and its number of characters. Shapes (words,)."""
-    tokens = len(answer.starts) - listed
+    tokens = len(answer.starts) - eos_scored
     home, borders = _words.between_blanks(answer.text, answer.starts[:tokens])
     if tokens and not len(borders):
         raise InputError(f"text {answer.text!r}", "nothing but white space", "a word, or nothing")

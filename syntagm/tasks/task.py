@@ -180,12 +180,12 @@ class Task(ABC, Generic[Content]):
     conjoins: ClassVar[bool]
 
     @abstractmethod
-    def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
+    def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the options that the numbers depend on, for the record. Model and suites are recorded elsewhere.
 
         Arguments:
             tolerance: margins within this tolerance are ties, in bits.
-            standing: the recorded options of the run to be continued; empty for a new run.
+            recorded: the recorded options of the run to be continued; empty for a new run.
         """
 
     @abstractmethod

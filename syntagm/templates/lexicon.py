@@ -138,12 +138,12 @@ def holds(condition: Condition, word: Word, chosen: Mapping[str, str], filled: M
     if not condition.column:
         return word is not filled[condition.slot]
     if condition.variable:
-        wanted = frozenset({chosen[condition.variable]})
+        required = frozenset({chosen[condition.variable]})
     elif condition.slot:
-        wanted = values(filled[condition.slot].forms[condition.other])
+        required = values(filled[condition.slot].forms[condition.other])
     else:
-        wanted = condition.values
-    return bool(values(word.forms[condition.column]) & wanted) != condition.negative
+        required = condition.values
+    return bool(values(word.forms[condition.column]) & required) != condition.negative
 
 
 def check(choices: Sequence[Choice], classes: Mapping[str, LexicalClass], variables: Sequence[str]) -> None:

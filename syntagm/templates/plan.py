@@ -127,11 +127,11 @@ def _named(
     interned: dict[tuple[Piece, ...], tuple[Piece, ...]],
 ) -> dict[str, Pattern]:
     """Return patterns with the form of each slot named: the first form where the pattern names none."""
-    named = {}
+    result = {}
     for name, pattern in group.items():
         regions = (tuple(_with_form(piece, forms, pattern.place) for piece in region) for region in pattern.regions)
-        named[name] = replace(pattern, regions=tuple(interned.setdefault(region, region) for region in regions))
-    return named
+        result[name] = replace(pattern, regions=tuple(interned.setdefault(region, region) for region in regions))
+    return result
 
 
 def _with_form(piece: Piece, forms: Mapping[str, Sequence[str]], place: str) -> Piece:

@@ -102,7 +102,7 @@ class _Draws:
             ]
             self.allowed[key] = met
             self.cached += len(met) + 1
-        taken = [words[condition.slot] for condition in slot.depends if not condition.column]
-        if not taken:
+        excluded = [words[condition.slot] for condition in slot.depends if not condition.column]
+        if not excluded:
             return self.allowed[key]
-        return [word for word in self.allowed[key] if all(word is not other for other in taken)]
+        return [word for word in self.allowed[key] if all(word is not other for other in excluded)]

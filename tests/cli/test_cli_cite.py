@@ -61,7 +61,7 @@ def test_the_paragraph_says_what_was_run(tmp_path: Path, capsys: pytest.CaptureF
     said = capsys.readouterr().out
     for expected in (
         "1 language model on 1 suite with 3 items and 6 sentences [@marvin-linzen-2018-targeted; @gauthier-etal-2020-syntaxgym]",
-        "`<s>` was put before each text and no end-of-text symbol was scored",
+        "`<s>` preceded each text and no end-of-text symbol was scored",
         "The suites make 2 predictions",
         "above 0.0001 bits",
         "the item was excluded as undefined",

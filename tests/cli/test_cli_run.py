@@ -205,7 +205,7 @@ def test_a_suite_with_errors_is_refused_in_one_line(tmp_path: Path, capsys: pyte
     path.write_text("suite\tgood\tbad\n../up\tThe dog barks.\tThe dog bark.\n")
     assert main(["run", "toy", "--suite", str(path), "-o", str(tmp_path / "run")]) == 2
     shown = capsys.readouterr().err
-    assert "suite ../up: errors: 1; expected none. The first: ../up: E102 " in shown
+    assert "suite ../up: errors: 1; expected no errors. The first: ../up: E102 " in shown
     assert shown.endswith(". `syntagm check` lists all of them.\n")
 
 

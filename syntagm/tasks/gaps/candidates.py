@@ -51,10 +51,10 @@ class Candidates:
             single: whether each word is a single token. Shape (words,).
             sentence_words: the words of the sentences.
         """
-        wanted = np.zeros(len(self.words), bool)
-        wanted[self.forms[np.all(single[self.forms], axis=1)]] = True
-        wanted[[self.places[word] for word in sentence_words]] = True
-        return np.flatnonzero(wanted & single)
+        queried = np.zeros(len(self.words), bool)
+        queried[self.forms[np.all(single[self.forms], axis=1)]] = True
+        queried[[self.places[word] for word in sentence_words]] = True
+        return np.flatnonzero(queried & single)
 
 
 def spread(fill: Fill, places: NDArray[np.intp], size: int) -> Fill:

@@ -74,12 +74,13 @@ class Labels:
         self._places: Mapping[str, Set[int]] = words.places()
         self._rows = {form: row.forms for row in words.rows for form in row.forms}
 
-    def find(self, good: str, bad: str, tag: str | None, known: bool = True) -> str | None:
+    def find(self, good: str, bad: str, tag: str | None, has_listed_pair: bool = True) -> str | None:
         """Return the label of the good word; None if neither the list nor the tag determines it.
 
         Arguments:
             tag: the value of the tag `number`, if the item has one.
-            known: whether the tag, or one word in the list, is enough. If not, the list must have both words.
+            has_listed_pair: whether the list has both words of some pair of the suite. If so, the tag, or one word in the
+                list, is enough. If not, the list must have both words.
 
         Raises:
             ValueError: both words have the same label.
@@ -92,7 +93,7 @@ class Labels:
         own, other = (self._places.get(word, frozenset()) for word in (good, bad))
         if len(own) == 1 and own == other:
             raise ValueError(self.labels[next(iter(own))])
-        if not known and not (own and other):
+        if not has_listed_pair and not (own and other):
             return None
         if len(own) == 1:
             return self.labels[next(iter(own))]
@@ -150,16 +151,16 @@ def knows(suite: Suite, compared: Sequence[ComparedConditions], labels: Labels) 
 
 
 def contexts(
-    item: Item, compared: Sequence[ComparedConditions], labels: Labels, known: bool = True
+    item: Item, compared: Sequence[ComparedConditions], labels: Labels, has_listed_pair: bool = True
 ) -> Iterator[Context | str]:
     """Yield the context of each comparison, or the reason why there is none.
 
     Arguments:
-        known: whether the list has both words of some pair of the suite. If so, one listed word is enough in other pairs,
-            and the tag `number` of the item determines the label of words that are not in the list.
+        has_listed_pair: whether the list has both words of some pair of the suite. If so, one listed word is enough in
+            other pairs, and the tag `number` of the item determines the label of words that are not in the list.
     """
     # A tag belongs to the item. If the item has two contexts, the tag may be true of only one of them.
-    tag = item.tags.get("number") if known and len(compared) == 1 else None
+    tag = item.tags.get("number") if has_listed_pair and len(compared) == 1 else None
     for comparison in compared:
         good, bad = item.sentences.get(comparison.good), item.sentences.get(comparison.bad)
         if good is None or bad is None:
@@ -167,10 +168,12 @@ def contexts(
         elif labels.shared:
             yield from _shared(good, bad, comparison.region, labels)
         else:
-            yield _context(good, bad, comparison.region, labels, tag, known)
+            yield _context(good, bad, comparison.region, labels, tag, has_listed_pair)
 
 
-def _context(good: Sentence, bad: Sentence, region: str, labels: Labels, tag: str | None, known: bool) -> Context | str:
+def _context(
+    good: Sentence, bad: Sentence, region: str, labels: Labels, tag: str | None, has_listed_pair: bool
+) -> Context | str:
     spans = _difference(good.text, bad.text)
     if isinstance(spans, str):
         return spans
@@ -181,7 +184,7 @@ def _context(good: Sentence, bad: Sentence, region: str, labels: Labels, tag: st
     capital = _capital(good.text, start, labels)
     right, wrong = (_lower(text) if capital else text for text in (word, other))
     try:
-        label = labels.find(right, wrong, tag, known)
+        label = labels.find(right, wrong, tag, has_listed_pair)
     except ValueError as error:
         return f"both words are {error} in the word list"
     if label is None:

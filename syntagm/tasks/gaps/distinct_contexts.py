@@ -59,12 +59,12 @@ def suite_contexts(suite: Suite, labels: Labels, left_only: bool) -> SuiteContex
         left_only: whether contexts with the same left side are the same, whatever is on their right.
     """
     compared = chosen(suite, labels)
-    known = knows(suite, compared, labels)
+    has_listed_pair = knows(suite, compared, labels)
     distinct_contexts: dict[bytes, DistinctContext] = {}
     skipped: Counter[str] = Counter() if compared else Counter({NO_COMPARISON: len(suite.items)})
     conflicts, contradicted, several = 0, 0, len(compared) * (2 if labels.shared else 1) > 1
     for item in (_tagged(item, suite) for item in suite.items):
-        for number, context in enumerate(contexts(item, compared, labels, known), 1):
+        for number, context in enumerate(contexts(item, compared, labels, has_listed_pair), 1):
             if isinstance(context, str):
                 skipped[context] += 1
                 continue

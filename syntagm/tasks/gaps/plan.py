@@ -64,11 +64,11 @@ def plan(suites: Iterable[Suite], labels: Labels, left_only: bool, measures: Ite
     predictions = {name: TSE if name == "tse" else "" for name in measures}
     for suite in suites:
         of_suite = suite_contexts(suite, labels, left_only)
-        fresh = [digest for digest in of_suite.contexts if digest not in owners.units]
+        first_seen = [digest for digest in of_suite.contexts if digest not in owners.units]
         _guests(owners, of_suite, digests)
         own = list[Unit]()
-        for first in range(0, len(fresh), SIZE):
-            digests_of_unit = fresh[first : first + SIZE]
+        for first in range(0, len(first_seen), SIZE):
+            digests_of_unit = first_seen[first : first + SIZE]
             owners.units |= dict.fromkeys(digests_of_unit, len(units) + len(own))
             owners.suites.append(suite.name)
             own.append(Unit("", suite.name, first, first + len(digests_of_unit), len(digests_of_unit)))
@@ -79,7 +79,7 @@ def plan(suites: Iterable[Suite], labels: Labels, left_only: bool, measures: Ite
                 _update(digests[-1], context.left, context.right, context.capital, items)
         units += own
         records.append(suite_record(suite, suite_hash(suite), predictions, own))
-        contexts[suite.name] = _counted(of_suite, len(fresh))
+        contexts[suite.name] = _counted(of_suite, len(first_seen))
     if not units:
         raise _no_contexts(contexts)
     # A unit's name depends on the items of later suites, too.
@@ -110,10 +110,10 @@ def _guests(owners: Owners, of_suite: SuiteContexts, digests: list[Any]) -> None
             _update(digests[owners.units[digest]], digest.hex(), [asdict(item) for item in context.items])
 
 
-def _counted(of_suite: SuiteContexts, fresh: int) -> dict[str, Any]:
+def _counted(of_suite: SuiteContexts, first_seen: int) -> dict[str, Any]:
     return {
         "contexts": len(of_suite.contexts),
-        "asked": fresh,
+        "asked": first_seen,
         "items": of_suite.item_count,
         "left_out": dict(of_suite.skipped),
         "conflicts": of_suite.conflicts,

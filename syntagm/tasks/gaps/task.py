@@ -82,7 +82,7 @@ class Gaps(Task[Contexts]):
             raise UsageError("--eligible", repr(self.eligible), " or ".join(nucleus.ELIGIBLE))
         nucleus.cuts(tuple(self.top), tuple(self.bottom))
 
-    def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
+    def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the word list (with its hash), the kind of gap, the rows that count and the cut-offs."""
         cuts, words = nucleus.cuts(tuple(self.top), tuple(self.bottom)), self.words
         return {
@@ -90,8 +90,8 @@ class Gaps(Task[Contexts]):
             "words": {"name": words.name, "hash": words.hash, "labels": list(words.labels), "rows": len(words.rows)},
             "blank": "shared" if self.shared else "differing",
             "eligible": self.eligible,
-            "top": _as_recorded([cut.top for cut in cuts if cut.top < 1], standing, "top"),
-            "bottom": _as_recorded([cut.bottom for cut in cuts if cut.bottom < 1], standing, "bottom"),
+            "top": _as_recorded([cut.top for cut in cuts if cut.top < 1], recorded, "top"),
+            "bottom": _as_recorded([cut.bottom for cut in cuts if cut.bottom < 1], recorded, "bottom"),
         }
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
@@ -168,10 +168,10 @@ def _cuts(options: Options) -> tuple[Cut, ...]:
     return nucleus.cuts(tuple(options["top"]), tuple(options["bottom"]))
 
 
-def _as_recorded(limits: list[float], standing: Options, end: str) -> list[float]:
+def _as_recorded(limits: list[float], recorded: Options, end: str) -> list[float]:
     """Return cut-offs in the order of the recorded run, if they are the same: the names of its units depend on the order."""
-    recorded: list[float] = standing.get(end, [])
-    return recorded if set(recorded) == set(limits) else limits
+    in_record: list[float] = recorded.get(end, [])
+    return in_record if set(in_record) == set(limits) else limits
 
 
 def _judge(

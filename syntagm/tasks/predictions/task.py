@@ -34,7 +34,7 @@ class Predictions(Task[Slice]):
 
     align: Rule = "strict"
 
-    def options(self, model: LanguageModel, tolerance: float, standing: Options) -> dict[str, Any]:
+    def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the alignment rule and the tolerance."""
         return {"align": self.align, "tolerance": tolerance}
 
