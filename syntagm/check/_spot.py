@@ -43,11 +43,11 @@ def sentences(suite: Suite) -> Iterator[tuple[Item, str, Sentence]]:
 
 def references(suite: Suite) -> Iterator[tuple[Item, Reference]]:
     """Yield each item with each distinct reference of the predictions."""
-    named_references = dict.fromkeys(
+    distinct = dict.fromkeys(
         reference for prediction in suite.predictions for reference in prediction.formula.references()
     )
     for item in suite.items:
-        for reference in named_references:
+        for reference in distinct:
             yield item, reference
 
 

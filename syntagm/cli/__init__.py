@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from syntagm import registry
+from syntagm.drawing.text import shown
 from syntagm.errors import Interrupted, SyntagmError
 
 # Tables and matrices are small here, so threads would cost more time than they save. The threads of torch are not touched.
@@ -39,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except SyntagmError as error:
-        print(f"syntagm: {error}", file=sys.stderr)
+        # A message may quote a file, whose control characters must not reach the terminal.
+        message = "\n".join(map(shown, str(error).split("\n")))
+        print(f"syntagm: {message}", file=sys.stderr)
         return FAILED
     except (Interrupted, KeyboardInterrupt):
         print("syntagm: interrupted; run the same command again to continue", file=sys.stderr)

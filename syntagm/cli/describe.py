@@ -17,6 +17,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from syntagm.errors import UsageError
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
@@ -38,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     files = expand(arguments.paths, allow_pickle=arguments.allow_pickle)
     if arguments.output:
         _refuse_source(arguments.output, files)
+        _refuse_ending(arguments.output)
     text = page(" ".join(arguments.paths), SuiteFiles(files))
     if arguments.output:
         atomic.write(arguments.output, text.encode())
@@ -49,8 +52,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_source(output: Path, files: Sequence[str]) -> None:
     """Refuse to write the page over a suite that it describes."""
-    from syntagm.errors import UsageError
     from syntagm.materials.reading import options_of
 
     if output.resolve() in {Path(options_of(file)[0]).resolve() for file in files}:
         raise UsageError(f"-o {output}", "the suite itself", "another file", f"Write {output.stem}.md.")
+
+
+def _refuse_ending(output: Path) -> None:
+    """Refuse a name under which a browser would run what stands in the texts of suites."""
+    if output.suffix.lower() not in ("", ".md", ".markdown", ".txt"):
+        cure = f"Write {output.stem}.md: a browser could run the texts of suites under another name."
+        raise UsageError(f"-o {output}", f"the ending {output.suffix}", "a Markdown file", cure)

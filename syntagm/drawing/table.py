@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
 from syntagm.drawing.save import Product
-from syntagm.drawing.text import or_none
+from syntagm.drawing.text import or_none, shown
 from syntagm.io import csv as table
 from syntagm.result import Estimate
 
@@ -79,15 +79,15 @@ class Table(Product):
 
         Columns named `p` or `p ...` hold p-values, and small ones are shown as `<0.001`.
         """
-        head = [f"## {self.title}", "", _line(self.columns), "|" + "---|" * len(self.columns)]
+        head = [f"## {shown(self.title)}", "", _line(self.columns), "|" + "---|" * len(self.columns)]
         body = [_line([cell.replace("|", "\\|") for cell in row]) for row in self._shown()]
-        return "\n".join([*head, *body, "", *(f"- {note}" for note in (*self.warnings, *self.notes)), ""])
+        return "\n".join([*head, *body, "", *(f"- {shown(note)}" for note in (*self.warnings, *self.notes)), ""])
 
     def latex(self) -> str:
         """Write the table as a LaTeX `table` environment with booktabs rules; title and notes make the caption."""
         numeric = [all(not isinstance(row[index], str) for row in self.rows) for index in range(len(self.columns))]
         columns = "".join("r" if right else "l" for right in numeric)
-        caption = " ".join(_tex(text).rstrip(".") + "." for text in (self.title, *self.warnings, *self.notes))
+        caption = " ".join(_tex(shown(text)).rstrip(".") + "." for text in (self.title, *self.warnings, *self.notes))
         body = [" & ".join(map(_tex, row)) + r" \\" for row in self._shown()]
         head = " & ".join(map(_tex, self.columns)) + r" \\"
         lines = [
@@ -109,7 +109,11 @@ class Table(Product):
         return f"{table}<ul>{notes}</ul>" if notes else table
 
     def _shown(self) -> list[list[str]]:
-        return [[self._cell(column, cell) for column, cell in zip(self.columns, row, strict=True)] for row in self.rows]
+        # Names come from materials: what a terminal would obey is replaced. CSV has every character.
+        return [
+            [shown(self._cell(column, cell)) for column, cell in zip(self.columns, row, strict=True)]
+            for row in self.rows
+        ]
 
     def _cell(self, column: str, cell: Cell) -> str:
         match cell:

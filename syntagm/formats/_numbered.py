@@ -21,19 +21,19 @@ def numbered(suite: Suite) -> Suite:
         InputError: the sentences have different regions.
     """
     sequences = _names(suite)
-    named = not all(_is_numbered(names) for names in sequences)
-    if not named and all(prediction.name == str(index) for index, prediction in enumerate(suite.predictions)):
+    has_names = not all(_is_numbered(names) for names in sequences)
+    if not has_names and all(prediction.name == str(index) for index, prediction in enumerate(suite.predictions)):
         return suite
-    if named and len(sequences) > 1:
+    if has_names and len(sequences) > 1:
         shown = "; ".join(f"{', '.join(names) or 'none'} in {place}" for names, place in list(sequences.items())[:2])
         raise InputError(f"suite {suite.name}", f"different regions: {shown}", "the same regions in all sentences")
     names = next(iter(sequences), ())
     numbers = {name: str(number) for number, name in enumerate(names, 1)}
-    labels = {f"region.{number}": name for name, number in numbers.items()} if named else {}
+    labels = {f"region.{number}": name for name, number in numbers.items()} if has_names else {}
     labels |= {f"prediction.{index}": prediction.name for index, prediction in enumerate(suite.predictions)}
     return replace(
         suite,
-        items=tuple(_item(item, numbers) for item in suite.items) if named else suite.items,
+        items=tuple(_item(item, numbers) for item in suite.items) if has_names else suite.items,
         predictions=tuple(_predictions(suite, numbers)),
         tags={**suite.tags, **labels},
     )

@@ -86,8 +86,8 @@ def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) ->
     for name, members in grouped.items():
         shared = _shared([item.tags for item in members])
         rest = [{key: value for key, value in item.tags.items() if key not in shared} for item in members]
-        cleaned = tuple(replace(item, tags=tags) for item, tags in zip(members, rest, strict=True))
-        yield Suite(name, cleaned, predictions, shared)
+        suite_items = tuple(replace(item, tags=tags) for item, tags in zip(members, rest, strict=True))
+        yield Suite(name, suite_items, predictions, shared)
 
 
 def _shared(tags: Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -41,8 +41,8 @@ def fill(skeleton: Any, rebuilt: Any, place: str) -> Any:
     if skeleton is None:
         return rebuilt
     if isinstance(skeleton, dict) and isinstance(rebuilt, dict):
-        known = {key: fill(value, rebuilt[key], place) if key in rebuilt else value for key, value in skeleton.items()}
-        return known | {key: value for key, value in rebuilt.items() if key not in skeleton}
+        filled = {key: fill(value, rebuilt[key], place) if key in rebuilt else value for key, value in skeleton.items()}
+        return filled | {key: value for key, value in rebuilt.items() if key not in skeleton}
     if isinstance(skeleton, list) and isinstance(rebuilt, list):
         if len(skeleton) != len(rebuilt):
             cure = "Remove the tags that begin with json:, which belong to another version of the suite."

@@ -137,8 +137,8 @@ def _line(suite: Suite, item: Item, method: str | None) -> str:
         texts[key] = published if published.strip() == text else text
     fields = json.loads(tags.get("json:fields", "{}"))
     identifier = next((key for key in IDS if key in fields and key not in plain), "pairID" if not fields else None)
-    named = {} if fields or any(key in plain for key in NAMES) else {"UID": suite.name}
-    values = texts | plain | named | ({identifier: item.id} if identifier else {})
+    name_field = {} if fields or any(key in plain for key in NAMES) else {"UID": suite.name}
+    values = texts | plain | name_field | ({identifier: item.id} if identifier else {})
     order = [*(key for key in fields if key in values), *(key for key in values if key not in fields)]
     row = {key: _value(values[key]) if fields.get(key) == "json" else values[key] for key in order}
     return json.dumps(row, ensure_ascii=tags.get("json:ascii") == "true")

@@ -140,8 +140,10 @@ def _item(key: str, index: int, row: tuple[str, ...], style: str, path: str) -> 
         else {name: _npi(text, place) for name, text in zip(TRIPLE, row, strict=True)}
     )
     numbers = _NUMBERS.fullmatch(key)
-    known = {"number": numbers[1], "attractor": numbers[2]} if numbers else {"tense": key} if len(row) == 3 else {}
-    return Item(f"{key}/{index}", sentences, {"configuration": key} | {name: tag for name, tag in known.items() if tag})
+    key_tags = {"number": numbers[1], "attractor": numbers[2]} if numbers else {"tense": key} if len(row) == 3 else {}
+    return Item(
+        f"{key}/{index}", sentences, {"configuration": key} | {name: tag for name, tag in key_tags.items() if tag}
+    )
 
 
 def _pair_of(row: tuple[str, ...], place: str) -> dict[str, Sentence]:

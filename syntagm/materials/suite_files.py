@@ -54,5 +54,5 @@ def make(*names: str, n: int | None = None, seed: int | None = None, style: str 
     3
     """
     options = {"n": n, "seed": seed, "style": style or None}
-    chosen = {name: str(value) for name, value in options.items() if value is not None}
-    return list(SuiteFiles(expand([with_options(name, chosen) for name in names])))
+    template_options = {name: str(value) for name, value in options.items() if value is not None}
+    return list(SuiteFiles(expand([with_options(name, template_options) for name in names])))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from syntagm.drawing.text import shown
 from syntagm.formula import Binary, Formula, Node
 from syntagm.report import markdown
 from syntagm.report.in_words import in_words
@@ -69,7 +70,8 @@ def page(title: str, suites: Iterable[Suite]) -> str:
             blocks += [f"### {markdown.text(phenomenon)}"] if phenomenon else []
             for entry in members:
                 blocks += _section(entry, shared)
-    return "\n\n".join(blocks) + "\n"
+    # Nothing that a terminal would obey, wherever in a suite it stood.
+    return "\n".join(shown(line) for line in "\n\n".join(blocks).split("\n")) + "\n"
 
 
 def _groups(described: Sequence[Described], key: str) -> Iterator[tuple[str, list[Described]]]:

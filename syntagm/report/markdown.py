@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from syntagm.drawing.text import shown
+
 # An underscore within a word, and an ampersand that does not begin an entity, need no escape.
 _MARKUP = re.compile(r"([\\`*\[\]<|~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;))")
 _AT_THE_START = re.compile(r"^(\s*(?=[-+>#])|\s*\d+(?=[.)]))")
@@ -73,4 +75,4 @@ def counted(number: int, noun: str) -> str:
 
 
 def _line(plain: str) -> str:
-    return re.sub(r"\s+", " ", plain)
+    return shown(re.sub(r"\s+", " ", plain))

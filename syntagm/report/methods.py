@@ -102,9 +102,7 @@ def _model(run: Run) -> str:
         f"{name} {code(str(record[name])[:12])}" for name in ("revision", "weights", "hash") if record.get(name)
     ]
     details += [text(_words(run, "dtype"))] if "dtype" in settings else []
-    before = (
-        f"{_code(str(model['start']))} preceded each text" if model["start"] else "nothing preceded a text"
-    )
+    before = f"{_code(str(model['start']))} preceded each text" if model["start"] else "nothing preceded a text"
     ends = (
         "the end-of-text symbol was scored, too" if settings.get("eos") == "yes" else "no end-of-text symbol was scored"
     )

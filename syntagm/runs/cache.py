@@ -29,8 +29,8 @@ _T = TypeVar("_T")
 
 def default_path() -> Path:
     """Return the default path of the cache: `$SYNTAGM_CACHE`, else a file in the user's cache folder."""
-    if chosen := os.environ.get("SYNTAGM_CACHE"):
-        return Path(chosen)
+    if path := os.environ.get("SYNTAGM_CACHE"):
+        return Path(path)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syntagm" / "answers.sqlite"
 
 

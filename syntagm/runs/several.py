@@ -53,10 +53,10 @@ def chosen_suite(runs: Sequence[Run], name: str) -> str:
     Raises:
         UsageError: there is no such suite, or there are several and the option is empty.
     """
-    known = list(dict.fromkeys(suite.name for run in runs for suite in run.suites))
-    if not name and len(known) == 1:
-        return known[0]
-    if name not in known:
-        shown = ", ".join(known[:40]) + (" ..." if len(known) > 40 else "")
+    names = list(dict.fromkeys(suite.name for run in runs for suite in run.suites))
+    if not name and len(names) == 1:
+        return names[0]
+    if name not in names:
+        shown = ", ".join(names[:40]) + (" ..." if len(names) > 40 else "")
         raise UsageError("suite", repr(name) if name else "several suites, and no name", f"suite=NAME, one of {shown}")
     return name

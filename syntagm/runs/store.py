@@ -108,8 +108,10 @@ class Run:
     @cached_property
     def suites(self) -> tuple[SuiteRecord, ...]:
         """The records of the suites, in order."""
-        listed = ("conditions", "shards", "left_out")
-        suites = [suite | {key: tuple(suite[key]) for key in listed if key in suite} for suite in self.record["suites"]]
+        tuple_fields = ("conditions", "shards", "left_out")
+        suites = [
+            suite | {key: tuple(suite[key]) for key in tuple_fields if key in suite} for suite in self.record["suites"]
+        ]
         return tuple(SuiteRecord(**suite) for suite in suites)
 
     @cached_property
@@ -213,10 +215,10 @@ class Run:
 
         The token of an end-of-text symbol is empty.
         """
-        listed = self.sentences(suite).with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
+        exploded = self.sentences(suite).with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
         ends = pl.concat_list(pl.col("starts").list.slice(1), pl.col("text").str.len_chars().cast(pl.Int32))
-        listed = listed.with_columns(ends=ends).explode(["starts", "ends", "bits", "known"])
-        return listed.select(
+        exploded = exploded.with_columns(ends=ends).explode(["starts", "ends", "bits", "known"])
+        return exploded.select(
             pl.lit(self.model).alias("model"),
             pl.lit(suite).alias("suite"),
             "item",

@@ -100,14 +100,14 @@ class Measures(Task[Slice]):
 
 def _refuse_unmeasurable(suite: str, item: Item, measures: Sequence[Measure]) -> None:
     """Refuse, before anything is computed, measures that would fail in the middle of a run."""
-    known = {sentence.text for sentence in item.sentences.values()}
+    sentences = {sentence.text for sentence in item.sentences.values()}
     for measure in measures:
         try:
             texts = set(measure.asks(item))
         except KeyError as error:
             expected = "one of " + ", ".join(item.sentences)
             raise UsageError(f"measure {measure}", f"no {error} in item {item.id} of {suite}", expected) from None
-        if unknown := texts - known:
+        if unknown := texts - sentences:
             raise UsageError(
                 f"measure {measure}", f"asks for a text that is no sentence of item {item.id} of {suite}: {unknown.pop()!r}",
                 "sentences of the item",

@@ -115,7 +115,7 @@ def perplexity(
 
     Arguments:
         texts: usually one sentence each. They are consumed once, in portions, so their number is not limited by memory.
-        ends: whether the end of each text counts as a word. Without ends the model does not pay for a text's length.
+        ends: whether the end of each text counts as a word. Without the ends, longer texts get too much probability.
         done: called with the number of further texts scored; it may raise to stop.
 
     Raises:

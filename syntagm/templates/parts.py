@@ -174,12 +174,12 @@ def alternatives(value: Any, place: str) -> dict[str, Pattern]:
 
 def values(value: Any, place: str) -> tuple[str, ...]:
     """Return the values of a variable, with normalised spaces."""
-    listed = tuple(tidy(need(text, str, place)) for text in need(value, list, place))
-    if not listed or len(set(listed)) < len(listed):
-        raise InputError(place, shown(list(listed)), "a list of different values")
-    if longest := next((text for text in listed if len(text) > cells.MAX_CELL), ""):
+    texts = tuple(tidy(need(text, str, place)) for text in need(value, list, place))
+    if not texts or len(set(texts)) < len(texts):
+        raise InputError(place, shown(list(texts)), "a list of different values")
+    if longest := next((text for text in texts if len(text) > cells.MAX_CELL), ""):
         raise InputError(place, f"a value of {len(longest):,} characters", f"at most {cells.MAX_CELL:,}")
-    return listed
+    return texts
 
 
 def classes(section: Section) -> dict[str, LexicalClass]:

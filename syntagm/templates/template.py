@@ -74,18 +74,18 @@ def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[s
         InputError: the text is not TOML, or not a template; the message names the section, slot or row.
     """
     top = toml.read(text, place)
-    several = "suite" in top
-    listed = top.pop("suite", [{}])
-    if not isinstance(listed, list) or not 0 < len(listed) <= MAX_SUITES:
+    has_sections = "suite" in top
+    sections = top.pop("suite", [{}])
+    if not isinstance(sections, list) or not 0 < len(sections) <= MAX_SUITES:
         raise InputError(
-            f"{place}, [suite]", shown(listed), f"1 to {MAX_SUITES} sections", "Begin each with [[suite]]."
+            f"{place}, [suite]", shown(sections), f"1 to {MAX_SUITES} sections", "Begin each with [[suite]]."
         )
     known(top, _SECTIONS, place)
-    _refuse_long(top, len(listed), place)
+    _refuse_long(top, len(sections), place)
     templates: list[Template] = []
     shared: list[dict[str, Any]] = []
-    for number, own in enumerate(listed, 1):
-        section = _section(top, own, place, number if several else None)
+    for number, own in enumerate(sections, 1):
+        section = _section(top, own, place, number if has_sections else None)
         templates.append(_template(section, name, classes_of))
         if templates[-1].name in [earlier.name for earlier in templates[:-1]]:
             found = f"the name {shown(templates[-1].name)} for a second suite"
@@ -146,10 +146,10 @@ def classes(text: str, place: str) -> Mapping[str, LexicalClass]:
     """
     top = toml.read(text, place)
     known(top, ("classes",), place)
-    listed = toml.table(top, "classes", place)
-    if len(listed) > MAX_CLASSES:
-        raise InputError(place, f"{len(listed):,} classes", f"at most {MAX_CLASSES:,}")
-    return parts.classes(Section(top | {"classes": listed}, top, place, place))
+    tables = toml.table(top, "classes", place)
+    if len(tables) > MAX_CLASSES:
+        raise InputError(place, f"{len(tables):,} classes", f"at most {MAX_CLASSES:,}")
+    return parts.classes(Section(top | {"classes": tables}, top, place, place))
 
 
 def _template(section: Section, stem: str, classes_of: Callable[[str], Mapping[str, LexicalClass]]) -> Template:

@@ -62,7 +62,9 @@ def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
     assert "0.500 [0.500, 0.500]n=2" in shown  # equal weight
     assert "0.667 [0.667, 0.667]n=2" in shown  # model weight
     assert "1 × more than one word differs" in shown
-    assert "The items have 2 gaps, in 2 distinct contexts. 1 item without a context: more than one word differs." in shown
+    assert (
+        "The items have 2 gaps, in 2 distinct contexts. 1 item without a context: more than one word differs." in shown
+    )
     assert "Of 2 lemmas scored here, 1 never wins and 1 always wins." in shown
     assert "sleeps / sleep0 of 10 of 10.500" in shown
     assert "barks / bark1 of 11 of 10.750" in shown  # (3 + 3) / (3 + 1 + 3 + 1)

@@ -69,7 +69,7 @@ def test_a_suite_whose_first_prediction_is_not_computed_has_a_circuit_all_the_sa
     found = run(masked("distilbert"), [other, late, far], tmp_path / "m")
     page = report([found], tmp_path / "report.html").read_text(encoding="utf-8")
     # `late` and `far` are in no score; one line is left, Licensing, over `other` alone.
-    assert "2 of 3 suites have a circuit but stand in no line: the first prediction was not computed" in page
+    assert "2 of 3 suites have a circuit but are in no row: the first prediction was not computed" in page
     assert "no circuit" not in page
     assert '<bdi>Licensing</bdi></th><td class="number" data-value="1">1</td>' in page
 

@@ -119,11 +119,11 @@ def test_several_formulas_are_taken_together() -> None:
         ("(*;%a%) > (*;%b%) & (1;%a%) > (1;%b%)", "beside the whole sentence"),
         (
             " & ".join(f"(1;%c{k}%) < (1;%c{k + 1}%)" for k in range(12)),
-            "13 values that hang together; expected at most 12",
+            "13 values that depend on each other; expected at most 12",
         ),
         (
             " & ".join(f"(1;%a%) + (1;%b%) < (1;%c{k}%) + (1;%d{k}%)" for k in range(4)),
-            "4 comparisons of sums that hang together; expected at most 3",
+            "4 comparisons of sums that depend on each other; expected at most 3",
         ),
     ],
 )

@@ -137,7 +137,7 @@ def test_where_groups_do_not_differ_it_is_ordinary_least_squares_and_said_to_be_
     found, plain = fit("y ~ x + (1 | g)", table), fit("y ~ x", table)
     assert found.singular
     assert found.converged
-    assert found.messages == ("singular fit: nothing varies by g in (Intercept) (SD 0)",)
+    assert found.messages == ("singular fit: no variance by g in (Intercept) (SD 0)",)
     assert found.groups[0].sd[0] == pytest.approx(0, abs=1e-6)
     assert found.loglik == pytest.approx(plain.loglik)
     assert plain.sigma == pytest.approx(1)  # root of the mean of 1 1 1 1

@@ -1,18 +1,20 @@
-"""Chance: how often predictions hold together if every value they compare is an independent draw from one distribution.
+"""Chance levels: the probability that predictions hold if all values are independent draws from one distribution.
 
-A value is what a formula calls a region in a condition; the same region in the same condition is the same value, any other
-is another draw. The distribution is continuous, so `a = b` has probability 0 and a tie never happens.
+A value belongs to a region in a condition. The same region in the same condition always has the same value, and
+different ones have independent values. The distribution is continuous, so that `a = b` has probability 0 and there are
+no ties.
 
-Where only the order of values matters, as in `(5;%a%) < (5;%b%) & (5;%a%) < (5;%c%)`, the orders that fit are counted: of n
-values each of the n! orders is as likely as any other, whatever the distribution. A single comparison whose two sides can
-be swapped, as in a + b < c + d, holds in half of the cases, whatever the distribution. Otherwise sums and differences
-make the distribution matter, and it is taken to be normal: comparisons are half-spaces through the middle of a round
-cloud, and the share of the cloud in up to three of them is
+If only the order of values matters, as in `(5;%a%) < (5;%b%) & (5;%a%) < (5;%c%)`, the fitting orders are counted: all
+n! orders of n values are equally probable, whatever the distribution. A single comparison whose two sides can be
+exchanged, as in a + b < c + d, has probability 1/2, whatever the distribution. In all other cases, sums and differences
+depend on the distribution, which is assumed to be normal. Comparisons are then half-spaces through the centre of a
+spherical normal distribution, and the probability of three of them is
 
     1/8 + (arcsin r12 + arcsin r13 + arcsin r23) / 4 pi        r: correlations of the differences compared with 0
 
-Parts that share no value (under the normal distribution: that are not correlated) are independent, and are multiplied; `|`
-is resolved by inclusion and exclusion. What these rules don't reach is refused, never approximated.
+Parts without a common value (under the normal distribution: uncorrelated parts) are independent, and their
+probabilities are multiplied. `|` is resolved by inclusion and exclusion. Formulas beyond these rules are refused, never
+approximated.
 """
 
 import math
@@ -30,12 +32,12 @@ ANY, NORMAL = "any continuous distribution", "normal distribution"
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """How often predictions hold by chance.
+    """The chance level of predictions.
 
     Arguments:
-        value: from 0 to 1; nan where it is not known.
-        fraction: the same exactly, if it is rational; None if not.
-        method: of which distributions it is true; where it is not known, why.
+        value: from 0 to 1; nan if unknown.
+        fraction: the exact value if it is rational, otherwise None.
+        method: the distributions for which the value holds; if it is unknown, the reason.
     """
 
     value: float
@@ -49,15 +51,15 @@ class Chance:
 
 
 def chance(*formulas: Formula) -> Chance:
-    """The probability that all formulas hold of values that are independent draws from one continuous distribution.
+    """Compute the probability that all formulas hold if values are independent draws from one continuous distribution.
 
     Raises:
-        InputError: it isn't defined (a value is compared with a number, or more values with fewer; a whole sentence and a
-            region of it both occur), or these rules don't reach it.
+        InputError: the probability is undefined (a value is compared with a number, or different numbers of values are
+            compared; or a whole sentence and a region of it both occur), or is beyond the rules of this module.
 
     >>> from syntagm.formula import parse
-    >>> one = chance(parse("(1;%a%) > (1;%b%) & (1;%a%) > (1;%c%)"))
-    >>> str(one), one.method
+    >>> level = chance(parse("(1;%a%) > (1;%b%) & (1;%a%) > (1;%c%)"))
+    >>> str(level), level.method
     ('1/3', 'any continuous distribution')
     >>> str(chance(parse("(1;%a%) > (1;%b%) & (1;%a%) > (1;%c%) & (1;%a%) - (1;%b%) > (1;%c%) - (1;%d%)")))
     '7/24'
@@ -68,7 +70,7 @@ def chance(*formulas: Formula) -> Chance:
 
 
 def known(*formulas: Formula) -> Chance:
-    """The same; but where `chance` refuses, the value is nan and the method says why."""
+    """Compute the chance level like `chance`, but return nan with the reason as method instead of raising an error."""
     try:
         return chance(*formulas)
     except InputError as error:
@@ -76,35 +78,37 @@ def known(*formulas: Formula) -> Chance:
 
 
 def unknown(reason: str) -> Chance:
-    """A chance that isn't known, and why."""
+    """Return an unknown chance level with its reason."""
     return Chance(math.nan, None, reason)
 
 
 def mean(chances: Sequence[Chance]) -> Chance:
-    """The mean of some chances; not known if one of them isn't, or without any.
+    """Average chance levels; the mean is unknown if one of them is, or if there are none.
 
     >>> str(mean([Chance(0.5, Fraction(1, 2), ANY), Chance(0.25, Fraction(1, 4), NORMAL)]))
     '3/8'
     """
-    missing = [one for one in chances if math.isnan(one.value)]
-    if missing or not chances:
-        return Chance(math.nan, None, missing[0].method if missing else "no chance level: no suites")
-    method = NORMAL if any(one.method == NORMAL for one in chances) else ANY
-    fractions = [one.fraction for one in chances if one.fraction is not None]
+    unknown_levels = [level for level in chances if math.isnan(level.value)]
+    if unknown_levels or not chances:
+        return Chance(math.nan, None, unknown_levels[0].method if unknown_levels else "no chance level: no suites")
+    method = NORMAL if any(level.method == NORMAL for level in chances) else ANY
+    fractions = [level.fraction for level in chances if level.fraction is not None]
     if len(fractions) == len(chances):
         exact = sum(fractions, Fraction(0)) / len(chances)
         return Chance(float(exact), exact, method)
-    return Chance(sum(one.value for one in chances) / len(chances), None, method)
+    return Chance(sum(level.value for level in chances) / len(chances), None, method)
 
 
 def comparisons(*formulas: Formula) -> tuple[_event.Inequality, ...]:
-    """What the formulas compare with 0, in no particular order, without repeats; `=` and what cancels out is not among it.
+    """Return the distinct comparisons of the formulas with 0, in no particular order.
+
+    Comparisons by `=` and those in which all values cancel are not included.
 
     Raises:
         InputError: as in `chance`.
     """
-    found = (_event.read(formula.tree) for formula in formulas)
-    return tuple(dict.fromkeys(one for event in found for one in _event.within(event)))
+    events = (_event.read(formula.tree) for formula in formulas)
+    return tuple(dict.fromkeys(inequality for event in events for inequality in _event.within(event)))
 
 
 def _refuse_mixtures(formulas: Iterable[Formula]) -> None:

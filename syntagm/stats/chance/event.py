@@ -1,4 +1,4 @@
-"""What a formula says, as comparisons of sums of values with 0, joined by "all" and "at least one"."""
+"""Formulas as events: comparisons of sums of values with 0, joined by "all" or "at least one"."""
 
 import math
 from collections import Counter
@@ -12,7 +12,10 @@ from syntagm.formula import Binary, Node, Reference
 
 @dataclass(frozen=True, slots=True)
 class Inequality:
-    """The sum of some values, each times a whole number, is above 0. Terms are sorted, and without a common divisor."""
+    """The event that a sum of values, each times a whole number, is above 0.
+
+    Terms are sorted, and their factors have no common divisor.
+    """
 
     terms: tuple[tuple[Reference, int], ...]
 
@@ -20,25 +23,25 @@ class Inequality:
         return Inequality(tuple((reference, -times) for reference, times in self.terms))
 
     def __matmul__(self, other: "Inequality") -> int:
-        """The covariance of the two sums, if values have variance 1."""
-        mine = dict(self.terms)
-        return sum(mine.get(reference, 0) * times for reference, times in other.terms)
+        """Compute the covariance of the two sums if values have variance 1."""
+        factors = dict(self.terms)
+        return sum(factors.get(reference, 0) * times for reference, times in other.terms)
 
     @property
     def ranks(self) -> bool:
-        """Does it compare one value with one other?"""
+        """Whether it compares one value with one other value."""
         return sorted(times for _, times in self.terms) == [-1, 1]
 
     @property
     def swaps(self) -> bool:
-        """Can the two sides be swapped by renaming values?"""
-        times = Counter(times for _, times in self.terms)
-        return all(times[-one] == count for one, count in times.items())
+        """Whether the two sides can be exchanged by renaming values."""
+        counts = Counter(times for _, times in self.terms)
+        return all(counts[-times] == count for times, count in counts.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Several events: all of them, or at least one. Parts are sorted, and none is joined in the same way."""
+    """A conjunction (`every`) or disjunction of events. Parts are sorted, and none is a junction of the same kind."""
 
     every: bool
     parts: tuple["Event", ...]
@@ -48,10 +51,10 @@ Event = bool | Inequality | Joined
 
 
 def read(node: Node) -> Event:
-    """What a formula, or a part of one that is a verdict, says.
+    """Convert a formula, or a part of one that is a verdict, to an event.
 
     Raises:
-        InputError: a comparison is not balanced, or has a number in it.
+        InputError: a comparison contains a number, or has different numbers of values on its two sides.
     """
     assert isinstance(node, Binary)
     if node.operator in ("&", "|"):
@@ -65,7 +68,7 @@ def read(node: Node) -> Event:
         return constant > 0
     _refuse_scale(constant, sum(terms.values()))
     divisor = math.gcd(*terms.values())
-    return Inequality(tuple(sorted(((one, times // divisor) for one, times in terms.items()), key=str)))
+    return Inequality(tuple(sorted(((reference, times // divisor) for reference, times in terms.items()), key=str)))
 
 
 def _refuse_scale(constant: Fraction, surplus: int) -> None:
@@ -73,21 +76,21 @@ def _refuse_scale(constant: Fraction, surplus: int) -> None:
         found = (
             "a comparison with a number" if constant else "more values on one side of a comparison than on the other"
         )
-        cure = "Chance then depends on the unit, or on the mean, of the values."
-        raise InputError("no chance level", found, "as many values on both sides, and no number", cure)
+        cure = "The chance level would depend on the unit or the mean of the values."
+        raise InputError("no chance level", found, "the same number of values on both sides, and no numbers", cure)
 
 
 def _difference(node: Binary) -> tuple[dict[Reference, int], Fraction]:
-    """The larger side less the smaller: how often each value is counted, and the number that is added."""
+    """Subtract the smaller side from the larger; return the factor of each value, and the constant."""
     terms: Counter[Reference] = Counter()
     constant = Fraction(0)
     left, right = (-1, 1) if node.operator == "<" else (1, -1)
-    for one, sign in (*_summands(node.left, left), *_summands(node.right, right)):
-        if isinstance(one, Reference):
-            terms[one] += sign
+    for summand, sign in (*_summands(node.left, left), *_summands(node.right, right)):
+        if isinstance(summand, Reference):
+            terms[summand] += sign
         else:
-            constant += sign * Fraction(one)
-    return {one: times for one, times in terms.items() if times}, constant
+            constant += sign * Fraction(summand)
+    return {reference: times for reference, times in terms.items() if times}, constant
 
 
 def _summands(node: Node, sign: int) -> Iterator[tuple[Reference | float, int]]:
@@ -99,21 +102,21 @@ def _summands(node: Node, sign: int) -> Iterator[tuple[Reference | float, int]]:
 
 
 def join(every: bool, events: Iterable[Event]) -> Event:
-    """All events, or at least one, without what is certain, doubled or nested."""
+    """Join events by "all" or "at least one", and remove certain, repeated and nested parts."""
     parts: set[Event] = set()
     for event in events:
         parts |= set(event.parts) if isinstance(event, Joined) and event.every == every else {event}
-    if (not every) in parts or any(isinstance(one, Inequality) and -one in parts for one in parts):
+    if (not every) in parts or any(isinstance(part, Inequality) and -part in parts for part in parts):
         return not every
     parts.discard(every)
     if not parts:
         return every
-    # Sorted, so that sums of rounded numbers are the same in every process.
+    # Sorted, so that floating-point sums are the same in every process.
     return Joined(every, tuple(sorted(parts, key=repr))) if len(parts) > 1 else parts.pop()
 
 
 def opposite(event: Event) -> Event:
-    """The opposite; of a comparison but for ties, which have probability 0."""
+    """Return the complement; for a comparison without ties, which have probability 0."""
     if isinstance(event, bool):
         return not event
     if isinstance(event, Inequality):
@@ -122,7 +125,7 @@ def opposite(event: Event) -> Event:
 
 
 def within(event: Event) -> Iterator[Inequality]:
-    """Every comparison in an event, repeats included."""
+    """Yield all comparisons in an event, including repeated ones."""
     if isinstance(event, Inequality):
         yield event
     elif isinstance(event, Joined):

@@ -1,8 +1,8 @@
-"""Terms become columns of numbers: numbers as they are, factors in treatment coding, interactions as products, as R does.
+"""Model matrix of a formula: numeric columns, factors in treatment coding, and interactions as products, as in R.
 
-A factor is a column of strings, categories or truth values. Its reference level, the first in the alphabet (by code point) or
-the first category, has no column where a term without the factor stands before; otherwise each level has one (the rule of
-Chambers & Hastie 1992, page 38, as R's `terms` and `model.matrix` carry it out).
+A factor is a column of strings, categories or truth values. Its reference level is the first by code point, or the
+first category. The reference level has no column if the formula has the same term without the factor; otherwise each
+level has one (the rule of Chambers & Hastie 1992, page 38, as implemented in R's `terms` and `model.matrix`).
 """
 
 import difflib
@@ -42,10 +42,17 @@ class Columns:
 def used(
     model: Model, table: pl.DataFrame, extra: Sequence[str] = (), missing: str = "refuse"
 ) -> tuple[pl.DataFrame, int]:
-    """The columns that a formula names, and how many rows were dropped since something is missing in them.
+    """Select the columns of a formula, and drop or refuse rows with missing values.
+
+    Arguments:
+        extra: further columns to select.
+        missing: "refuse" or "drop".
+
+    Returns:
+        The table, and the number of dropped rows.
 
     Raises:
-        InputError: a column isn't there; something is missing or not finite.
+        InputError: a column is missing, or has missing values.
     """
     if missing not in ("refuse", "drop"):
         raise UsageError("option missing", repr(missing), "'refuse' or 'drop'")
@@ -56,8 +63,8 @@ def used(
         if name not in table.columns:
             near = difflib.get_close_matches(name, table.columns, 1)
             cure = f"Did you mean {near[0]}?" if near else ""
-            there = ", ".join(table.columns[:12]) + (" ..." if len(table.columns) > 12 else "")
-            raise InputError(model.text, f"no column {name}", f"one of {there}", cure)
+            columns = ", ".join(table.columns[:12]) + (" ..." if len(table.columns) > 12 else "")
+            raise InputError(model.text, f"no column {name}", f"one of {columns}", cure)
     chosen = table.select(names)
     absent = chosen.select(
         pl.any_horizontal(
@@ -68,34 +75,34 @@ def used(
     count = int(absent.sum())
     if count and missing == "refuse":
         where = ", ".join(name for name in names if chosen[name].is_null().any() or _has_nan(chosen[name]))
-        cure = 'Fill them, or leave those rows out with missing="drop".'
+        cure = 'Fill them in, or drop those rows with missing="drop".'
         raise InputError(model.text, f"{count} of {len(chosen)} rows lack a value ({where})", "none", cure)
     return chosen.filter(~absent), count
 
 
 def levels(model: Model, table: pl.DataFrame, reference: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The levels of each factor in a formula, the reference level first.
+    """Return the levels of each factor in a formula, the reference level first.
 
     Arguments:
-        reference: factor -> its reference level, where it isn't to be the first.
+        reference: factor -> its reference level; by default the first level.
     """
     sums = [model.fixed, *(bar.effects for bar in model.bars)]
     names = {variable.column: None for part in sums for variable in _variables(part) if not variable.function}
-    found = {name: _levels(table[name]) for name in names if not table[name].dtype.is_numeric()}
+    factors = {name: _levels(table[name]) for name in names if not table[name].dtype.is_numeric()}
     for name, level in reference.items():
-        if name not in found:
-            raise UsageError("option reference", f"{name}", f"a factor of the formula: {', '.join(found) or 'none'}")
-        if level not in found[name]:
-            raise UsageError("option reference", f"{name} has no level {level}", f"one of {', '.join(found[name])}")
-        found[name] = (level, *(one for one in found[name] if one != level))
-    return found
+        if name not in factors:
+            raise UsageError("option reference", f"{name}", f"a factor of the formula: {', '.join(factors) or 'none'}")
+        if level not in factors[name]:
+            raise UsageError("option reference", f"{name} has no level {level}", f"one of {', '.join(factors[name])}")
+        factors[name] = (level, *(other for other in factors[name] if other != level))
+    return factors
 
 
 def columns(part: Sum, table: pl.DataFrame, factors: Levels) -> Columns:
-    """The columns of a sum of terms, in R's order and under R's names.
+    """Make the columns of a sum of terms, in R's order and with R's names.
 
     Raises:
-        InputError: a factor of one level; a number that isn't finite; a logarithm or root that doesn't exist.
+        InputError: a factor with one level, a number that isn't finite, or an undefined logarithm or root.
     """
     _limit(part, factors, len(table))
     names, values = ["(Intercept)"] * part.intercept, [np.ones(len(table))] * part.intercept
@@ -115,10 +122,13 @@ def columns(part: Sum, table: pl.DataFrame, factors: Levels) -> Columns:
 
 
 def number(variable: Variable, table: pl.DataFrame, what: str) -> Numbers:
-    """A column of numbers, under its function. Shape (rows,).
+    """Return a numeric column with its function applied. Shape (rows,).
+
+    Arguments:
+        what: the role of the column, for messages.
 
     Raises:
-        InputError: it holds something else, or numbers that the function can't take.
+        InputError: the column is not numeric, or the function is undefined for a value.
     """
     column = table[variable.column]
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
@@ -137,7 +147,7 @@ def number(variable: Variable, table: pl.DataFrame, what: str) -> Numbers:
         values = _FUNCTIONS[variable.function](raw)
     if not (fine := np.isfinite(values)).all():
         row = int(np.argmin(fine))
-        found = f"{variable} doesn't exist in {int((~fine).sum())} rows, first where {variable.column} is {raw[row]:g}"
+        found = f"{variable} is undefined in {int((~fine).sum())} rows, first where {variable.column} is {raw[row]:g}"
         raise InputError(
             f"column {variable.column}, row {row + 1}", found, "numbers above 0" if "log" in str(variable) else ""
         )
@@ -145,9 +155,9 @@ def number(variable: Variable, table: pl.DataFrame, what: str) -> Numbers:
 
 
 def group(table: pl.DataFrame, names: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """The levels of a group of crossed columns that occur, in order, and which each row has. Shape of the latter (rows,).
+    """Return the levels of a group of crossed columns that occur, sorted, and the index of the level of each row.
 
-    Numbers are in the order of numbers, anything else in that of its text.
+    Numbers are sorted by value, all else by text. The index has shape (rows,).
     """
     plain = [pl.col(name).cast(pl.String) if table[name].dtype == pl.Categorical else pl.col(name) for name in names]
     keys = table.select(plain)
@@ -167,19 +177,19 @@ def _has_nan(column: pl.Series) -> bool:
 
 def _strings(column: pl.Series) -> list[str]:
     if column.dtype == pl.Boolean:
-        return ["TRUE" if one else "FALSE" for one in column]
-    return [str(one) for one in column]
+        return ["TRUE" if value else "FALSE" for value in column]
+    return [str(value) for value in column]
 
 
 def _levels(column: pl.Series) -> tuple[str, ...]:
     if isinstance(column.dtype, pl.Enum):
         present = set(column)
-        return tuple(str(one) for one in column.dtype.categories if one in present)
+        return tuple(str(category) for category in column.dtype.categories if category in present)
     return tuple(sorted(set(_strings(column))))
 
 
 def _full(before: Sequence[Term], term: Term, variable: Variable) -> bool:
-    """Has the factor a column for each level here, since no term before holds the rest of this one?"""
+    """Return whether a factor has a column for each level here, because no earlier term has the rest of this term."""
     rest = set(term) - {variable}
     return bool(rest) and not any(rest <= set(earlier) for earlier in before)
 
@@ -188,7 +198,10 @@ def _coded(variable: Variable, table: pl.DataFrame, factors: Levels, full: bool)
     own = factors[variable.column]
     if len(own) < 2:
         raise InputError(
-            f"column {variable.column}", f"only the level {', '.join(own)}", "two or more", "Leave it out."
+            f"column {variable.column}",
+            f"only the level {', '.join(own)}",
+            "two or more",
+            "Remove it from the formula.",
         )
     if len(own) > 1000:
         raise InputError(
@@ -207,7 +220,7 @@ def _number(variable: Variable, table: pl.DataFrame) -> Columns:
 
 
 def _limit(part: Sum, factors: Levels, rows: int) -> None:
-    """Refuse what would not fit into memory before it is made."""
+    """Refuse columns that would not fit into memory, before they are made."""
     widths = [math.prod(len(factors.get(str(variable), "1")) for variable in term) for term in part.terms]
     if (count := sum(widths)) * rows > MAX_CELLS:
         raise InputError(
@@ -216,7 +229,7 @@ def _limit(part: Sum, factors: Levels, rows: int) -> None:
 
 
 def _product(parts: Sequence[Columns]) -> Columns:
-    """Each column of one with each of the next, the first varying fastest."""
+    """Multiply columns for an interaction: all combinations, with the first factor varying fastest."""
     product = parts[0]
     for other in parts[1:]:
         names = [f"{left}:{right}" for right in other.names for left in product.names]

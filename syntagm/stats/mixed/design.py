@@ -1,7 +1,7 @@
-"""What a model formula makes of a table: the response, the fixed effects, and the groups with the effects that vary in them.
+"""Design of a mixed-effects model: response, fixed effects, and groupings with their random effects.
 
-Random terms of one group are kept as one grouping, with the pattern of the covariances that are free; the columns of a
-grouping are scaled to a mean square of 1, so that the search for the covariances doesn't depend on units.
+Random terms of the same group form one grouping, with a mask of the free covariances. The columns of a grouping are
+scaled to a mean square of 1, so that the optimisation of the covariances doesn't depend on units.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from syntagm.stats.mixed.terms import Bar, Model, Variable
 MAX_CELLS = 10_000_000
 MAX_COVARIANCES = 500
 _RANK = 1e-9
-# Products of columns are squares of what tells them apart: below this the covariances are lost in rounding.
+# Products of columns square their differences: below this limit covariances are lost in numerical error.
 _APART = 2e-4
 
 Integers = NDArray[np.int64]
@@ -28,15 +28,15 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """Effects that vary between the levels of a group.
+    """The random effects of a group.
 
     Arguments:
         name: the columns of the group, joined by colons.
-        levels: the values that occur, sorted.
-        index: which level each row has. Shape (rows,).
-        effects: what varies, under R's names.
-        columns: their values, scaled. Shape (rows, effects).
-        scale: what the values were divided by. Shape (effects,).
+        levels: the levels that occur, sorted.
+        index: the index of the level of each row. Shape (rows,).
+        effects: the random effects, with R's names.
+        columns: their scaled values. Shape (rows, effects).
+        scale: the divisors of the values. Shape (effects,).
         free: which entries of the lower triangle of the covariance factor are estimated. Shape (effects, effects).
     """
 
@@ -50,21 +50,21 @@ class Grouping:
 
     @property
     def size(self) -> int:
-        """How many random effects there are: levels x effects."""
+        """The number of random effects: levels x effects."""
         return len(self.levels) * len(self.effects)
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A table as a mixed-effects model sees it.
+    """The design of a mixed-effects model.
 
     Arguments:
         model: the formula.
         response: shape (rows,).
-        fixed: the columns of the fixed effects, linearly independent.
-        groupings: the one with most random effects first.
-        remarks: what was dropped, in words.
-        trials: of how many trials each response counts the successes; ones for a linear model. Shape (rows,).
+        fixed: the linearly independent columns of the fixed effects.
+        groupings: the grouping with the most random effects first.
+        remarks: sentences about dropped rows and columns.
+        trials: the number of trials of each response; 1 in a linear model. Shape (rows,).
     """
 
     model: Model
@@ -84,18 +84,22 @@ def design(
     dependent: str = "refuse",
     trials: str = "",
 ) -> Design:
-    """Apply a formula to a table; the options are those of `regression.fit`.
+    """Apply a formula to a table; the options are those of `linear.fit` and `logistic.fit`.
 
     Raises:
-        InputError, UsageError: whatever makes the model impossible to fit, by name.
+        InputError, UsageError: the model can't be fitted to the table.
     """
     chosen, dropped = _lmm_columns.used(model, table, [trials] if trials else [], missing)
     if not len(chosen):
         raise InputError(model.text, "a table without complete rows", "at least one")
     factors = _lmm_columns.levels(model, chosen, reference or {})
-    fixed, gone = _independent(_lmm_columns.columns(model.fixed, chosen, factors), model.text, dependent)
+    fixed, dropped_effects = _independent(_lmm_columns.columns(model.fixed, chosen, factors), model.text, dependent)
     remarks = [f"{dropped} of {len(table)} rows dropped: a value is missing"] if dropped else []
-    remarks += [f"fixed effects dropped, since the others determine them: {', '.join(gone)}"] if gone else []
+    remarks += (
+        [f"fixed effects dropped, since the others determine them: {', '.join(dropped_effects)}"]
+        if dropped_effects
+        else []
+    )
     groupings = _groupings(model.bars, chosen, factors, model.text)
     if len(fixed.names) >= len(chosen):
         raise InputError(
@@ -107,62 +111,62 @@ def design(
 
 
 def independent(values: Numbers) -> NDArray[np.bool_]:
-    """Which columns don't follow from those before them. Shape (columns,)."""
+    """Return which columns are linearly independent of those before them. Shape (columns,)."""
     space = np.empty((len(values), min(values.shape)))
-    found: list[bool] = []
+    kept: list[bool] = []
     for column in values.T:
-        basis = space[:, : sum(found)]
+        basis = space[:, : sum(kept)]
         length = float(np.linalg.norm(column))
         rest = column / length if length else column
-        for _ in range(2):  # once more, since rounding leaves something of the others
+        for _ in range(2):  # twice, because of numerical error
             rest = rest - basis @ (basis.T @ rest)
         left = float(np.linalg.norm(rest))
-        found.append(left > _RANK and basis.shape[1] < space.shape[1])
-        if found[-1]:
+        kept.append(left > _RANK and basis.shape[1] < space.shape[1])
+        if kept[-1]:
             space[:, basis.shape[1]] = rest / left
-    return np.array(found, np.bool_)
+    return np.array(kept, np.bool_)
 
 
 def within(values: Numbers, others: Numbers) -> bool:
-    """Are all columns linear combinations of the others?"""
+    """Return whether all columns are linear combinations of the others."""
     both = np.column_stack([others, values])
     return not independent(both)[others.shape[1] :].any()
 
 
-def blocks(found: Design) -> list[Grouping]:
-    """The groupings, cut into blocks of correlated effects."""
-    cut = []
-    for one in found.groupings:
-        starts = [n for n in range(len(one.effects)) if not one.free[n, :n].any()]
-        for start, end in pairwise([*starts, len(one.effects)]):
-            part = slice(start, end)
-            free = one.free[part, part]
-            cut.append(
-                replace(one, effects=one.effects[part], columns=one.columns[:, part], scale=one.scale[part], free=free)
+def blocks(design: Design) -> list[Grouping]:
+    """Split the groupings into blocks of correlated effects."""
+    parts = []
+    for grouping in design.groupings:
+        starts = [n for n in range(len(grouping.effects)) if not grouping.free[n, :n].any()]
+        for start, end in pairwise([*starts, len(grouping.effects)]):
+            block = slice(start, end)
+            effects, columns, scale = grouping.effects[block], grouping.columns[:, block], grouping.scale[block]
+            parts.append(
+                replace(grouping, effects=effects, columns=columns, scale=scale, free=grouping.free[block, block])
             )
-    return cut
+    return parts
 
 
 def contains(large: Grouping, small: Grouping) -> bool:
-    """Can one block of random effects express another?"""
+    """Return whether one block of random effects can express another."""
     partition = (
         len(large.levels) == len(small.levels) == len(set(zip(large.index.tolist(), small.index.tolist(), strict=True)))
     )
     return partition and within(small.columns, large.columns)
 
 
-def _independent(found: Columns, place: str, dependent: str) -> tuple[Columns, list[str]]:
+def _independent(columns: Columns, place: str, dependent: str) -> tuple[Columns, list[str]]:
     if dependent not in ("refuse", "drop"):
         raise UsageError("option dependent", repr(dependent), "'refuse' or 'drop'")
-    kept = independent(found.values)
-    gone = [name for name, keep in zip(found.names, kept, strict=True) if not keep]
-    if gone and dependent == "refuse":
+    kept = independent(columns.values)
+    dropped = [name for name, keep in zip(columns.names, kept, strict=True) if not keep]
+    if dropped and dependent == "refuse":
         raise InputError(
-            place, f"fixed effects that the others determine: {', '.join(gone)}", "linearly independent columns",
-            'Leave such terms out of the formula, or have these columns dropped with dependent="drop".',
+            place, f"fixed effects that the others determine: {', '.join(dropped)}", "linearly independent columns",
+            'Remove these terms from the formula, or drop the columns with dependent="drop".',
         )  # fmt: skip
-    names = tuple(name for name in found.names if name not in gone)
-    return Columns(names, found.values[:, kept]), gone
+    names = tuple(name for name in columns.names if name not in dropped)
+    return Columns(names, columns.values[:, kept]), dropped
 
 
 def _groupings(
@@ -172,29 +176,31 @@ def _groupings(
     sources = {":".join(bar.group): bar.group for bar in bars}
     for bar in bars:
         blocks.setdefault(":".join(bar.group), []).append(_lmm_columns.columns(bar.effects, table, factors))
-    found = [_grouping(_lmm_columns.group(table, sources[name]), name, parts, place) for name, parts in blocks.items()]
-    found.sort(key=lambda one: -one.size)
-    if not found:
+    groupings = [
+        _grouping(_lmm_columns.group(table, sources[name]), name, parts, place) for name, parts in blocks.items()
+    ]
+    groupings.sort(key=lambda grouping: -grouping.size)
+    if not groupings:
         return (nothing(len(table)),)
-    if (count := sum(int(one.free.sum()) for one in found)) > MAX_COVARIANCES:
-        cure = "Let fewer effects vary, or without correlations: ||."
+    if (count := sum(int(grouping.free.sum()) for grouping in groupings)) > MAX_COVARIANCES:
+        cure = "Use fewer random effects, or random effects without correlations: ||."
         raise InputError(place, f"{count} variances and covariances", f"at most {MAX_COVARIANCES}", cure)
-    rest = sum(one.size for one in found[1:])
-    if rest * (rest + found[0].size) > MAX_CELLS:
+    rest = sum(grouping.size for grouping in groupings[1:])
+    if rest * (rest + groupings[0].size) > MAX_CELLS:
         raise InputError(
-            place, f"{rest} random effects crossed with {found[0].size}", f"a product of at most {MAX_CELLS}",
-            "The exact likelihood would not fit into memory: take fewer rows, or fewer crossed groups.",
+            place, f"{rest} random effects crossed with {groupings[0].size}", f"a product of at most {MAX_CELLS}",
+            "The exact likelihood would not fit into memory: use fewer rows, or fewer crossed groups.",
         )  # fmt: skip
-    return tuple(found)
+    return tuple(groupings)
 
 
 def _grouping(group: tuple[list[str], Integers], name: str, parts: Sequence[Columns], place: str) -> Grouping:
     levels, index = group
     if len(levels) < 2:
-        raise InputError(f"group {name}", f"only the level {levels[0]}", "two or more", "Leave its random term out.")
+        raise InputError(f"group {name}", f"only the level {levels[0]}", "two or more", "Remove its random term.")
     effects = [effect for part in parts for effect in part.names]
-    if twice := sorted({effect for effect in effects if effects.count(effect) > 1}):
-        raise InputError(place, f"{', '.join(twice)} varies twice by {name}", "each effect once for a group")
+    if repeated := sorted({effect for effect in effects if effects.count(effect) > 1}):
+        raise InputError(place, f"{', '.join(repeated)} varies twice by {name}", "each effect once for a group")
     values = np.column_stack([part.values for part in parts])
     scale = np.sqrt((values**2).mean(axis=0))
     if not scale.all():
@@ -213,16 +219,16 @@ def _grouping(group: tuple[list[str], Integers], name: str, parts: Sequence[Colu
 
 
 def _refuse_alike(part: Columns, name: str, place: str) -> None:
-    """Correlated effects must differ by more than rounding, or depend on each other exactly, which a singular fit tells."""
+    """Refuse correlated effects that are nearly linearly dependent; exact dependence gives a singular fit instead."""
     columns = part.values / np.linalg.norm(part.values, axis=0)
     smallest = float(np.linalg.svd(columns, compute_uv=False).min())
     if _RANK < smallest < _APART:
-        found = f"effects by {name} that hardly differ: {', '.join(part.names)}"
+        found = f"effects by {name} that are nearly linearly dependent: {', '.join(part.names)}"
         expected = "predictors that vary by more than a few thousandths of a per cent of their size"
         raise InputError(place, found, expected, "Subtract from each predictor its mean: the model stays the same.")
 
 
 def nothing(rows: int) -> Grouping:
-    """No random effects: a grouping without levels, so that the algebra needs no exception."""
+    """Return a grouping without levels, for models without random effects."""
     empty = np.empty((0, 0), np.bool_)
     return Grouping("", (), np.zeros(rows, np.int64), (), np.empty((rows, 0)), np.empty(0), empty)

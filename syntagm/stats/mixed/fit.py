@@ -1,4 +1,4 @@
-"""A fitted mixed-effects model, and what is said about it."""
+"""Fitted mixed-effects models: estimates, and messages about convergence and singular fits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ class Coefficient:
 
     Arguments:
         name: as in R: `(Intercept)`, `log(size)`, `familylstm`, `log(size):familylstm`.
-        estimate: in units of the response a unit of the predictor; in a logistic model log odds, base e.
-        se: its standard error.
-        t: estimate / se; in a logistic model this is z.
+        estimate: change of the response for each unit of the predictor; in a logistic model, of the log odds (base e).
+        se: the standard error.
+        t: estimate / se; in a logistic model, z.
     """
 
     name: str
@@ -35,16 +35,15 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """How effects vary between the levels of a group.
+    """The random effects of a group.
 
     Arguments:
         name: the columns of the group, joined by colons.
-        levels: the values that occur.
-        effects: what varies, under R's names.
+        levels: the levels that occur.
+        effects: the random effects, with R's names.
         sd: the standard deviation of each effect, in the unit of its coefficient.
-        correlations: of the effects; nan where one doesn't vary at all. Shape (effects, effects).
-        modes: the conditional mode of each effect in each level, its most probable deviation from the mean (BLUP). Shape
-            (levels, effects).
+        correlations: of the effects; nan if a standard deviation is 0. Shape (effects, effects).
+        modes: the conditional mode of each effect in each level (BLUP). Shape (levels, effects).
     """
 
     name: str
@@ -60,21 +59,22 @@ class Fit:
     """A fitted model.
 
     Arguments:
-        formula: as it was given.
+        formula: as written by the user.
         method: "ML", "REML" or "Laplace".
         coefficients: the fixed effects, in R's order.
-        covariance: of the fixed effects' estimates.
-        loglik, deviance: the logarithm of the likelihood, and -2 times it.
-        k: how many parameters: fixed effects, variances and covariances, and the residual variance of a linear model.
-        n: how many rows.
+        covariance: of the estimates of the fixed effects.
+        loglik, deviance: the log-likelihood, and -2 times the log-likelihood.
+        k: the number of parameters: fixed effects, variances, covariances, and the residual variance of a linear model.
+        n: the number of rows.
         sigma: the residual standard deviation; nan in a logistic model.
-        groups: the random effects, the group with most of them first.
-        singular: is a variance 0, or are effects linear combinations of others, to 1e-4 of the residual deviation?
-        converged: is the gradient 0 and the curvature positive where the search ended?
+        groups: the random effects, the group with the most of them first.
+        singular: whether a variance is 0, or random effects are linear combinations of others, to 1e-4 of the residual
+            standard deviation.
+        converged: whether the gradient is 0 and the curvature positive at the end of the optimisation.
         gradient: the largest derivative of the deviance there.
-        reached: the deviance that each start ended at.
-        messages: whatever a reader should know, in sentences.
-        design: the columns, for comparisons.
+        reached: the deviance at the end of each start.
+        messages: sentences about dropped rows and columns, singular fit and convergence.
+        design: the design, for comparisons of models.
     """
 
     formula: str
@@ -95,7 +95,7 @@ class Fit:
 
     @property
     def deviance(self) -> float:
-        """-2 log-likelihood; with REML, the restricted one."""
+        """-2 log-likelihood; with REML, of the restricted likelihood."""
         return -2 * self.loglik
 
     @property
@@ -109,38 +109,47 @@ class Fit:
         return self.deviance + self.k * float(np.log(self.n))
 
     def coefficient(self, name: str) -> Coefficient:
-        """A fixed effect by its name.
+        """Return a fixed effect by its name.
 
         Raises:
-            UsageError: there is none of that name.
+            UsageError: there is no fixed effect with this name.
         """
-        for one in self.coefficients:
-            if one.name == name:
-                return one
+        for coefficient in self.coefficients:
+            if coefficient.name == name:
+                return coefficient
         raise UsageError(
             self.formula, f"no coefficient {name}", f"one of {', '.join(c.name for c in self.coefficients)}"
         )
 
     def group(self, name: str) -> Group:
-        """The random effects of a group by its name.
+        """Return the random effects of a group by its name.
 
         Raises:
-            UsageError: there is none of that name.
+            UsageError: there is no group with this name.
         """
-        for one in self.groups:
-            if one.name == name:
-                return one
+        for group in self.groups:
+            if group.name == name:
+                return group
         raise UsageError(self.formula, f"no group {name}", f"one of {', '.join(g.name for g in self.groups) or 'none'}")
 
     def table(self) -> pl.DataFrame:
-        """The estimates, a row each: part, group, term, estimate, se, t, low, high.
+        """Return the estimates, one row each, with columns part, group, term, estimate, se, t, low, high.
 
-        Part is `fixed`, `sd`, `correlation` or `residual`; low and high are estimate -/+ 1.96 se, of fixed effects only: the
-        likelihood of a variance is too skewed for such an interval.
+        Part is `fixed`, `sd`, `correlation` or `residual`. low and high are estimate -/+ 1.96 se, for fixed effects
+        only: the likelihood of a variance is too skewed for such an interval.
         """
         rows: list[tuple[object, ...]] = [
-            ("fixed", "", one.name, one.estimate, one.se, one.t, one.estimate - _Z * one.se, one.estimate + _Z * one.se)
-            for one in self.coefficients
+            (
+                "fixed",
+                "",
+                coefficient.name,
+                coefficient.estimate,
+                coefficient.se,
+                coefficient.t,
+                coefficient.estimate - _Z * coefficient.se,
+                coefficient.estimate + _Z * coefficient.se,
+            )
+            for coefficient in self.coefficients
         ]
         for group in self.groups:
             rows += [
@@ -160,16 +169,16 @@ class Fit:
 
 
 def coefficients(names: Sequence[str], estimates: Numbers, covariance: Numbers) -> tuple[Coefficient, ...]:
-    """Fixed effects with their standard errors."""
+    """Make fixed effects with their standard errors."""
     errors = np.sqrt(np.diagonal(covariance))
     return tuple(
-        Coefficient(name, float(one), float(se), float(one / se))
-        for name, one, se in zip(names, estimates, errors, strict=True)
+        Coefficient(name, float(estimate), float(se), float(estimate / se))
+        for name, estimate, se in zip(names, estimates, errors, strict=True)
     )
 
 
-def group(one: Grouping, lower: Numbers, modes: Numbers, sigma: float) -> Group:
-    """Random effects in the unit of their coefficients.
+def group(grouping: Grouping, lower: Numbers, modes: Numbers, sigma: float) -> Group:
+    """Convert random effects to the units of their coefficients.
 
     Arguments:
         lower: the covariance factor, in units of sigma and of the scaled columns.
@@ -182,44 +191,52 @@ def group(one: Grouping, lower: Numbers, modes: Numbers, sigma: float) -> Group:
         correlations = np.where(np.outer(moving, moving), covariance / np.outer(sd, sd), np.nan)
     np.fill_diagonal(correlations, 1.0)
     return Group(
-        one.name, one.levels, one.effects, tuple((sigma * sd / one.scale).tolist()), correlations, modes / one.scale
+        grouping.name,
+        grouping.levels,
+        grouping.effects,
+        tuple((sigma * sd / grouping.scale).tolist()),
+        correlations,
+        modes / grouping.scale,
     )
 
 
 def singularities(groupings: Sequence[Grouping], lower: Sequence[Numbers]) -> list[str]:
-    """What is degenerate in the covariances, in words."""
-    found = []
-    for one, factor in zip(groupings, lower, strict=True):
-        still = [name for name, sd in zip(one.effects, np.linalg.norm(factor, axis=1), strict=True) if sd <= _FLAT]
+    """Return a sentence for each grouping with a singular covariance."""
+    messages = []
+    for grouping, factor in zip(groupings, lower, strict=True):
+        constant = [
+            name for name, sd in zip(grouping.effects, np.linalg.norm(factor, axis=1), strict=True) if sd <= _FLAT
+        ]
         directions = int((np.linalg.svd(factor, compute_uv=False) > _FLAT).sum())
-        if still:
-            found.append(f"singular fit: nothing varies by {one.name} in {', '.join(still)} (SD 0)")
+        if constant:
+            messages.append(f"singular fit: no variance by {grouping.name} in {', '.join(constant)} (SD 0)")
         elif directions < len(factor):
-            what = f"the {len(factor)} effects by {one.name} vary in {directions} independent ways only"
-            found.append(f"singular fit: {what}, so some are combinations of others")
-    return found
+            what = f"the {len(factor)} effects by {grouping.name} vary in {directions} dimensions only"
+            messages.append(f"singular fit: {what}, so some are linear combinations of others")
+    return messages
 
 
-def course(found: Minimum, covariances: int) -> tuple[bool, list[str]]:
-    """Did the search converge, and what is to be said of it?
+def course(minimum: Minimum, covariances: int) -> tuple[bool, list[str]]:
+    """Return whether the optimisation converged, and messages about it.
 
     Arguments:
+        found: the result of the optimisation.
         covariances: how many of the parameters are entries of covariance factors.
     """
     messages = []
-    if np.abs(found.place[:covariances]).max(initial=0.0) > 0.99 * LARGEST:
-        messages.append("not converged: a variance grows without end")
-    if found.slope > _SLOPE:
-        messages.append(f"not converged: the largest derivative of the deviance is {found.slope:.2g}")
-    if len(found.hessian) and float(np.linalg.eigvalsh(found.hessian)[0]) < -1e-3 * max(
-        1.0, np.abs(found.hessian).max()
+    if np.abs(minimum.place[:covariances]).max(initial=0.0) > 0.99 * LARGEST:
+        messages.append("not converged: a variance grows without bound")
+    if minimum.slope > _SLOPE:
+        messages.append(f"not converged: the largest derivative of the deviance is {minimum.slope:.2g}")
+    if len(minimum.hessian) and float(np.linalg.eigvalsh(minimum.hessian)[0]) < -1e-3 * max(
+        1.0, np.abs(minimum.hessian).max()
     ):
-        messages.append("not converged: the search ended on a saddle")
+        messages.append("not converged: the optimisation ended at a saddle point")
     converged = not messages
-    if higher := [one - found.value for one in found.reached if one > found.value + SAME]:
+    if higher := [value - minimum.value for value in minimum.reached if value > minimum.value + SAME]:
         messages.append(
-            f"{len(higher)} of {len(found.reached)} starts ended higher, by up to {max(higher):.3g} in deviance"
+            f"{len(higher)} of {len(minimum.reached)} starts ended at a higher deviance, by up to {max(higher):.3g}"
         )
-    if len(found.reached) > 1 and len(higher) >= len(found.reached) - 1:
-        messages.append("only one start reached the best deviance: ask for more starts")
+    if len(minimum.reached) > 1 and len(higher) >= len(minimum.reached) - 1:
+        messages.append("only one start reached the lowest deviance: use more starts")
     return converged, messages

@@ -1,4 +1,4 @@
-"""The notation of mixed-effects models: read `y ~ log(x) + f * g + (x | g) + (1 | h)` as lme4 does.
+"""Parser of mixed-effects formulas in lme4's notation: `y ~ log(x) + f * g + (x | g) + (1 | h)`.
 
     model    := variable "~" part ( ("+" | "-") part )*
     part     := product | "(" sum bar group ")"         bar: "|", or "||" for effects without correlations
@@ -9,8 +9,9 @@
     variable := column | function "(" column ")"        function: log log2 log10 exp sqrt
     group    := column ( ":" column )*  |  column ( "/" column )*
 
-A column whose name isn't a plain word stands between backticks. `0` or `- 1` leaves the intercept out; `- a:b` takes a term
-back. The notation is that of R (Chambers & Hastie 1992) and lme4 (Bates et al. 2015, section 2.2), less `^`, `%in%` and `I()`.
+A column whose name isn't a plain word is enclosed in backticks. `0` or `- 1` removes the intercept, `- a:b` removes a
+term. The notation is that of R (Chambers & Hastie 1992) and lme4 (Bates et al. 2015, section 2.2), without `^`, `%in%`
+and `I()`.
 """
 
 import re
@@ -29,7 +30,7 @@ def parse(text: str) -> Model:
     """Read a model formula.
 
     Raises:
-        FormulaError: with a caret under the place, what was expected there, and the cure.
+        FormulaError: the formula can't be read; the message points to the place and says what was expected.
 
     >>> str(parse("score ~ log(size) * family + (log(size) || suite) + (1 | family/seed)"))
     'score ~ 1 + log(size) + family + log(size):family + (1 | suite) + (0 + log(size) | suite) + (1 | family) + (1 | family:seed)'
@@ -37,15 +38,15 @@ def parse(text: str) -> Model:
     return _Parser(text).model()
 
 
-_BLANK = re.compile(r"\s*")
+_SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[^\W\d][\w.]*|\.[\w.]*|`[^`\n]+`")
 _NUMBER = re.compile(r"\d+(\.\d*)?")
 _FOREIGN = {
-    "^": "Write the products out: (a + b)^2 is a * b.",
+    "^": "Write out the products: (a + b)^2 is a * b.",
     "%": "Nested groups are written (1 | outer/inner).",
     "~": "A formula has one ~, between the response and the predictors.",
     "=": "The response is followed by ~.",
-    "|": "A random term stands between brackets, joined by +: ... + (x | group).",
+    "|": "A random term is enclosed in brackets and joined by +: ... + (x | group).",
     "/": "Only groups nest by `/`; in the fixed part write a + a:b.",
     "-": "To change a sign, make a column of its own in the table.",
 }
@@ -53,7 +54,7 @@ _Terms: TypeAlias = list[Term]
 
 
 class _Parser:
-    """Recursive descent; depth and the number of terms are bounded."""
+    """Recursive-descent parser with a limit on depth and number of terms."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
@@ -85,7 +86,7 @@ class _Parser:
                     if sign == "+":
                         terms.setdefault(frozenset(term), term)
                     elif terms.pop(frozenset(term), None) is None:
-                        self.fail(start, "a term taken away that isn't there", "a term before it")
+                        self.fail(start, "removal of a term that the formula doesn't have", "an earlier term")
                 self.limit(start, len(terms))
             if self.take("+"):
                 sign = "+"
@@ -95,7 +96,7 @@ class _Parser:
                 return ordered(intercept, [*terms.values()])
 
     def constant(self) -> bool | None:
-        """1 or 0, as a part of its own."""
+        """Read 1 or 0 as a part of a sum."""
         if not (number := _NUMBER.match(self.text, self.at)):
             return None
         if number[0] not in ("0", "1"):
@@ -106,7 +107,7 @@ class _Parser:
         return number[0] == "1"
 
     def random(self, sign: str) -> bool:
-        """A random term, if here is one; it goes to the bars."""
+        """Read a random term if there is one here, and add it to `bars`."""
         start = self.at
         if not self.take("("):
             return False
@@ -115,7 +116,7 @@ class _Parser:
             self.at = start
             return False
         if sign == "-":
-            self.fail(start, "a random term after -", "+", "Leave the term out of the formula.")
+            self.fail(start, "a random term after -", "+", "Remove the term from the formula.")
         independent = self.take("||") or not self.take("|")
         for group in self.group():
             bars = [Bar(part, group) for part in (apart(effects) if independent else [effects])]
@@ -134,7 +135,7 @@ class _Parser:
             between, self.at = operator, self.at + 1
             columns.append(self.column("a column that groups"))
         if len(set(columns)) < len(columns):
-            self.fail(self.at, "a column twice in one group", "different columns")
+            self.fail(self.at, "the same column twice in one group", "different columns")
         if between == "/":
             return [tuple(columns[: n + 1]) for n in range(len(columns))]
         return [tuple(columns)]
@@ -168,7 +169,7 @@ class _Parser:
         if self.text[self.skip() : self.at + 1] == "|":
             self.fail(start, "a random term inside another part", "random terms joined by +")
         if not inner.intercept:
-            self.fail(start, "an intercept left out inside brackets", "0 or - 1 outside them")
+            self.fail(start, "removal of the intercept inside brackets", "0 or - 1 outside them")
         self.close(start)
         self.depth -= 1
         return list(inner.terms)
@@ -179,18 +180,18 @@ class _Parser:
         if not self.take("("):
             return Variable(name)
         if name not in FUNCTIONS or self.text[start] == "`":
-            cure = "Compute the column in the table first, and name it in the formula."
+            cure = "Add a computed column to the table, and use it in the formula."
             self.fail(start, f"the function {name}", f"one of {', '.join(FUNCTIONS)}", cure)
         inner = Variable(self.column(f"a column inside {name}()"), name)
         self.close(start)
         return inner
 
     def column(self, expected: str) -> str:
-        found = _NAME.match(self.text, self.skip())
-        if not found:
+        match = _NAME.match(self.text, self.skip())
+        if not match:
             self.fail(self.at, self.found(), expected, _FOREIGN.get(self.text[self.at : self.at + 1], ""))
-        self.at = found.end()
-        return found[0].strip("`")
+        self.at = match.end()
+        return match[0].strip("`")
 
     def close(self, start: int) -> None:
         if not self.take(")"):
@@ -198,12 +199,12 @@ class _Parser:
             self.fail(self.at, self.found(), f"')', to close character {start + 1}", cure)
 
     def take(self, symbol: str) -> bool:
-        found = self.text.startswith(symbol, self.skip())
-        self.at += len(symbol) if found else 0
-        return found
+        present = self.text.startswith(symbol, self.skip())
+        self.at += len(symbol) if present else 0
+        return present
 
     def skip(self) -> int:
-        match = _BLANK.match(self.text, self.at)
+        match = _SPACE.match(self.text, self.at)
         self.at = match.end() if match else self.at
         return self.at
 

@@ -1,8 +1,8 @@
-"""Linear mixed-effects models in lme4's notation, by maximum likelihood: `score ~ log(size) + (log(size) | suite) + (1 | run)`.
+"""Linear mixed-effects models in lme4's notation: `score ~ log(size) + (log(size) | suite) + (1 | run)`.
 
-Groups may be crossed or nested, several effects may vary in each, with correlations. The likelihood is exact (Bates et al.
-2015), the search has several starts, and a fit says whether it converged and whether it is singular.
-docs/reference/regression.md has the notation, the method, and how it compares with lme4.
+Groups may be crossed or nested, and several correlated effects may vary in each. The likelihood is exact (Bates et al.
+2015) and maximised from several starts; a fit says whether it converged and whether it is singular.
+docs/reference/regression.md explains the notation and the method, and compares it with lme4.
 """
 
 from collections.abc import Mapping
@@ -23,19 +23,19 @@ from syntagm.stats.mixed.search import Progress
 
 __all__ = ["Coefficient", "Fit", "Group", "LikelihoodRatio", "compare", "fit"]
 
-# Logarithms of determinants that differ by less differ by rounding alone.
+# Tolerance of numerical error in logarithms of determinants.
 _UNIT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodRatio:
-    """The test of a model against a larger one.
+    """Likelihood-ratio test of a model against a larger one.
 
     Arguments:
         chi2: twice the difference of the log-likelihoods.
-        df: by how many parameters the models differ.
-        p: the probability of a chi2 at least as large, if the smaller model holds.
-        remark: what makes p inexact, or nothing.
+        df: the difference of the numbers of parameters.
+        p: the probability of a chi2 at least as large if the smaller model is true.
+        remark: the reason if p is inexact, otherwise empty.
     """
 
     chi2: float
@@ -60,22 +60,22 @@ def fit(
 
     Arguments:
         formula: in lme4's notation; columns of strings, categories or truth values are factors.
-        table: a row an observation.
-        reml: restricted maximum likelihood, lme4's default, in place of maximum likelihood.
-        reference: factor -> its reference level; else the first in the alphabet.
-        missing: "refuse" or "drop" rows in which a column of the formula has no value.
-        dependent: "refuse" or "drop" fixed effects that the others determine.
-        starts: how many starts the search has at least, the first with uncorrelated effects of the residual's variance.
+        table: one row for each observation.
+        reml: whether to use restricted maximum likelihood (lme4's default) instead of maximum likelihood.
+        reference: factor -> its reference level; by default the first by code point.
+        missing: "refuse" or "drop" rows with a missing value in a column of the formula.
+        dependent: "refuse" or "drop" fixed effects that are linear combinations of others.
+        starts: the minimum number of starts. The first has uncorrelated effects with the variance of the residuals.
         seed: of the other starts.
-        progress: told how many starts are done of how many.
+        progress: called with the number of finished starts and of all starts.
 
     Raises:
-        FormulaError: with a caret under the place.
-        InputError, UsageError: what the data or the options don't allow, by name.
+        FormulaError: the formula can't be read; the message points to the place.
+        InputError, UsageError: the data or the options don't allow a fit.
 
     >>> table = pl.DataFrame({"y": [1.0, 2.0, 4.0, 5.0, 8.0, 8.0], "g": list("aabbcc")})
-    >>> found = fit("y ~ (1 | g)", table)
-    >>> [round(one, 4) for one in (found.coefficients[0].estimate, found.groups[0].sd[0], found.sigma, found.loglik)]
+    >>> model = fit("y ~ (1 | g)", table)
+    >>> [round(x, 4) for x in (model.coefficients[0].estimate, model.groups[0].sd[0], model.sigma, model.loglik)]
     [4.6667, 2.6247, 0.5774, -10.8362]
     """
     model = _lmm_formula.parse(formula)
@@ -88,19 +88,19 @@ def fit(
         value, slopes = deviance.deviance(problem, search.triangles(theta, groupings))
         return value, search.gathered(slopes, groupings)
 
-    found = search.minimise(objective, lambda number: search.start(groupings, number, seed), starts, progress)
-    if np.abs(found.place).max(initial=0.0) > 0.99 * search.LARGEST:
+    minimum = search.minimise(objective, lambda number: search.start(groupings, number, seed), starts, progress)
+    if np.abs(minimum.place).max(initial=0.0) > 0.99 * search.LARGEST:
         raise InputError(
-            formula, "the groups give the response exactly", "residual variance", "Leave a random term out."
+            formula, "groups that explain the response exactly", "residual variance", "Remove a random term."
         )
-    return _fit(design, problem, found)
+    return _fit(design, problem, minimum)
 
 
 def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
-    """The likelihood-ratio test of nested models, linear or logistic.
+    """Compare two nested models, linear or logistic, by a likelihood-ratio test.
 
     Raises:
-        UsageError: the models aren't nested, or aren't fitted to the same data in the same way.
+        UsageError: the models aren't nested, or weren't fitted to the same data in the same way.
     """
     from scipy.special import chdtrc
 
@@ -108,9 +108,9 @@ def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
     chi2, df = smaller.deviance - larger.deviance, larger.k - smaller.k
     if chi2 < -search.SAME:
         found = f"the larger model has the lower likelihood, by {-chi2 / 2:.3g}"
-        raise UsageError(larger.formula, found, "a search that ended at the best likelihood", "Ask for more starts.")
+        raise UsageError(larger.formula, found, "a fit at the maximum of the likelihood", "Use more starts.")
     same = len(smaller.coefficients) + df == len(larger.coefficients)
-    remark = "" if same else "variances are compared at the bound 0, so p is larger than it should be"
+    remark = "" if same else "variances are tested at their bound 0, so p is too large"
     chi2 = max(0.0, chi2)
     return LikelihoodRatio(chi2, df, float(chdtrc(df, chi2)), remark)
 
@@ -118,38 +118,38 @@ def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
 def _checked(design: _lmm_design.Design, starts: int) -> None:
     if starts < 1:
         raise UsageError("option starts", str(starts), "1 or more")
-    for one in design.groupings:
-        if one.size >= len(design.response):
+    for grouping in design.groupings:
+        if grouping.size >= len(design.response):
             raise InputError(
-                design.model.text, f"{one.size} random effects by {one.name} for {len(design.response)} rows",
-                "fewer effects than rows", "They can't be told from the residuals: let fewer effects vary.",
+                design.model.text, f"{grouping.size} random effects by {grouping.name} for {len(design.response)} rows",
+                "fewer effects than rows", "They can't be separated from the residuals: use fewer random effects.",
             )  # fmt: skip
 
 
-def _fit(design: _lmm_design.Design, problem: Problem, found: search.Minimum) -> Fit:
-    lower = search.triangles(found.place, design.groupings)
+def _fit(design: _lmm_design.Design, problem: Problem, minimum: search.Minimum) -> Fit:
+    lower = search.triangles(minimum.place, design.groupings)
     solved = deviance.solution(problem, lower)
-    converged, told = _lmm_fit.course(found, len(found.place))
+    converged, messages = _lmm_fit.course(minimum, len(minimum.place))
     singular = _lmm_fit.singularities(design.groupings, lower)
     return Fit(
         formula=design.model.text,
         method="REML" if problem.reml else "ML",
         coefficients=_lmm_fit.coefficients(design.fixed.names, solved.coefficients, solved.covariance),
         covariance=solved.covariance,
-        loglik=-found.value / 2,
-        k=len(solved.coefficients) + len(found.place) + 1,
+        loglik=-minimum.value / 2,
+        k=len(solved.coefficients) + len(minimum.place) + 1,
         n=len(design.response),
         sigma=solved.sigma,
         groups=tuple(
-            _lmm_fit.group(one, factor, modes, solved.sigma)
-            for one, factor, modes in zip(design.groupings, lower, solved.modes, strict=True)
-            if one.size
+            _lmm_fit.group(grouping, factor, modes, solved.sigma)
+            for grouping, factor, modes in zip(design.groupings, lower, solved.modes, strict=True)
+            if grouping.size
         ),
         singular=bool(singular),
         converged=converged,
-        gradient=found.slope,
-        reached=found.reached,
-        messages=(*design.remarks, *singular, *told),
+        gradient=minimum.slope,
+        reached=minimum.reached,
+        messages=(*design.remarks, *singular, *messages),
         design=design,
     )
 
@@ -179,6 +179,6 @@ def _comparable(smaller: Fit, larger: Fit) -> None:
 
 
 def _in_one_unit(first: Numbers, second: Numbers) -> bool:
-    """Do columns of one space have the same log |X'X|, which the restricted likelihood depends on?"""
-    logs = [float(np.linalg.slogdet(np.linalg.qr(one, mode="r"))[1]) for one in (first, second)]
+    """Return whether columns of the same space have the same log |X'X|, on which the restricted likelihood depends."""
+    logs = [float(np.linalg.slogdet(np.linalg.qr(columns, mode="r"))[1]) for columns in (first, second)]
     return abs(logs[0] - logs[1]) < _UNIT

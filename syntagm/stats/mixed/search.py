@@ -1,9 +1,10 @@
-"""The search for the smallest deviance: several seeded starts by L-BFGS-B, and Newton's steps from the best.
+"""Minimisation of the deviance: several seeded starts with L-BFGS-B, then Newton steps from the best.
 
-A deviance of several covariances can have more than one minimum, so one start is never enough: if the best value was met only
-once, further starts are made, and what each start reached is kept and told. The covariance factors are not bounded: the
-deviance doesn't change with the sign of a factor's column, so it is smooth where a variance is 0, while a bound there would
-stop the search on a saddle, where that column's derivatives all vanish. Saddles are recognised by negative curvature, and left.
+A deviance with several covariances can have more than one minimum, so one start is not enough. If the best value is
+reached only once, there are further starts; the value at the end of each start is recorded. The covariance factors have
+no bound at 0. The deviance doesn't depend on the sign of a column of a factor, so it is smooth where a variance is 0,
+whereas a bound there would end the search at a saddle point, where all derivatives for that column vanish. Saddle
+points are recognised by their negative curvature, and left.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,14 +27,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """Where the search ended.
+    """The result of a minimisation.
 
     Arguments:
-        place: the parameters.
+        place: the parameters at the minimum.
         value: the smallest deviance.
-        slope: the largest derivative there.
-        reached: the deviance that each start ended at, in order.
-        hessian: second derivatives at the place. Shape (parameters, parameters).
+        slope: the largest absolute derivative there.
+        reached: the deviance at the end of each start, in order.
+        hessian: the second derivatives there. Shape (parameters, parameters).
     """
 
     place: Numbers
@@ -44,13 +45,13 @@ class Minimum:
 
 
 def minimise(objective: Objective, starts: Callable[[int], Numbers], count: int, progress: Progress | None) -> Minimum:
-    """The smallest value of a smooth function.
+    """Minimise a smooth function.
 
     Arguments:
         objective: parameters -> value and gradient.
-        starts: the place of start number 0, 1, ...
-        count: how many starts; if more than one, up to as many again until the best is met twice.
-        progress: told after each start how many are done of how many.
+        starts: number of the start, from 0 -> parameters.
+        count: the number of starts. If it is above 1, up to as many more follow until the best value is reached twice.
+        progress: called after each start with the number of finished starts and of all starts.
     """
     places, reached = [], list[float]()
     wanted = count if len(starts(0)) else 1
@@ -58,8 +59,8 @@ def minimise(objective: Objective, starts: Callable[[int], Numbers], count: int,
         place, value = _settle(objective, starts(len(reached)))
         places.append(place)
         reached.append(value)
-        met = sum(one < min(reached) + SAME for one in reached)
-        if len(reached) == wanted and met == 1 and 1 < wanted < 2 * count:
+        times_reached = sum(value < min(reached) + SAME for value in reached)
+        if len(reached) == wanted and times_reached == 1 and 1 < wanted < 2 * count:
             wanted += 1
         if progress:
             progress(len(reached), wanted)
@@ -67,7 +68,7 @@ def minimise(objective: Objective, starts: Callable[[int], Numbers], count: int,
 
 
 def _settle(objective: Objective, start: Numbers) -> tuple[Numbers, float]:
-    """Downhill from a start; where the ground turns out to be a saddle, downhill again."""
+    """Minimise from one start; if the result is a saddle point, continue along its negative curvature."""
     place, value = _descend(objective, start)
     for _ in range(_SADDLES if len(start) else 0):
         values, vectors = np.linalg.eigh(_hessian(objective, place))
@@ -84,12 +85,12 @@ def _descend(objective: Objective, start: Numbers) -> tuple[Numbers, float]:
         return start, objective(start)[0]
     options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": 30, "ftol": 1e-12, "gtol": 1e-6}
     bounds = [(-LARGEST, LARGEST)] * len(start)
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return np.asarray(found.x, np.float64), float(found.fun)
+    result = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return np.asarray(result.x, np.float64), float(result.fun)
 
 
 def _polish(objective: Objective, place: Numbers, reached: tuple[float, ...]) -> Minimum:
-    """Newton's steps, damped, as long as they lead downhill."""
+    """Refine a minimum by damped Newton steps, as long as they decrease the value."""
     value, gradient = objective(place)
     hessian, damping = _hessian(objective, place), 1e-8
     for _ in range(_NEWTON):
@@ -107,42 +108,44 @@ def _polish(objective: Objective, place: Numbers, reached: tuple[float, ...]) ->
 
 
 def _hessian(objective: Objective, place: Numbers) -> Numbers:
-    """By central differences of the gradient."""
+    """Compute the second derivatives by central differences of the gradient."""
     rows = []
     for number in range(len(place)):
         step = np.zeros(len(place))
         step[number] = 1e-5 * max(1.0, abs(place[number]))
         rows.append((objective(place + step)[1] - objective(place - step)[1]) / (2 * step[number]))
-    found: Numbers = np.array(rows, np.float64).reshape(len(place), len(place))
-    return np.asarray((found + found.T) / 2, np.float64)
+    hessian: Numbers = np.array(rows, np.float64).reshape(len(place), len(place))
+    return np.asarray((hessian + hessian.T) / 2, np.float64)
 
 
 def triangles(theta: Numbers, groupings: Sequence[Grouping]) -> list[Numbers]:
-    """The covariance factors of the groupings, from their free entries in a row."""
-    found, start = [], 0
-    for one in groupings:
-        lower = np.zeros(one.free.shape)
-        end = start + int(one.free.sum())
-        lower[one.free] = theta[start:end]
-        found.append(lower)
+    """Make the covariance factors of the groupings from a vector of their free entries."""
+    factors, start = [], 0
+    for grouping in groupings:
+        lower = np.zeros(grouping.free.shape)
+        end = start + int(grouping.free.sum())
+        lower[grouping.free] = theta[start:end]
+        factors.append(lower)
         start = end
-    return found
+    return factors
 
 
 def gathered(lower: Sequence[Numbers], groupings: Sequence[Grouping]) -> Numbers:
-    """The inverse of `triangles`."""
-    return np.concatenate([np.empty(0), *(values[one.free] for values, one in zip(lower, groupings, strict=True))])
+    """Collect the free entries of the covariance factors in a vector; the inverse of `triangles`."""
+    return np.concatenate(
+        [np.empty(0), *(values[grouping.free] for values, grouping in zip(lower, groupings, strict=True))]
+    )
 
 
 def start(groupings: Sequence[Grouping], number: int, seed: int) -> Numbers:
-    """Where start number 0, 1, ... begins: the identity, then lower triangles of random size and correlations."""
+    """Return a start: the identity for number 0, otherwise lower triangles with random sizes and correlations."""
     if number == 0:
-        return gathered([np.eye(len(one.free)) for one in groupings], groupings)
+        return gathered([np.eye(len(grouping.free)) for grouping in groupings], groupings)
     generator = np.random.Generator(np.random.PCG64([seed, number]))
-    found = []
-    for one in groupings:
-        size = np.exp(generator.uniform(-2.0, 1.0, len(one.free)))
-        lower = generator.normal(0.0, 0.5, one.free.shape)
+    factors = []
+    for grouping in groupings:
+        size = np.exp(generator.uniform(-2.0, 1.0, len(grouping.free)))
+        lower = generator.normal(0.0, 0.5, grouping.free.shape)
         np.fill_diagonal(lower, 1.0)
-        found.append(lower * size[:, None])
-    return gathered(found, groupings)
+        factors.append(lower * size[:, None])
+    return gathered(factors, groupings)

@@ -1,4 +1,4 @@
-"""The parts of a model formula: variables, terms, sums of terms, and what varies by which group."""
+"""Parts of a model formula: variables, terms, sums of terms, and random terms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A column, perhaps under a function."""
+    """A column, optionally with a function applied."""
 
     column: str
     function: str = ""
@@ -21,7 +21,7 @@ Term: TypeAlias = tuple[Variable, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Terms by order, as R sorts them, variables by first mention; the intercept apart."""
+    """A sum of terms with or without an intercept; terms are sorted by order and variables by first mention, as in R."""
 
     intercept: bool
     terms: tuple[Term, ...]
@@ -32,7 +32,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Effects that vary, with correlations, between the levels of some crossed columns."""
+    """A random term: correlated effects that vary between the levels of crossed columns."""
 
     effects: Sum
     group: tuple[str, ...]
@@ -55,12 +55,12 @@ class Model:
 
 
 def joined(left: Term, right: Term) -> Term:
-    """The interaction of two terms: each variable once."""
+    """Return the interaction of two terms, with each variable once."""
     return tuple(dict.fromkeys(left + right))
 
 
 def ordered(intercept: bool, terms: Sequence[Term]) -> Sum:
-    """Main effects before interactions, and each interaction's variables in the order of their first mention."""
+    """Sort terms: main effects before interactions, and variables of an interaction in the order of first mention."""
     order = {variable: None for term in terms for variable in term}
     mention = {variable: number for number, variable in enumerate(order)}
     inner = [tuple(sorted(term, key=mention.__getitem__)) for term in terms]
@@ -68,5 +68,5 @@ def ordered(intercept: bool, terms: Sequence[Term]) -> Sum:
 
 
 def apart(effects: Sum) -> list[Sum]:
-    """`(1 + x || g)` is `(1 | g) + (0 + x | g)`."""
+    """Split effects without correlations: `(1 + x || g)` is `(1 | g) + (0 + x | g)`."""
     return [Sum(True, ())] * effects.intercept + [Sum(False, (term,)) for term in effects.terms]
