@@ -153,7 +153,7 @@ _FOREIGN = {
     "*": "There is no product; `*` only names the whole sentence, as in (*;%condition%).",
     "/": "There is no division: compare sums instead.",
     ",": "Write each formula as a prediction of its own.",
-    "'": "Condition names stand between % signs, without quotation marks.",
+    "'": "Write condition names between % signs, without quotation marks.",
 }
 
 
@@ -252,14 +252,14 @@ class _Parser:
             self.fail(start, "the end", "a region, a number or an opening bracket")
         cure = _FOREIGN.get(opening, "")
         if opening in "+-":
-            cure = "A sign stands only before a number; write 0 - (...) instead."
+            cure = "Only a number may have a sign; write 0 - (...) instead."
         self.fail(start, repr(opening), "a region such as (5;%condition%), a number or an opening bracket", cure)
 
     def group(self, opening: str, start: int) -> _Operand:
         if _ALMOST_REGION.match(self.text, start):
             self.fail(
                 start, "a region that can't be read", "(number;%condition%)",
-                "Names hold letters, digits, _ - and . only, and nothing stands between ; and %.",
+                "Names may have letters, digits, _ - and . only, and there is nothing between ; and %.",
             )  # fmt: skip
         self.depth += 1
         if self.depth > MAX_DEPTH:

@@ -2,9 +2,10 @@
 
     syntagm seal models/lstm
 
-Folders that `syntagm train` writes hold seal.json: the hashes of their files. A folder whose files are not those of its seal is
-refused, whether a bit has flipped or somebody has edited a file. This command seals the files as they are now. The seal says
-when it was renewed and which files had changed, and so do the records of runs with the model.
+Folders that `syntagm train` writes have a file seal.json with the hashes of their files. A
+folder is refused if a file differs from its hash, because it is damaged or was edited. This
+command computes the hashes anew. The seal, and the records of runs with the model, then say
+when the seal was renewed and which files had changed.
 """
 
 import argparse
@@ -14,17 +15,17 @@ from syntagm.errors import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("folder", metavar="DIR", type=Path, help="a model folder")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Seal the folder; say what has changed."""
+    """Renew the seal, and print the files that had changed."""
     from syntagm.io import seal
 
     folder: Path = options.folder
     if not (folder / "training.json").is_file() and not (folder / "config.json").is_file():
-        raise UsageError(str(folder), "no model folder", "a folder with training.json or config.json")
+        raise UsageError(str(folder), "not a model folder", "a folder with training.json or config.json")
     changed = seal.renew(folder)
     for name in changed:
         print(f"changed: {name}")

@@ -74,7 +74,7 @@ def _text(content: bytes, path: Path, number: int) -> str:
             raise InputError(str(path), found, "line feeds", "Save it again with the line ends of Unix or Windows.")
     if b"\0" in content:
         raise utf8.nul(place)
-    # Before decoding: a line that was cut may end inside a character.
+    # This check comes before decoding, since a line that was cut may end inside a character.
     if len(content) > 4 * MAX_LINE:
         raise _long(place)
     try:
@@ -88,4 +88,4 @@ def _text(content: bytes, path: Path, number: int) -> str:
 
 def _long(place: str) -> InputError:
     found = f"more than {MAX_LINE:,} characters in a line"
-    return InputError(place, found, "one sentence a line", "Divide it into sentences.")
+    return InputError(place, found, "one sentence per line", "Split it into sentences.")

@@ -1,8 +1,8 @@
-"""The seal of a folder: the hashes of the files that programs read, so that a damaged or edited one is refused.
+"""Seals of folders: hashes of the files that programs read, so that damaged or edited files are refused.
 
     seal.json    {"format": 1, "files": {"model.safetensors": SHA-256, ...}, "renewed": [...], "seal": SHA-256}
 
-The last entry is the hash of the others. A folder without the file is not sealed: other programs wrote it.
+The entry `seal` is the hash of the other entries. Folders written by other programs have no such file, and are not checked.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from syntagm.io.json import record
 
 FILE = "seal.json"
 FORMAT = 1
-# What belongs to work that is still going on, and is no part of what it makes.
+# Files of unfinished work, which don't belong to the result.
 _UNFINISHED = frozenset({FILE, "lock", "state", "unfinished"})
-# The files that programs read; notes and pictures make no difference.
+# Suffixes of the files that programs read. Notes and pictures are not sealed.
 _READ = frozenset({".json", ".safetensors", ".txt", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".model", ".py", ".jinja"})
 _CURE = "Restore the file. If the change was intended, `syntagm seal {folder}` renews the seal."
 
@@ -29,8 +29,8 @@ def write(folder: Path, coming: Mapping[str, bytes] | None = None) -> None:
     """Seal a folder.
 
     Arguments:
-        folder: holds files of this program; the seal is one of them.
-        coming: files that are written after the seal, such as the record that says that the work is finished.
+        folder: the folder.
+        coming: files that will be written after the seal, such as a record that shows that the work is finished.
 
     Raises:
         RunError: a file can't be read, or the seal can't be written.
@@ -40,10 +40,10 @@ def write(folder: Path, coming: Mapping[str, bytes] | None = None) -> None:
 
 
 def renew(folder: Path) -> list[str]:
-    """Seal a folder anew after an intended change; the seal says when, and what had changed.
+    """Renew the seal of a folder after an intended change. The seal records the time and the changed files.
 
     Returns:
-        The files that have changed, are new or are gone.
+        The names of changed, new and deleted files.
 
     Raises:
         RunError: the folder can't be read or written.
@@ -55,7 +55,7 @@ def renew(folder: Path) -> list[str]:
             content = record(folder / FILE, RunError, "a seal")
             before, renewed = dict(content["files"]), list(content["renewed"])
         except (SyntagmError, KeyError, TypeError, ValueError):
-            # A damaged seal says nothing: everything has changed.
+            # With a damaged seal, all files count as changed.
             before = {}
     changed = sorted(name for name in before.keys() | hashes.keys() if before.get(name) != hashes.get(name))
     when = datetime.now(UTC).isoformat(timespec="seconds")
@@ -64,16 +64,17 @@ def renew(folder: Path) -> list[str]:
 
 
 def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
-    """Check that the files of a folder are those of its seal.
+    """Check the files of a folder against its seal.
 
     Arguments:
-        refuse: the error to raise; its place is the file.
+        folder: the folder.
+        refuse: class of the error to raise.
 
     Returns:
-        What the seal says; None if the folder has none.
+        The content of the seal; None if the folder has none.
 
     Raises:
-        SyntagmError: of the type `refuse`: a file is damaged, edited, missing or new, or the seal itself is damaged.
+        SyntagmError: an error of the class `refuse`: a file is damaged, edited, missing or new, or the seal is damaged.
     """
     path = folder / FILE
     if not path.exists():
@@ -101,7 +102,7 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
 
 
 def renewals(folder: Path) -> list[str]:
-    """Say when the seal of a folder was renewed, and for which files; of a folder that was verified."""
+    """Describe each renewal of a folder's seal: time and changed files. The folder must have been verified before."""
     if not (folder / FILE).is_file():
         return []
     renewed = record(folder / FILE, RunError, "a seal")["renewed"]

@@ -45,7 +45,7 @@ def read(text: str, place: str) -> dict[str, Any]:
         raise InputError(place, "brackets or braces nested too deep", expected) from None
     except tomllib.TOMLDecodeError as error:
         twice = any(word in str(error) for word in ("overwrite", "twice", "Duplicate"))
-        cure = "Is a name there twice? Rename or delete one." if twice else "Texts stand in quotation marks."
+        cure = "Is a name there twice? Rename or delete one." if twice else "Put texts in quotation marks."
         raise InputError(place, f"no TOML: {error}", expected, cure) from None
     except ValueError:
         raise InputError(place, "a number or date that can't be read", expected) from None

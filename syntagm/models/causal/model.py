@@ -68,7 +68,7 @@ class Causal(LanguageModel):
         self.settings = FAMILY.scoring_settings(chosen, bos=bos, dtype=spelled(model.dtype))
         self._sample = sample(model)
         code, borders = hash_code(model), self._borders and self._borders.digest()
-        # The end symbol ends words, too, whether it is listed or not.
+        # The end-of-text symbol also ends words, even with `eos=no`.
         ending = _ending(tokenizer, config) if self.settings["fill"] == "word" else None
         dependencies = [
             SCORER,

@@ -96,15 +96,20 @@ class Lstm(LanguageModel):
         """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""
         divided = [divide(gap, self._tokens, self.name) for gap in gaps]
         lists = {id(gap.candidates): gap.candidates for gap in divided}
-        candidates = {number: [self.vocabulary.ids(words) for words in each] for number, each in lists.items()}
-        known = {number: [all(map(self.vocabulary.known, words)) for words in each] for number, each in lists.items()}
+        candidates = {
+            number: [self.vocabulary.ids(words) for words in candidate_list] for number, candidate_list in lists.items()
+        }
+        in_vocabulary = {
+            number: [all(map(self.vocabulary.known, words)) for words in candidate_list]
+            for number, candidate_list in lists.items()
+        }
         keys = [(gap.before, id(gap.candidates)) for gap in divided]
 
         def answer(batch: list[tuple[tuple[str, ...], int]]) -> list[Fill]:
             before = [[0] * (self.bos is not None) + self.vocabulary.ids(words) for words, _ in batch]
             rows = self._next_logits(before)
             return [
-                self._filled(context, row, candidates[number], np.array(known[number], bool))
+                self._filled(context, row, candidates[number], np.array(in_vocabulary[number], bool))
                 for context, row, (_, number) in zip(before, rows, batch, strict=True)
             ]
 

@@ -209,12 +209,12 @@ def _nats(
     nats = np.empty(len(owners))
     logits = hidden.new_empty(min(HEAD_ROWS, len(hidden)), len(network.decoder.bias))
     for number, (left, right) in enumerate(pairwise(bounds)):
-        first, mine = number * HEAD_ROWS, order[left:right]
-        rows = torch.from_numpy(owners[mine] - first).to(hidden.device)
-        columns = torch.from_numpy(targets[mine]).to(hidden.device)
+        first, selected = number * HEAD_ROWS, order[left:right]
+        rows = torch.from_numpy(owners[selected] - first).to(hidden.device)
+        columns = torch.from_numpy(targets[selected]).to(hidden.device)
         part = hidden[first : first + HEAD_ROWS]
         normalisers, chosen = _head(network.decoder, part, logits[: len(part)], rows, columns)
-        nats[mine] = (normalisers[rows] - chosen).double().cpu().numpy()
+        nats[selected] = (normalisers[rows] - chosen).double().cpu().numpy()
     return nats
 
 

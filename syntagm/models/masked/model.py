@@ -187,5 +187,5 @@ def _bits(logits: torch.Tensor, rows: Sequence[int], targets: Sequence[int]) -> 
     # Blocks that fit into the CPU's cache.
     block = len(logits) if logits.device.type != "cpu" else max(1, _BLOCK // logits.shape[-1])
     total = torch.cat([part.logsumexp(-1) for part in torch.split(logits, block)])
-    found: list[float] = ((total[rows] - logits[rows, targets]).double() / math.log(2)).tolist()
-    return found
+    surprisals: list[float] = ((total[rows] - logits[rows, targets]).double() / math.log(2)).tolist()
+    return surprisals

@@ -38,7 +38,7 @@ class BackOff(LanguageModel):
         self._tokenisation, self.name, self.bos = tokenisation, name, START
         self.eos = self._scorer.end
         self.ngrams, self.vocabulary = ngrams, vocabulary
-        self._numbers = self._known()
+        self._numbers = self._word_ids()
         self._room = len(self._numbers) + _ROOM
         self._distributions: dict[tuple[int, ...], tuple[NDArray[np.float64], ...]] = {}
         self.settings = self._scorer.scoring_settings(vocabulary.classes)
@@ -71,38 +71,38 @@ class BackOff(LanguageModel):
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Compute log10 p of words in sentences; see `Source.logs`."""
-        text, known = self._ids(words)
-        return self.ngrams.logs(text), known
+        text, in_vocabulary = self._ids(words)
+        return self.ngrams.logs(text), in_vocabulary
 
     def _ids(self, words: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Return the ids of words and of start and end symbols, and whether each is in the vocabulary."""
         ids = np.fromiter(map(self._numbers.get, words, repeat(_NEW)), np.int32, len(words))
         for place in np.flatnonzero(ids == _NEW).tolist():
             ids[place] = self._unknown(words[place])
-        known = ids >= 0
-        return np.where(known, ids, _NEW - 1 - ids), known
+        in_vocabulary = ids >= 0
+        return np.where(in_vocabulary, ids, _NEW - 1 - ids), in_vocabulary
 
     def _unknown(self, word: str) -> int:
         """Return an id below `_NEW` that encodes the class of an unknown word. Cached, so it is found like other words."""
         if word not in self._numbers:
             if len(self._numbers) >= self._room:
-                self._numbers = self._known()
+                self._numbers = self._word_ids()
             self._numbers[word] = _NEW - 1 - self.vocabulary.ids([word])[0]
         return self._numbers[word]
 
-    def _known(self) -> dict[str, int]:
-        known = {word: number for number, word in enumerate(self.vocabulary.words) if self.vocabulary.known(word)}
-        return known | {END: 0, START: self.ngrams.start}
+    def _word_ids(self) -> dict[str, int]:
+        word_ids = {word: number for number, word in enumerate(self.vocabulary.words) if self.vocabulary.known(word)}
+        return word_ids | {END: 0, START: self.ngrams.start}
 
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Compute log10 p of possible next words; see `Source.after`."""
-        ids, known = self._ids([START, *before, *words])
+        ids, in_vocabulary = self._ids([START, *before, *words])
         begin = len(before) + 1
         history, targets = ids[:begin][-self.memory :], ids[begin:]
         logs, ranked, sums = self._distribution(tuple(history.tolist()))
         own = logs[targets]
         first, after = np.searchsorted(ranked, -own), np.searchsorted(ranked, -own, "right")
-        return np.stack([own, sums[first], sums[-1] - sums[after]]), known[begin:]
+        return np.stack([own, sums[first], sums[-1] - sums[after]]), in_vocabulary[begin:]
 
     @property
     def memory(self) -> int:

@@ -190,5 +190,5 @@ def _array_fault(ngrams: Ngrams) -> str:
             return "arrays of another type or shape"
     if not all((values <= 0).all() for values in ngrams.probabilities):
         return "probabilities above 1, or nan"
-    # A weight may be 0: discounts can be.
+    # A weight may be 0, since a discount may be 0, and its logarithm -inf.
     return "" if all((values < np.inf).all() for values in ngrams.backoffs) else "infinite back-off weights, or nan"

@@ -68,17 +68,17 @@ class KenLM(LanguageModel):
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Compute log10 p of words in sentences; see `Source.logs`."""
-        logs, known = np.full(len(words), np.nan), np.ones(len(words), bool)
+        logs, in_vocabulary = np.full(len(words), np.nan), np.ones(len(words), bool)
         borders = [place for place, word in enumerate(words) if word == START]
         for begin, end in pairwise([*borders, len(words)]):
             sentence = " ".join(map(_spelled, words[begin + 1 : end - 1]))
             for place, (log, _, unknown) in enumerate(self._model.full_scores(sentence, bos=True, eos=True), begin + 1):
-                logs[place], known[place] = log, not unknown
-        return self._possible(logs, known), known
+                logs[place], in_vocabulary[place] = log, not unknown
+        return self._possible(logs, in_vocabulary), in_vocabulary
 
-    def _possible(self, logs: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _possible(self, logs: NDArray[np.float64], in_vocabulary: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Replace log10 p of unknown words by -inf if the model has no unknown word, as for the original ARPA file."""
-        return np.where(known, logs, -np.inf) if self._impossible else logs
+        return np.where(in_vocabulary, logs, -np.inf) if self._impossible else logs
 
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Compute log10 p of possible next words; see `Source.after`."""
@@ -89,13 +89,13 @@ class KenLM(LanguageModel):
         for word in before:
             self._model.BaseScore(state, _spelled(word), following)
             state, following = following, state
-        logs, known = np.empty(len(words)), np.empty(len(words), bool)
+        logs, in_vocabulary = np.empty(len(words)), np.empty(len(words), bool)
         for index, word in enumerate(words):
             score = self._model.BaseFullScore(state, _spelled(word), following)
-            logs[index], known[index] = score.log_prob, not score.oov
+            logs[index], in_vocabulary[index] = score.log_prob, not score.oov
         # The words in the file can't be listed, so ranks are unknown.
         no_ranks = np.full(len(words), np.nan)
-        return np.stack([self._possible(logs, known), no_ranks, no_ranks]), known
+        return np.stack([self._possible(logs, in_vocabulary), no_ranks, no_ranks]), in_vocabulary
 
     @property
     def memory(self) -> int:

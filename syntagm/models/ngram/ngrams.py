@@ -75,16 +75,16 @@ class Ngrams:
         at = text.take(places).astype(np.int64)
         for index in range(self.order - 1):
             # At the beginning of a sentence this looks for a start symbol inside an n-gram, which no model has.
-            wanted = at * len(self.words) + text.take(places - (index + 1))
+            sought_keys = at * len(self.words) + text.take(places - (index + 1))
             if not index:
                 # Searching for sorted keys is three times as fast, since neighbours are in the CPU's cache. The order is
                 # kept for the higher orders. So ties are sorted roughly by the third word.
                 third = text.take(places - 2, mode="wrap") * np.int64(_ROUGHLY) // len(self.words)
-                ranked = np.argsort(wanted * _ROUGHLY + third)
-                wanted, places = wanted.take(ranked), places.take(ranked)
+                ranked = np.argsort(sought_keys * _ROUGHLY + third)
+                sought_keys, places = sought_keys.take(ranked), places.take(ranked)
             keys = self.keys(index)
-            at = np.searchsorted(keys, wanted)
-            present = np.flatnonzero(keys.take(at, mode="clip") == wanted) if len(keys) else np.empty(0, np.intp)
+            at = np.searchsorted(keys, sought_keys)
+            present = np.flatnonzero(keys.take(at, mode="clip") == sought_keys) if len(keys) else np.empty(0, np.intp)
             places, at = places.take(present), at.take(present)
             yield places, at
 
@@ -93,12 +93,12 @@ class Ngrams:
         keys = self.keys(index)
         if not len(keys):
             return np.full(len(suffixes), -1, np.int32)
-        wanted = suffixes.astype(np.int64) * len(self.words) + firsts
-        ranked = np.argsort(wanted)
-        wanted = wanted[ranked]
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        indices = np.empty(len(wanted), np.int32)
-        indices[ranked] = np.where(keys[at] == wanted, at, -1)
+        sought_keys = suffixes.astype(np.int64) * len(self.words) + firsts
+        ranked = np.argsort(sought_keys)
+        sought_keys = sought_keys[ranked]
+        at = np.minimum(np.searchsorted(keys, sought_keys), len(keys) - 1)
+        indices = np.empty(len(sought_keys), np.int32)
+        indices[ranked] = np.where(keys[at] == sought_keys, at, -1)
         return indices
 
     def located(self, words: NDArray[np.int32]) -> NDArray[np.int32]:

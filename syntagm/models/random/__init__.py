@@ -1,1 +1,1 @@
-"""A random model, the floor of every comparison."""
+"""A random baseline model."""

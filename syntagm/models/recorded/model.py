@@ -159,7 +159,7 @@ def _sentences(path: str, rows: Iterator[tuple[int, dict[str, str]]]) -> Iterato
 
 
 def _answer(path: str, line: int, sentence: list[tuple[int, str, float, bool]]) -> Surprisals:
-    starts, tokens, bits, known = zip(*sentence, strict=True)
+    starts, tokens, bits, in_vocabulary = zip(*sentence, strict=True)
     text = "".join(tokens)
     expected = np.cumsum([0, *map(len, tokens)])[:-1]
     # Tokens that share characters have the same start; only the last of them shows the characters.
@@ -168,4 +168,4 @@ def _answer(path: str, line: int, sentence: list[tuple[int, str, float, bool]]) 
             f"recorded:{path}, line {line}", f"starts {list(starts)} of {text!r}", f"{expected.tolist()}",
             "White space belongs to the token after it.",
         )  # fmt: skip
-    return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(known, bool))
+    return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(in_vocabulary, bool))
