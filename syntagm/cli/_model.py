@@ -15,7 +15,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a model: demo, toy, a folder, a name on the hub, or family:path?options (see `syntagm models`)",
     )
     parser.add_argument(
-        "--allow-pickle", action="store_true", help="load pickled weights, which can run any code; read pickled suites"
+        "--allow-pickle",
+        action="store_true",
+        help="load pickled weights, which can run arbitrary code; read pickled suites",
     )
     parser.add_argument("--trust-remote-code", action="store_true", help="run Python code that comes with the model")
 

@@ -64,7 +64,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--suite", metavar="SUITE", nargs="+", action="extend", help="use these suites instead of the bundled ones")
     add("-n", metavar="N", help="make N items of each suite")
     add("--style", choices=["natural", "published"], help="natural: with a capital and a full stop; published: without")
-    add("--allow-pickle", action="store_true", help="load pickled weights, which can run any code; read pickled suites")
+    add(
+        "--allow-pickle",
+        action="store_true",
+        help="load pickled weights, which can run arbitrary code; read pickled suites",
+    )
     add("--trust-remote-code", action="store_true", help="run Python code that comes with the model")
     add("--no-cache", action="store_true", help="neither read nor write surprisals of other runs")
     add(

@@ -15,9 +15,7 @@ class Arpa(Kind):
     def write(self, source: str, output: Path | None) -> Outcome:
         """Write the ARPA file; the note of the outcome is the name that loads the same model from it."""
         if not output:
-            raise UsageError(
-                "-o", "the standard output", "a file name: an ARPA file is written completely or not at all"
-            )
+            raise UsageError("-o", "standard output", "a file name: an ARPA file is written completely or not at all")
         ngrams, vocabulary, tokens, _ = folder.read(Path(source))
         arpa.write(ngrams, output)
         # ARPA files can't record how texts are divided into words, and the classes of unknown words.

@@ -60,7 +60,7 @@ class LmEval(Kind):
     def write(self, source: str, output: Path | None) -> Outcome:
         """Write the files; raises InputError if the run has no suite of minimal pairs."""
         if not output:
-            raise UsageError("-o", "the standard output", "a file name: lm-eval writes one more file per task")
+            raise UsageError("-o", "standard output", "a file name: lm-eval writes one more file per task")
         run = open_run(source)
         return Outcome((*unfinished(run), *write(run, output)))
 

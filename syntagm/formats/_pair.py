@@ -52,7 +52,7 @@ def split(text: str, prefix: str, word: str, place: str) -> Sentence:
         else "a critical word that is not empty"
     )
     raise InputError(
-        place, f"the sentence {text!r}", expected, "The sentence must begin with prefix and critical word."
+        place, f"the sentence {text!r}", expected, "The sentence must begin with the prefix and the critical word."
     )
 
 

@@ -82,7 +82,8 @@ def read(
     if quote not in ("yes", "none"):
         raise UsageError("quote", repr(quote), "yes or none")
     if bool(good) != bool(bad):
-        raise UsageError("good" if good else "bad", "without the other", "both good= and bad=")
+        given, missing = ("good", "bad") if good else ("bad", "good")
+        raise UsageError(given, f"given without {missing}=", "both good= and bad=")
     table = _table.read(utf8.read(path), path, _names(good, bad), delimiter, quote == "yes")
     columns = table.columns
     pair = (good, bad) if good else _names("", "")(columns)
@@ -175,7 +176,7 @@ def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, 
 
 def _cell(row: dict[str, str], name: str, place: str) -> str:
     if not row.get(name, "").strip():
-        raise InputError(f"{place}, {name}", "nothing", "a text", "Fill it in or delete the row.")
+        raise InputError(f"{place}, {name}", "nothing", "text", "Fill it in or delete the row.")
     return shape.sentence(row[name], f"{place}, {name}")
 
 

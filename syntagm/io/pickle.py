@@ -18,7 +18,7 @@ from syntagm.errors import InputError
 from syntagm.io import shape, utf8
 
 MAX_INSTRUCTIONS = 2_000_000
-_CURE = "Don't load this file by other means unless you trust its author: a pickle can run any code."
+_CURE = "Don't load this file by other means unless you trust its author: a pickle can run arbitrary code."
 _NOTHING = {"PROTO", "FRAME"}
 _TEXTS = {
     *("STRING", "BINSTRING", "SHORT_BINSTRING"),
@@ -74,7 +74,7 @@ def _limited(table: dict[str, list[Any]], path: Path) -> Iterator[tuple[str, lis
 def _rows(place: str, listed: list[Any]) -> list[tuple[str, ...]]:
     for index, row in enumerate(listed):
         if isinstance(row, str):
-            raise InputError(f"{place}/{index}", "a text", "a tuple of sentences")
+            raise InputError(f"{place}/{index}", "a string", "a tuple of sentences")
     return [tuple(_text(cell, f"{place}/{index}") for cell in row) for index, row in enumerate(listed)]
 
 
@@ -178,7 +178,7 @@ class _Simulation:
     def _tuple(self, number: int, marked: bool = False) -> None:
         kinds = self._take_marked() if marked else self._stack[-number:]
         if len(kinds) != number:
-            raise IndexError("a tuple of too few values")
+            raise IndexError("a tuple with too few values")
         if not marked:
             del self._stack[-number:]
         self._refuse(kinds, ("text",), "a tuple")

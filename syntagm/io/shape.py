@@ -11,7 +11,7 @@ MAX_ITEMS = 1_000_000
 MAX_SENTENCE = 10_000
 
 T = TypeVar("T")
-_WORDS: dict[type, str] = {dict: "an object in braces", list: "a list", str: "a text", int: "an integer"}
+_WORDS: dict[type, str] = {dict: "an object in braces", list: "a list", str: "a string", int: "an integer"}
 
 
 def need(value: Any, kind: type[T], place: str) -> T:
@@ -31,9 +31,9 @@ def field(value: dict[str, Any], key: str, kind: type[T], place: str) -> T:
 
 
 def sentence(value: Any, place: str) -> str:
-    """Return the value if it is a text of at most 10,000 characters; InputError if not."""
+    """Return the value if it is a string of at most 10,000 characters; InputError if not."""
     if not isinstance(value, str):
-        raise InputError(place, shown(value), "a text", "Put it in quotation marks.")
+        raise InputError(place, shown(value), "a string", "Put it in quotation marks.")
     if len(value) > MAX_SENTENCE:
         raise InputError(place, f"{len(value)} characters", f"at most {MAX_SENTENCE}", "Is it one sentence?")
     return value

@@ -19,7 +19,7 @@ MAX_NAME = 200
 _LONG_KEY = re.compile(rf"(?<![\w.-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_PARTS}}}")
 _CONTROL = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NAME = re.compile(r"\w[\w-]*")
-_KINDS: dict[type, str] = {str: "a text", dict: "a table", list: "a list"}
+_KINDS: dict[type, str] = {str: "a string", dict: "a table", list: "a list"}
 
 
 def read(text: str, place: str) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def read(text: str, place: str) -> dict[str, Any]:
         raise InputError(place, "brackets or braces nested too deep", expected) from None
     except tomllib.TOMLDecodeError as error:
         twice = any(word in str(error) for word in ("overwrite", "twice", "Duplicate"))
-        cure = "Is a name there twice? Rename or delete one." if twice else "Put texts in quotation marks."
+        cure = "Is a name there twice? Rename or delete one." if twice else "Put strings in quotation marks."
         raise InputError(place, f"no TOML: {error}", expected, cure) from None
     except ValueError:
         raise InputError(place, "a number or date that can't be read", expected) from None

@@ -77,7 +77,7 @@ def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy
         if losses and not lossy:
             raise InputError(
                 str(target), f"{name} can't hold everything", "a format that can",
-                "Nothing was written. Add --lossy (lossy=True) to lose this:\n  " + "\n  ".join(losses),
+                "Nothing was written. Add --lossy (lossy=True) to convert without the following:\n  " + "\n  ".join(losses),
             )  # fmt: skip
     return losses
 

@@ -53,7 +53,7 @@ class Family:
         name: the part of a model's name before the colon.
         summary: one line about the models of this family.
         module: module whose `load(path, **options)` loads a model; it is imported when a model is loaded.
-        settings: options and fixed scoring settings, in the order of signatures.
+        settings: options and fixed scoring settings, in the order in which signatures list them.
         sees: the context that a token's surprisal depends on; a `recorded` model has a value of its own.
         exact: whether surprisals are those of the model's own distribution.
         scoring: how a text is scored.
@@ -140,7 +140,7 @@ class Family:
         return f"{self.name}:{label}" + (f"?{query}" if query else "")
 
     def scoring_settings(self, chosen: Mapping[str, str], **resolved: str | None) -> dict[str, str]:
-        """Return the scoring settings in the order of signatures.
+        """Return the scoring settings in the order in which signatures list them.
 
         Arguments:
             chosen: option values, as returned by `choose`.

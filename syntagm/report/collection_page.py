@@ -46,7 +46,7 @@ class Described:
 
     @property
     def phenomenon(self) -> str:
-        """The group within the circuit; "" if both are the same."""
+        """The group within the circuit; "" if it has the same name as the circuit."""
         phenomenon = self.tag("phenomenon", "linguistics_term")
         return "" if phenomenon.casefold() == self.circuit.casefold() else phenomenon
 

@@ -125,7 +125,7 @@ def fill(
         folder: the run directory; None for a run in memory.
         limit: the maximum number of items of each suite, which are drawn at random; the run records this.
         seed: the seed of the draw.
-        eligible: the rows of the list that count: "all" that the model can score, or only "single-token" rows.
+        eligible: which rows of the list to use: "all" that the model can score, or only "single-token" rows.
         top, bottom: nucleus cut-offs as shares, in any order; see `tasks.gaps.shares`. With a cut-off, only rows of single
             tokens count.
         shared: whether the gap is the word that an item's sentences share, instead of the word in which they differ.

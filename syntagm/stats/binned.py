@@ -1,4 +1,4 @@
-"""Accuracy by a property of items, in bins with equal numbers of items, as far as equal values allow.
+"""Accuracy by a property of items, in bins with about equal numbers of items; equal values share a bin.
 
 Items of a suite are similar, so the bootstrap resamples suites, and items within them. If suites differ much, intervals
 are far wider than those of the same number of independent items.

@@ -20,7 +20,7 @@ Curve = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Where a curve reaches a level from below.
+    """The position where a curve reaches a level from below.
 
     Arguments:
         at: the position; nan if the level or the curve is undefined, infinite if the level is never reached. If the

@@ -1,4 +1,4 @@
-"""The regions of a table of sentences with their values in bits, for all sentences of a suite at once."""
+"""Values of regions in bits, computed for all sentences of a suite at once."""
 
 import numpy as np
 import polars as pl

@@ -84,7 +84,7 @@ def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
         raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "| stands between two cells.")
     for column, cell in zip(columns, cells, strict=True):
         if not cell:
-            raise InputError(f"{place}, {column}", "an empty cell", "a text", 'Write "" for the empty text.')
+            raise InputError(f"{place}, {column}", "an empty cell", "text", 'Write "" for the empty string.')
         if len(cell) > MAX_CELL:
             raise InputError(f"{place}, {column}", f"{len(cell):,} characters", f"at most {MAX_CELL:,}")
     return Row(

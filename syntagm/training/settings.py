@@ -17,7 +17,7 @@ _SEEDS = 2**32
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to train.
+    """Training settings.
 
     Arguments:
         epochs: the largest number of passes over the text.
@@ -25,7 +25,7 @@ class Settings:
         lr: the peak learning rate.
         schedule: `plateau`: divide the rate by four after an evaluation that does not beat the best one (Gulordava et al.
             2018); `cosine`: rise linearly over `warmup` steps, then fall to a tenth along a cosine over all epochs;
-            `constant`: rise likewise, then stay.
+            `constant`: rise linearly over `warmup` steps, then stay constant.
         warmup: steps of linear warm-up, at most the total number of steps; ignored by `plateau`.
         decay: weight decay (adamw).
         clip: the largest norm of the gradient; 0 for no limit.

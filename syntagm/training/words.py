@@ -8,7 +8,7 @@ from syntagm.training.options import option
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How text becomes words.
+    """The settings for turning text into words.
 
     Arguments:
         tokens: `blanks`: split at white space; `treebank`: split as in the Penn Treebank (in text that is split already,

@@ -94,7 +94,10 @@ def draw_figure(
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     if table["whole"].all():
         raise UsageError(
-            "the runs", "no cut-offs", "some", "`syntagm fill ... --top published --bottom published` has them."
+            "the runs",
+            "no cut-offs",
+            "a run with cut-offs",
+            "`syntagm fill ... --top published --bottom published` makes one.",
         )
     return draw(table, measure, title(measure), subtitle(measure))
 

@@ -82,8 +82,8 @@ def _words(row: dict[str, Any]) -> list[tuple[str, float, int, bool]]:
 def columns(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
     """Align sentences word by word; return the columns of the words of each sentence, from 0, in ascending order.
 
-    Each sentence is aligned with those before it. Equal words share a column. Differing words between them share
-    columns as far as their numbers allow, aligned at the end; the remaining words get columns of their own.
+    Each sentence is aligned with those before it. Equal words share a column. Differing words between them are
+    paired from the end and share columns; if one sentence has more of them, the surplus gets columns of its own.
 
     >>> columns([["the", "dog", "barks"], ["the", "old", "dog", "bark"]])
     [[0, 2, 3], [0, 1, 2, 3]]

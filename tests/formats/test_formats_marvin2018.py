@@ -136,7 +136,7 @@ class TestReading:
             ({"k": [("a b", "a b")]}, "differ in one word"),
             ({"k": [("a b", "a b c")]}, "differ in one word"),
             ({"k": [("no monks hum", "a monk hums", "b")]}, "a sentence with the word ever"),
-            ({"k": ["ab"]}, "k/0: a text; expected a tuple of sentences"),
+            ({"k": ["ab"]}, "k/0: a string; expected a tuple of sentences"),
             ({"k": [("a", "b\0")]}, "a NUL or half a surrogate pair"),
             ({"k": [("a", "b\ud800")]}, "a NUL or half a surrogate pair"),
             ({"k": [("a", "b" * 10_001)]}, "10001 characters"),

@@ -123,7 +123,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ("?good=x", "good: without the other; expected both"),
+            ("?good=x", "good: given without bad=; expected both"),
             ("?good=x&bad=y", "no column 'x'; expected one of 'good', 'bad'"),
             ("?id=x", "no column 'x'"),
             ("?quote=maybe", "yes or none"),

@@ -208,7 +208,7 @@ REFUSED = [
     (("meta",), ..., "no 'meta'"),
     (("meta",), [], "meta: a list; expected an object"),
     (("meta", "name"), ..., "no 'name'"),
-    (("meta", "name"), 5, "meta, name: 5; expected a text"),
+    (("meta", "name"), 5, "meta, name: 5; expected a string"),
     (("meta", "metric"), "all", "metric 'all'; expected one of sum"),
     (("meta", "metric"), ["sum"], "metric: a list"),
     (("predictions",), ..., "no 'predictions'"),
@@ -218,7 +218,7 @@ REFUSED = [
     (("predictions", 0, "formula"), None, "prediction 0, formula: null"),
     (("region_meta",), ..., "no 'region_meta'"),
     (("region_meta", "one"), "x", "the key 'one'; expected a region number"),
-    (("region_meta", "1"), 1, "region_meta, 1: 1; expected a text"),
+    (("region_meta", "1"), 1, "region_meta, 1: 1; expected a string"),
     (("items",), ..., "no 'items'"),
     (("items", 0), "x", r"items\[0\]: \"x\"; expected an object"),
     (("items", 0, "item_number"), ..., r"items\[0\]: no item_number"),
@@ -238,7 +238,7 @@ REFUSED = [
         "2",
         'region 2, region_number: "2"; expected an integer',
     ),
-    (("items", 1, "conditions", 0, "regions", 1, "content"), None, "region 2, content: null; expected a text"),
+    (("items", 1, "conditions", 0, "regions", 1, "content"), None, "region 2, content: null; expected a string"),
     (("items", 1, "conditions", 0, "regions", 1, "content"), "x" * 10_001, "condition plur: 100.. characters"),
 ]
 

@@ -57,9 +57,9 @@ def test_runs_of_one_model_are_numbered(run: Run) -> None:
 
 def test_nothing_that_counts(tmp_path: Path) -> None:
     other = toy_run(tmp_path / "run", pairs("nn-nv-rpl", "dog"))
-    with pytest.raises(RunError, match="no results on suites that count"):
+    with pytest.raises(RunError, match="no results on included suites"):
         _study.of_runs([other], hu2020.ASIDE)
-    with pytest.raises(RunError, match="no results on suites that count"):
+    with pytest.raises(RunError, match="no results on included suites"):
         _study.of_runs([])
 
 

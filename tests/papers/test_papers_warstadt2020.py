@@ -324,7 +324,7 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="human_responses"):
         warstadt2020.from_raw(tmp_path)
     (tmp_path / "human_responses.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="single judgements"):
+    with pytest.raises(InputError, match="individual judgements"):
         warstadt2020.from_raw(tmp_path)
     header = ["AssignmentStatus"]
     header += [name.format(k) for k in range(1, 6) for name in ("Input.item_{}_condition", "Answer.Choice{}")]

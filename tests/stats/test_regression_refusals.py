@@ -55,7 +55,7 @@ TABLE = pl.DataFrame(
         ("y ~ x + (1 | one)", "group one: only the level only"),
         ("y ~ x + (1 | id)", "60 random effects by id for 60 rows"),
         ("y ~ x + (x + f | g:f:cell)", "random effects by g:f:cell for 60 rows"),
-        ("y ~ (x | g) + (1 | g)", r"\(Intercept\) varies twice by g"),
+        ("y ~ (x | g) + (1 | g)", r"\(Intercept\) given twice for group g"),
         ("constant ~ x + (1 | g)", "a constant response"),
         ("line ~ x + (1 | g)", "fixed effects that explain the response exactly"),
         ("count ~ x + (1 | g)", "groups that explain the response exactly"),

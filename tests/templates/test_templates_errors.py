@@ -39,7 +39,7 @@ CASES = [
     ),
     (TABLE, "[items]", "[[suite]]\nname='a'\nfoo=1\n[items]", ["here.toml, suite a: the unknown key 'foo'"]),
     (TABLE, "regions =", "name = '../up'\nregions =", ["here.toml: the name '../up' for a suite; expected letters"]),
-    (TABLE, "regions =", "name = 7\nregions =", ["here.toml, name: 7; expected a text. Put it in quotation marks"]),
+    (TABLE, "regions =", "name = 7\nregions =", ["here.toml, name: 7; expected a string. Put it in quotation marks"]),
     (
         TABLE,
         "regions =",
@@ -53,11 +53,11 @@ CASES = [
         ["here.toml, [tags] seed: a tag called 'seed'", "are reserved"],
     ),
     (TABLE, "[predictions]", "[tags]\n'json:item' = '1'\n[predictions]", ["a tag called 'json:item'"]),
-    (TABLE, "[predictions]", "[tags]\nyear = 2020\n[predictions]", ["[tags] year: 2020; expected a text. Put it"]),
+    (TABLE, "[predictions]", "[tags]\nyear = 2020\n[predictions]", ["[tags] year: 2020; expected a string. Put it"]),
     # Conditions and regions.
     (TABLE, "[conditions]", "[conditions]\n'a b' = 'x'", ["here.toml, [conditions]: the name 'a b'; expected letters"]),
     (TABLE, "[predictions]", "good = 'x'\n[predictions]", ["here.toml: no TOML: ", "Is a name there twice?"]),
-    (TABLE, "[predictions]", "[vary]\n[predictions.x]", ["here.toml, [predictions] x: ['main']; expected a text"]),
+    (TABLE, "[predictions]", "[vary]\n[predictions.x]", ["here.toml, [predictions] x: ['main']; expected a string"]),
     (
         TABLE,
         '"The {head} |',
@@ -126,7 +126,7 @@ CASES = [
         "",
         ["here.toml, [items] rows, row 2: 3 cells: ", "expected 4: head | verb.sg", "| stands between"],
     ),
-    (TABLE, "barks", "", ['here.toml, [items] rows, row 2, verb.sg: an empty cell; expected a text. Write "" for']),
+    (TABLE, "barks", "", ['here.toml, [items] rows, row 2, verb.sg: an empty cell; expected text. Write "" for']),
     (
         TABLE,
         "barks",
@@ -185,7 +185,12 @@ CASES = [
     ),
     (CROSS, "[classes]", '[classes]\nspare = "a\\nb"', ["here.toml, [classes] spare: a class that no slot uses"]),
     (CROSS, "[vary]", "[rules]\nrc = ['', 'x']\n[vary]", ["here.toml, [rules] rc: a rule that no pattern uses"]),
-    (CROSS, "number = [", "number = [1, ", ["here.toml, [vary] number: 1; expected a text. Put it in quotation marks"]),
+    (
+        CROSS,
+        "number = [",
+        "number = [1, ",
+        ["here.toml, [vary] number: 1; expected a string. Put it in quotation marks"],
+    ),
     (
         CROSS,
         '"sg", "pl"]',

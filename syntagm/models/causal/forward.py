@@ -39,7 +39,7 @@ class Forward:
     Attributes:
         tree: whether shared prefixes are computed once.
         direct_head: whether the head is applied to the needed rows outside the model's own forward pass.
-        numerical_error: largest measured difference in bits of a sentence between batched and single computation.
+        numerical_error: largest measured difference in bits of a sentence between batched and unbatched computation.
         symbols: only token ids below this number can be scored; the softmax runs over all outputs of the head.
         evaluated: number of inputs computed so far, without padding and the probe.
     """

@@ -27,7 +27,7 @@ class Head:
         vocabulary: its number of outputs; the softmax runs over all of them.
         rows: number of rows of the body's output to process at a time.
         wide: dtype of the log-sum-exp.
-        borders: shape (vocabulary, 2): the two sets of `Borders`, after `watch` was called.
+        borders: shape (vocabulary, 2): the two sets of `Borders`, as set by `watch`; None before.
     """
 
     def __init__(self, layer: Any, device: torch.device, dtype: torch.dtype) -> None:

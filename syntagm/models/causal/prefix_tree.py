@@ -1,10 +1,10 @@
 """Packing of sequences into prefix trees, so that shared prefixes are computed once.
 
 Sorted sequences are packed into trees of at most `size` inputs. Each node is a distinct prefix. A node attends to itself and
-its ancestors, and its position is its depth. Neighbours in sorted order share the longest prefixes, so a pack has consecutive
-sequences. Ancestors shared by two packs are computed in both (3 % of BLiMP with 128 inputs per pack).
+its ancestors, and its position is its depth. Neighbours in sorted order share the longest prefixes, so a pack consists of
+consecutive sequences. Ancestors shared by two packs are computed in both (3 % of BLiMP with 128 inputs per pack).
 
-This file does not depend on models or texts: its input are token ids, its output node numbers.
+This file does not depend on models or texts: its input is token ids, and its output is node numbers.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The probe of a causal model: which ways of computing give the same numbers as single computation.
+"""The probe of a causal model: which ways of computing give the same numbers as scoring each text alone.
 
 A probe works for any architecture; a list of architectures would never be complete.
 """
@@ -25,7 +25,7 @@ _MASKED = 1e4
 
 
 def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> Forward:
-    """Return the forward passes of a model, in the fastest way that gives the same numbers as single computation.
+    """Return the forward passes of a model, in the fastest way that gives the same numbers as scoring each text alone.
 
     Arguments:
         model: a transformers model.

@@ -70,7 +70,7 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
         )  # fmt: skip
     absent = "" if Path(name).is_dir() else "no such folder here, and of that name on the hub: "
     return ModelError(
-        place, absent + first_line(error), f"a {kind} model in safetensors, with a fast tokenizer",
+        place, absent + first_line(error), f"a {kind} model in safetensors format, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
     )  # fmt: skip
 

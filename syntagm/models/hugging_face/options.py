@@ -16,7 +16,7 @@ DTYPE = Option(
 PERMISSIONS = (
     Option(
         "allow_pickle", NO_YES, "no",
-        "whether pickled weights may be loaded. A pickle can run any code. On the command line: `--allow-pickle`",
+        "whether pickled weights may be loaded. A pickle can run arbitrary code. On the command line: `--allow-pickle`",
         effect="permission", loading=True,
     ),
     Option(

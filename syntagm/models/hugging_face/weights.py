@@ -118,7 +118,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     if not weights and pickles and not pickle:
         raise ModelError(
             place, f"weights only as a pickle ({pickles[0]})", "model.safetensors",
-            "A pickle can run any code. Convert it, or add allow_pickle=yes if you trust its author.",
+            "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
         )  # fmt: skip
     try:
         settings = json.loads(config.read_bytes())
@@ -147,8 +147,8 @@ def _refuse_other_files(index: Path, pickle: bool) -> None:
             raise ModelError(str(index), f"the weight file {name!r}", "a file in the same folder")
         if not name.endswith(".safetensors") and not pickle:
             raise ModelError(
-                str(index), f"the weight file {name!r}", "files in safetensors",
-                "A pickle can run any code. Convert it, or add allow_pickle=yes if you trust its author.",
+                str(index), f"the weight file {name!r}", "safetensors files",
+                "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
             )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ class MaskedForward:
         direct_head: whether the head is applied only to the scored positions.
         first: the body's first layer, if its queries, keys and values are computed once per token and position; else None.
         last: the body's last layer, if it is computed only at the scored positions; else None.
-        numerical_error: largest measured difference in bits of a text between batched and single computation.
+        numerical_error: largest measured difference in bits of a text between batched and unbatched computation.
         vocabulary: size of the softmax.
         symbols: only token ids below this number can be scored.
         limit: largest number of inputs in a row.

@@ -1,4 +1,4 @@
-"""The probe of a masked model: which ways of computing in batches give the same numbers as single computation."""
+"""The probe of a masked model: which ways of batching give the same numbers as computing each row alone."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ _LENGTHS = (12, 9, 6)
 
 
 def probed(model: Any, mask: int, budget: int) -> MaskedForward:
-    """Return the forward passes of a model, in the fastest way that gives the same numbers as single computation.
+    """Return the forward passes of a model, in the fastest way that gives the same numbers as computing each row alone.
 
     Arguments:
         model: a transformers model.
@@ -37,7 +37,7 @@ def _probe(forward: MaskedForward) -> None:
     """Set `first`, `last`, `direct_head`, `vocabulary`, `symbols` and `numerical_error`.
 
     Raises:
-        ModelError: no way of batching gives the same numbers as single computation.
+        ModelError: no way of batching gives the same numbers as computing each row alone.
     """
     texts = _texts(forward)
     rows = [row for text in texts for row in text]

@@ -73,9 +73,9 @@ def plan(texts: Iterable[tuple[int, Framed]], mask: int, hidden: Callable[[Frame
     """Plan the rows of texts.
 
     Arguments:
-        texts: pairs of a number, which becomes `owner`, and a text.
+        texts: (number, text) pairs; the number becomes the `owner` of the targets.
         mask: token id of the mask.
-        hidden: the function of a kind of masking; see `Masking`.
+        hidden: the function that selects the positions to mask; see `Masking`.
     """
     rows = Plan(mask)
     for owner, text in texts:

@@ -12,7 +12,7 @@ from syntagm.models.ngram.ngrams import END, START, UNKNOWN, Ngrams
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """The n-grams of one order, in the order of a file.
+    """The n-grams of one length, in file order.
 
     Arguments:
         words: shape (n-grams, order), int32: word ids, first to last.

@@ -154,7 +154,7 @@ class WordScorer:
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate of one or more words, given the text before it; see `LanguageModel.fill`.
 
-        `above` and `below` are nan for candidates of several words, and for KenLM's binary files. If the file has no unknown
+        `above` and `below` are nan for multi-word candidates, and for KenLM's binary files. If the file has no unknown
         word, the surprisal of unknown words is infinite.
         """
         divided = [divide(gap, self._tokenisation.tokens, self._name) for gap in gaps]
@@ -182,7 +182,7 @@ class WordScorer:
         return Fill(bits, above, below, in_vocabulary)
 
     def _several(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Iterator[tuple[float, bool]]:
-        """Yield the bits of candidates of several words, and whether all their words are in the vocabulary."""
+        """Yield the bits of each multi-word candidate, and whether all its words are in the vocabulary."""
         if not candidates:
             return
         logs, in_vocabulary = self._source.logs(

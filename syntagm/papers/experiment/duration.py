@@ -31,13 +31,13 @@ def operations(device: str) -> float:
 def seconds(
     family: str, options: Options, words: int, texts: Mapping[str, int], speed: float, device: str = "cpu"
 ) -> tuple[float, float]:
-    """Estimate how long a model takes at most.
+    """Estimate the longest time that training and scoring a model can take.
 
     Arguments:
         family: the name of the family.
         options: its hyperparameters.
         words: the number of words of its training text.
-        texts: the numbers of words of the texts `valid` and `test`.
+        texts: the number of words in each of the texts `valid` and `test`.
         speed: floating-point operations per second; see `operations`.
         device: where to train and score.
 
@@ -53,7 +53,7 @@ def seconds(
 
 
 def remaining(design: Design, cell: Cell, texts: Mapping[str, int], speed: float) -> float:
-    """Estimate how many seconds of the work on a model remain, at most; arguments as in `seconds`."""
+    """Estimate the longest time in seconds that the remaining work on a model can take; arguments as in `seconds`."""
     options, words = design.options[cell.family], design.sizes[cell.size]
     total = seconds(cell.family, options, words, texts, speed, design.device)
     return {"done": 0.0, "trained": total[1]}.get(state(design, cell), sum(total))

@@ -15,7 +15,7 @@ from syntagm.training import record as training
 
 
 def make(design: Design, cell: Cell, words: int, progress: Progress) -> None:
-    """Train, score and evaluate a model, as far as this is not done yet.
+    """Train, score and evaluate a model, skipping the steps that are already done.
 
     Arguments:
         design: the experiment.

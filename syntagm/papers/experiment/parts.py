@@ -1,4 +1,4 @@
-"""The nested subsets of an experiment's corpus, and the numbers of words of its texts."""
+"""The nested subsets of an experiment's corpus, and the number of words in each of its texts."""
 
 from syntagm.errors import UsageError
 from syntagm.papers.experiment.design import Design

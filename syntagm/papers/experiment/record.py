@@ -113,7 +113,7 @@ def _models_with_results(folder: Path) -> set[str]:
 
 
 def _refuse_another(design: Design, recorded: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
-    """Refuse values that differ; a key that only one of the two has is an addition."""
+    """Refuse a request that changes a recorded value. Keys that only one of the two has are ignored."""
     old, new = _shared(recorded, requested), _shared(requested, recorded)
     changed = {path.partition(".")[0] for path in records.differences(old, new)} & {"families", "sizes"}
     remove = ", remove what was made with the old ones" if changed else ""
@@ -122,7 +122,7 @@ def _refuse_another(design: Design, recorded: Mapping[str, Any], requested: Mapp
 
 
 def _shared(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of a record whose keys another one has, too."""
+    """Return the part of a record whose keys are also in another record."""
     return {
         key: _shared(value, other[key]) if isinstance(value, Mapping) and isinstance(other[key], Mapping) else value
         for key, value in record.items()

@@ -63,7 +63,7 @@ def footnote_7(findings: Findings) -> Checked:
         same_pattern, weaker = same_pattern and ordered and max(size, architecture) < 0.05, weaker + (size >= LEVEL)
         results.append(f"{classes}: size p {size:.2g}, class p {architecture:.2g}")
     if not results:
-        raise LookupError("no results of n-gram or GPT-2")
+        raise LookupError("no results for n-gram or GPT-2")
     computed = "; ".join(results) + f"; the p of size is above {LEVEL} in {weaker} of {len(results)}"
     return "same pattern", computed, verdict(same_pattern)
 

@@ -54,7 +54,7 @@ def figure2(study: Study) -> Figure:
     table = labelled(study, study.instances()).join(_intervals(study), on=list(INSTANCE), how="left")
     corpora = [corpus for corpus in study.words if corpus in set(table["corpus"])]
     shown = table.filter(pl.col("perplexity").is_not_null() | (pl.col("kind") == SHELF))
-    lines = "; dashed lines: models off the shelf, perplexity unknown" if (shown["kind"] == SHELF).any() else ""
+    lines = "; dashed lines: off-the-shelf models, perplexity unknown" if (shown["kind"] == SHELF).any() else ""
     subtitle = [
         f"one point per trained model: share of correct items, mean of {_counted(len(study.suites))}{lines}",
         "95% interval: bootstrap over items within suites",

@@ -57,7 +57,7 @@ def prepared(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
 
 
 def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:
-    """Keep the items of the suites that count.
+    """Keep the items of the included suites.
 
     Raises:
         UsageError: `suites` is neither 31, 33 nor 34.

@@ -1,7 +1,7 @@
 """Reader of the raw data of Hu et al. 2020: `perplexity.csv` and `sg_results/*.csv` of their repository's `data/raw`.
 
 A results file has the columns model, suite, item and correct (True or False). Models are named NAME_CORPUS_SEED, with an empty
-corpus for models that the authors took off the shelf. The perplexity file has the columns model, corpus, seed and test_ppl.
+corpus for off-the-shelf models. The perplexity file has the columns model, corpus, seed and test_ppl.
 Seeds are integers, so 0111 in one file equals 111 in another.
 """
 

@@ -178,7 +178,7 @@ def random_effects(fitted_models: Fits) -> Table:
 
 
 def items(study: Study) -> Table:
-    """Make the table of a logistic regression of single items, which is not in the paper.
+    """Make the table of a logistic regression of individual items, which is not in the paper.
 
     Suite means ignore how many items they are based on.
     """

@@ -9,7 +9,7 @@ the mean over suites: over the 31 suites of the paper's figures, and over all 34
 for all model classes; each sentence is scored by itself, and its end counts as a word.
 
 The paper's figures can be drawn from its own raw data (`from_raw`, with the regressions and a list of the differences from the
-printed paper), from an experiment (`of_experiment`), and in part from models off the shelf (`of_runs`).
+printed paper), from an experiment (`of_experiment`), and in part from off-the-shelf models (`of_runs`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,10 +73,10 @@ def from_raw(folder: Path, *, suites: str = "31", ngram: str = "vote") -> Iterat
 
 
 def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:
-    """Make Figures 1, 5 and 6 and their tables from models off the shelf, over the suites that count.
+    """Make Figures 1, 5 and 6 and their tables from off-the-shelf models, over the included suites.
 
     Raises:
-        RunError: there are no results on suites that count.
+        RunError: no included suite has results.
     """
     study = _study.of_runs(runs, ASIDE)
     yield from figures.figures(study)
@@ -89,7 +89,7 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     The regressions are added if there are several classes and several sizes.
 
     Raises:
-        RunError: there is no experiment, or there are no results on suites that count.
+        RunError: there is no experiment, or no included suite has results.
     """
     finished = list(measured.finished(folder))
     millions = {size: words / 1e6 for size, words in measured.sizes(folder).items()}

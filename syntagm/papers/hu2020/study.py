@@ -1,7 +1,7 @@
 """The data of the figures of Hu et al. 2020: scores of model instances, from raw data, runs or an experiment.
 
 An instance belongs to a model class that was trained for the study, on corpora of several sizes with several seeds, or it is
-a model off the shelf, which has no corpus.
+an off-the-shelf model, which has no corpus.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +25,8 @@ class Study:
     """Model instances and their scores.
 
     Arguments:
-        items: the results on items of the suites that count, columns as in `views.classes.ITEM`; corpus is empty for models
-            off the shelf.
+        items: the results on items of the included suites, columns as in `views.classes.ITEM`; corpus is empty for
+            off-the-shelf models.
         circuits: suite -> circuit, for suites that have one.
         perplexity: columns model, corpus, seed, perplexity; may be empty.
         words: corpus -> millions of words, in ascending order, which is the order of corpora in figures.
@@ -74,14 +74,14 @@ class Study:
 
 
 def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
-    """Make a study of models off the shelf, one run per model; models with the same name are numbered.
+    """Make a study of off-the-shelf models, one run per model; models with the same name are numbered.
 
     Arguments:
         runs: the runs.
         aside: the excluded suites.
 
     Raises:
-        RunError: there are no results on suites that count, or a run is a fill run, which has no predictions.
+        RunError: no included suite has results, or a run is a fill run, which has no predictions.
     """
     names: dict[str, str] = {}
     tables = []
@@ -117,7 +117,7 @@ def _unequal(study: Study, runs: Mapping[str, Run]) -> tuple[str, ...]:
 
 
 def _some(names: Sequence[str]) -> str:
-    """List the first names, and how many more there are.
+    """List the first few names and count the rest.
 
     >>> _some(["a", "b", "c", "d", "e"])
     'a, b, c, and 2 more'
@@ -136,7 +136,7 @@ def of_experiment(
         aside: the excluded suites.
 
     Raises:
-        RunError: there are no results on suites that count.
+        RunError: no included suite has results.
     """
     pairs = list(finished)
     tables = [_items(run, model["family"], model["size"], model["seed"]) for model, run in pairs]
@@ -155,7 +155,7 @@ def _study(
     if not len(items):
         place = runs[0].place if runs else "runs"
         cure = "Run the collection hu2020."
-        raise RunError(place, "no results on suites that count", "results of suites with predictions", cure)
+        raise RunError(place, "no results on included suites", "results of suites with predictions", cure)
     present = set(items["suite"])
     counted = {suite.name: suite for run in runs for suite in run.suites if suite.name in present}
     circuits = {name: suite.tags["circuit"] for name, suite in counted.items() if "circuit" in suite.tags}

@@ -36,7 +36,7 @@ def tables(study: Study) -> Iterator[tuple[str, Table]]:
 
 
 def classes(study: Study) -> Table:
-    """Make the table of scores of model classes, averaged in three ways, or in two if all models are off the shelf."""
+    """Make the table of scores of model classes, averaged in three ways, or in two if all models are off-the-shelf."""
     rows = labelled(study, study.scores())
     items = dict(
         labelled(study, study.items)

@@ -32,7 +32,7 @@ def printed(
         means: the result of `tables.means`.
         correlations: columns as in `stats.correlation.SCHEMA`.
         contrasts: the result of `tables.contrasts`.
-        judgements: the single judgements; may be empty.
+        judgements: the individual judgements; may be empty.
     """
     rows = [*_means(means), *_correlations(correlations), *_contrasts(contrasts), *_people(judgements)]
     differing = sum(row[-2] == "no" for row in rows)
@@ -144,7 +144,7 @@ def people_table(samples: Samples, judgements: Judgements) -> Table:
 
 
 def differing(judgements: Judgements, counted: dict[str, tuple[int, float, int]]) -> list[str]:
-    """List the paradigms where the authors' summary differs from the single judgements."""
+    """List the paradigms where the authors' summary differs from the individual judgements."""
     paradigms, counts = [], won(judgements)
     for suite, (right, agreement, judged) in counted.items():
         ours = counts.get(suite, (0, 0, 0, 0))

@@ -74,7 +74,7 @@ def judgements(path: Path) -> Judgements:
                 )
             except (KeyError, TypeError) as error:
                 raise InputError(
-                    str(path), f"{type(error).__name__}: {error}", "the file of single judgements"
+                    str(path), f"{type(error).__name__}: {error}", "the file of individual judgements"
                 ) from None
             name, _, good = condition.rpartition("ans")
             if not rejected and choice in ("1", "2") and good in ("1", "2") and name not in _NO_PARADIGM:

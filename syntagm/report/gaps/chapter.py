@@ -99,12 +99,12 @@ class Gaps(Chapter):
         }
 
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
-        """Yield the whole page, then without CSV of single suites, then also without lemmas and contexts."""
+        """Yield the whole page, then without the CSV of individual suites, then also without lemmas and contexts."""
         for data, with_examples in ((True, True), (False, True), (False, False)):
             yield render({"data": data, "examples": with_examples})
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
-        """Yield the figures of the measures at cut-offs and by frequency band, as far as the runs have them."""
+        """Yield the figures of the measures at cut-offs and by frequency band, if the runs have them."""
         bands = figures.band_drawing(self.columns, True)
         for drawing in (*figures.cut_off_drawings(self.columns, True), *([bands] if bands else [])):
             yield drawing.stem, drawing.figure

@@ -1,4 +1,4 @@
-"""The numbers of runs over gaps: estimates by suite and by construction, skipped items, and rows that count."""
+"""The numbers of runs over gaps: estimates by suite and by construction, skipped items, and eligible rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Row:
     Arguments:
         label: the suite or construction.
         estimates: measure -> estimate, without a cut-off; only `tse` if there are no contexts.
-        rows: the fewest and the most rows of the list that count in a context.
+        rows: the smallest and the largest number of eligible rows in a context.
         skipped: reason why an item has no context -> number of items.
         number: the number of the suite on the page; 0 for a construction.
     """
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def counted(self) -> str:
-        """The number of rows of the list that count, such as "98-109", with an en dash."""
+        """The number of eligible rows of the list, such as "98-109", with an en dash."""
         low, high = self.rows
         return f"{low:,}" if low == high else f"{low:,}\u2013{high:,}"
 

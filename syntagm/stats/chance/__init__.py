@@ -1,1 +1,1 @@
-"""What chance alone would score, worked out from the formulas of predictions."""
+"""Chance levels of predictions, derived from their formulas."""

@@ -51,7 +51,7 @@ Event = bool | Inequality | Joined
 
 
 def read(node: Node) -> Event:
-    """Convert a formula, or a part of one that is a verdict, to an event.
+    """Convert a formula, or a part of it whose value is a verdict, to an event.
 
     Raises:
         InputError: a comparison contains a number, or has different numbers of values on its two sides.

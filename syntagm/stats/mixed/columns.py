@@ -134,7 +134,7 @@ def number(variable: Variable, table: pl.DataFrame, what: str) -> Numbers:
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         example = next(iter(column.head(1)), "")
         raise InputError(
-            f"column {variable.column}", f"{column.dtype}, for example {example!r}", f"numbers: it is {what}"
+            f"column {variable.column}", f"{column.dtype}, for example {example!r}", f"numbers, because it is {what}"
         )
     raw = column.cast(pl.Float64).to_numpy()
     if not np.isfinite(raw).all():

@@ -200,7 +200,7 @@ def _grouping(group: tuple[list[str], Integers], name: str, parts: Sequence[Colu
         raise InputError(f"group {name}", f"only the level {levels[0]}", "two or more", "Remove its random term.")
     effects = [effect for part in parts for effect in part.names]
     if repeated := sorted({effect for effect in effects if effects.count(effect) > 1}):
-        raise InputError(place, f"{', '.join(repeated)} varies twice by {name}", "each effect once for a group")
+        raise InputError(place, f"{', '.join(repeated)} given twice for group {name}", "each effect once per group")
     values = np.column_stack([part.values for part in parts])
     scale = np.sqrt((values**2).mean(axis=0))
     if not scale.all():

@@ -8,7 +8,7 @@ At a cut-off q the entries of the vocabulary are added up from the likeliest (to
 at which the sum of probabilities reaches q straddles the border: `pre` are the entries before it, `post` is `pre` with the
 entry. With S either of the two:
 
-    top       EW_S: rows with l+ or l- in S; MW_S: each form that is in S; covered_S: all forms of the rows that count in EW_S
+    top       EW_S: rows with l+ or l- in S; MW_S: each form that is in S; covered_S: all forms of the rows counted in EW_S
     bottom    rows with both l+ and l- in S, for all three
 
     value = (1 - a) value_pre + a value_post,    a = (q - sum of pre) / (sum of post - sum of pre)
@@ -37,7 +37,7 @@ class Shares:
 
     Arguments:
         equal_weight, model_weight: 0 to 1; nan where undefined. Shapes (cuts,).
-        covered: the probability mass of the rows that count. Shape (cuts,).
+        covered: the probability mass of the rows counted at each cut-off. Shape (cuts,).
         eligible: whether each row counts without a cut-off. Shape (rows,).
         ranked: the number of rows that can count at a cut-off, because all their forms are single tokens.
         won: the share of pairs that each row wins; nan unless eligible. Shape (rows,).
@@ -61,7 +61,7 @@ def shares(fill: Fill, words: Candidates, label: str, cuts: tuple[Cut, ...], whi
         fill: the answer for the words of `words`.
         label: the label of the forms that are right in the context.
         cuts: the cut-offs. Those other than `Cut()` consider only rows of single tokens.
-        which: the rows that count: "all" with an answer, or only those whose forms are single tokens.
+        which: which rows to use: "all" with an answer, or only those whose forms are single tokens.
     """
     eligible = words.eligible(fill, which)
     good, bad = words.sides(label)

@@ -80,7 +80,7 @@ class Rows:
         """Add a context of a suite.
 
         Arguments:
-            about: the first columns of the row in the table of contexts.
+            about: the values of the first columns of its row in the table of contexts.
         """
         weights = [getattr(shares, name)[number] for number in range(len(self.cuts)) for name in WEIGHTS]
         self.contexts.append((*about, int(shares.eligible.sum()), shares.ranked, *map(float, weights)))

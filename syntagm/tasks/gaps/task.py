@@ -57,7 +57,7 @@ class Gaps(Task[Contexts]):
 
     Arguments:
         words: the word list.
-        eligible: the rows that count: "all" that the model can score, or only "single-token" rows.
+        eligible: which rows to use: "all" that the model can score, or only "single-token" rows.
         top, bottom: nucleus cut-offs as shares, in any order; see `tasks.gaps.shares`.
         shared: whether the gap is the word that an item's sentences share, instead of the word in which they differ.
 
@@ -83,7 +83,7 @@ class Gaps(Task[Contexts]):
         nucleus.cuts(tuple(self.top), tuple(self.bottom))
 
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
-        """Return the word list (with its hash), the kind of gap, the rows that count and the cut-offs."""
+        """Return the word list (with its hash), the kind of gap, which rows are eligible, and the cut-offs."""
         cuts, words = nucleus.cuts(tuple(self.top), tuple(self.bottom)), self.words
         return {
             "tolerance": tolerance,
@@ -147,7 +147,7 @@ class Gaps(Task[Contexts]):
 
     @classmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:
-        """Return the word list, the kind of gap and the rows that count."""
+        """Return the word list, the kind of gap, and which rows are eligible."""
         words = options["words"]
         return (
             f"words:{words['name']}@{words['hash'][:8]}",

@@ -20,7 +20,9 @@ def load_checkpoint(start: str, config: Any) -> Any:
         loaded = gpt2.from_pretrained(start, dtype=torch.float32, use_safetensors=True, **dropout)
     except (OSError, ValueError, SafetensorError) as error:
         found = str(error).splitlines()[0]
-        raise ModelError(f"start {start}", found, "a folder or name of a GPT-2 in safetensors") from error
+        raise ModelError(
+            f"start {start}", found, "the folder or name of a GPT-2 model in safetensors format"
+        ) from error
     for name in ("n_layer", "n_embd", "n_head", "n_positions", "vocab_size"):
         if (actual := getattr(loaded.config, name)) != (expected := getattr(config, name)):
             raise ModelError(f"start {start}", f"{name} = {actual}", f"{expected}, as in the settings")

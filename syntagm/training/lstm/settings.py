@@ -36,7 +36,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How a stream of words is divided into training steps.
+    """The division of a stream of words into training steps.
 
     Arguments:
         batch: the number of columns, which are read in parallel.

@@ -11,7 +11,7 @@ from syntagm.training.transformers.size import Size, refuse_long_rows
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """How text becomes tokens and rows.
+    """The settings for turning text into tokens and rows.
 
     Arguments:
         vocabulary: the number of entries.

@@ -10,7 +10,7 @@ from syntagm.training.words import Words
 
 @dataclass(frozen=True, slots=True)
 class Estimation:
-    """How to estimate an n-gram model.
+    """The settings for estimating an n-gram model.
 
     Arguments:
         order: the length of the longest n-grams in words.

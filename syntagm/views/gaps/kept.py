@@ -46,7 +46,7 @@ def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
     """Return the contexts of a suite, or of all suites, one row each.
 
     Columns: suite, context (a hash of its content), item (the first item with this context), left, right, label, items
-    (number of items), eligible and ranked (number of rows of the list that count, without and with a cut-off), and
+    (number of items), eligible and ranked (number of rows of the list counted without and with a cut-off), and
     equal_weight, model_weight and covered at each cut-off.
     """
     return run.table("contexts.parquet", suite)

@@ -40,7 +40,7 @@ def frequencies(run: Run, words: str, unigrams: str) -> Frequencies:
     if unigrams:
         counts = read_unigrams(unigrams, run, "treebank", "lower").counts
         if counts is None:
-            raise UsageError("unigrams=", unigrams, "a text, in which words can be counted")
+            raise UsageError("unigrams=", unigrams, "a text file whose words can be counted")
         return Frequencies(
             lambda label: counts.get(label.lower()) or None, f"counted in {Path(unigrams).name}, in lower case"
         )

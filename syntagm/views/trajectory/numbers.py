@@ -1,6 +1,6 @@
 """Curves of series of checkpoints: the score of each group of suites by training steps, words, tokens or model size.
 
-Scores are unweighted means over the suites that all runs have with the same content. The bootstrap resamples the same
+Scores are unweighted means over the suites with the same content in all runs. The bootstrap resamples the same
 items at all checkpoints and in all series, so that differences between checkpoints and between series are paired.
 """
 
@@ -158,7 +158,7 @@ def whole_draws(*curves: Curve) -> NDArray[np.bool_]:
 
 
 def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
-    """Return the suites that all runs have with the same content, and the other suites.
+    """Return the suites with the same content in all runs, and the other suites.
 
     Raises:
         RunError: there is no such suite.
@@ -167,7 +167,7 @@ def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
     names = list(dict.fromkeys(name for suites in hashes for name in suites))
     shared = [name for name in names if len({suites.get(name) for suites in hashes}) == 1]
     if not shared:
-        raise RunError(points[0].run.place, "no suite that all runs have with the same content", "at least one")
+        raise RunError(points[0].run.place, "no suite has the same content in all runs", "at least one")
     return shared, [name for name in names if name not in shared]
 
 
