@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
-from rich.text import Text
 
+from syntagm.cli._text import plain
 from syntagm.errors import Interrupted
 from syntagm.progress import Progress
 from syntagm.result import Estimate
@@ -84,7 +84,7 @@ class Screen(Progress):
 
     def warned(self, message: str) -> None:
         """Print a warning."""
-        self._console.print(Text(f"warning: {message}"))
+        self._console.print(plain(f"warning: {message}"))
 
 
 def pace(done: int, left: int, seconds: float) -> str:
@@ -136,18 +136,18 @@ def show_run(run: Run, page: Path | None) -> None:
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     if silent := [suite.name for suite in run.suites if not suite.predictions]:
-        errors.print(Text(f"warning: no predictions in {', '.join(silent[:5])}: tokens and regions only, no score"))
+        errors.print(plain(f"warning: no predictions in {', '.join(silent[:5])}: tokens and regions only, no score"))
     for reason, names in _without_chance(run, rows).items() if judged else ():
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
-        errors.print(Text(f"note: {reason} ({shown})"))
+        errors.print(plain(f"note: {reason} ({shown})"))
     for reason, count in run.undefined.items():
-        errors.print(Text(f"warning: {counted(count, 'result')} undefined: {reason}"))
+        errors.print(plain(f"warning: {counted(count, 'result')} undefined: {reason}"))
     first = run.suites[0]
     if first.predictions:
-        console.print(Text(f"signature of the first line: {run.signature(first.name, next(iter(first.predictions)))}"))
-    console.print(Text(f"run: {run.place}"))
+        console.print(plain(f"signature of the first line: {run.signature(first.name, next(iter(first.predictions)))}"))
+    console.print(plain(f"run: {run.place}"))
     if page:
-        console.print(Text(f"report: {page}"))
+        console.print(plain(f"report: {page}"))
 
 
 def _without_chance(run: Run, rows: Iterable[Estimate]) -> dict[str, list[str]]:
@@ -162,9 +162,9 @@ def _without_chance(run: Run, rows: Iterable[Estimate]) -> dict[str, list[str]]:
 
 def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circuit: list[Estimate]) -> Table:
     table = Table(
-        title=Text(run.model),
+        title=plain(run.model),
         title_justify="left",
-        caption=Text(CAPTION),
+        caption=plain(CAPTION),
         caption_justify="left",
     )
     for name in ("suite", "prediction"):
@@ -185,7 +185,7 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
 def _means(run: Run, by_suite: list[Estimate]) -> Table:
     """Return a table of means, by suite and over suites, for measures whose values are not verdicts."""
     caption = "mean: of the values, or the unweighted mean over suites; interval: 95% bootstrap over items"
-    table = Table(title=Text(run.model), title_justify="left", caption=Text(caption), caption_justify="left")
+    table = Table(title=plain(run.model), title_justify="left", caption=plain(caption), caption_justify="left")
     for name in ("suite", "measure"):
         table.add_column(name, overflow="fold")
     for name in ("mean", "interval", "n", "undefined"):
@@ -195,7 +195,7 @@ def _means(run: Run, by_suite: list[Estimate]) -> Table:
     rows = [(estimate.group.suite, estimate.group.measure, estimate) for estimate in by_suite]
     for name, measure, mean in [*rows, *overall]:
         numbers = (f"{mean.value:.3f}", f"[{mean.low:.3f}, {mean.high:.3f}]", f"{mean.n:,}", f"{mean.undefined:,}")
-        table.add_row(Text(name), Text(measure), *map(Text, numbers))
+        table.add_row(plain(name), plain(measure), *map(plain, numbers))
     return table
 
 
@@ -210,4 +210,4 @@ def _cells(name: str, measure: str, run: Run, estimate: Estimate) -> list[Any]:
         f"{estimate.ties:,}",
         f"{estimate.undefined:,}",
     )
-    return [Text(name), Text(measure), *(Text(number) for number in numbers)]
+    return [plain(name), plain(measure), *(plain(number) for number in numbers)]

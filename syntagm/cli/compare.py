@@ -105,7 +105,8 @@ def _count(text: str) -> int | None:
 
 def _print(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None) -> None:
     from rich.console import Console
-    from rich.text import Text
+
+    from syntagm.cli._text import plain
 
     console = Console(highlight=False, soft_wrap=True)
     if not console.is_terminal:
@@ -113,10 +114,10 @@ def _print(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | 
     # On narrow terminals lines wrap, so that no number is cut.
     console.width = max(console.width, NARROWEST)
     for letter, signature in zip("AB", _signatures(pairing, runs, rule), strict=True):
-        console.print(Text(f"{letter}  {signature}"))
+        console.print(plain(f"{letter}  {signature}"))
     console.print(_suites(pairing, narrow=console.width < WIDE))
     for line in _summary(pairing.overall):
-        console.print(Text(line))
+        console.print(plain(line))
     if len(pairing.discordant) and count != 0:
         console.print(_discordant(pairing, count))
     if count is not None and len(pairing.discordant) > count:
@@ -126,16 +127,17 @@ def _print(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | 
 def _suites(pairing: "Pairing", narrow: bool = False) -> "Table":
     from rich import box
     from rich.table import Table
-    from rich.text import Text
+
+    from syntagm.cli._text import plain
 
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("suite", overflow="fold")
     for name in ("n", "A", "B", "B - A", "discordant", "ties A, B", "p (Holm)"):
         table.add_column(name, justify="right", no_wrap=True)
     for comparison in pairing.suites:
-        table.add_row(Text(comparison.group.suite), *map(Text, _cells(comparison, narrow)), _p(comparison))
+        table.add_row(plain(comparison.group.suite), *map(plain, _cells(comparison, narrow)), _p(comparison))
     table.add_section()
-    table.add_row(f"mean of {len(pairing.suites)}", *map(Text, _cells(pairing.overall, narrow)), "", style="bold")
+    table.add_row(f"mean of {len(pairing.suites)}", *map(plain, _cells(pairing.overall, narrow)), "", style="bold")
     return table
 
 
@@ -187,7 +189,8 @@ def _summary(overall: "Comparison") -> list[str]:
 def _discordant(pairing: "Pairing", count: int | None) -> "Table":
     from rich import box
     from rich.table import Table
-    from rich.text import Text
+
+    from syntagm.cli._text import plain
 
     table = Table(box=box.SIMPLE_HEAD, title="discordant items", title_justify="left")
     for name in ("suite", "item", "measure"):
@@ -197,7 +200,7 @@ def _discordant(pairing: "Pairing", count: int | None) -> "Table":
     for suite, item, measure, value_a, value_b, margin_a, margin_b in pairing.discordant.head(
         count or len(pairing.discordant)
     ).rows():
-        names = (Text(suite), Text(item), Text(measure))
+        names = (plain(suite), plain(item), plain(measure))
         table.add_row(*names, "↑" if value_b > value_a else "↓", f"{margin_a:+.3f}", f"{margin_b:+.3f}")
     return table
 

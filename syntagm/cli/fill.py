@@ -106,8 +106,8 @@ def run(options: argparse.Namespace) -> int:
 def show(run: "Run", page: Path | None = None) -> None:
     """Print the tables of results, warnings and notes."""
     from rich.console import Console
-    from rich.text import Text
 
+    from syntagm.cli._text import plain
     from syntagm.views.gaps import kept
     from syntagm.views.gaps.estimates import estimates, pooled
 
@@ -119,11 +119,11 @@ def show(run: "Run", page: Path | None = None) -> None:
         console.print(_table(run, "construction", pooled(run, cuts=uncut)))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     for remark in _remarks(run):
-        errors.print(Text(remark))
-    console.print(Text(f"signature of the first line: {run.signature(run.suites[0].name, 'equal_weight')}"))
-    console.print(Text(f"run: {run.place}"))
+        errors.print(plain(remark))
+    console.print(plain(f"signature of the first line: {run.signature(run.suites[0].name, 'equal_weight')}"))
+    console.print(plain(f"run: {run.place}"))
     if page:
-        console.print(Text(f"report: {page}"))
+        console.print(plain(f"report: {page}"))
 
 
 def _remarks(run: "Run") -> "Iterator[str]":
@@ -143,9 +143,10 @@ def _remarks(run: "Run") -> "Iterator[str]":
 
 def _table(run: "Run", key: str, estimates: "Sequence[Estimate]") -> "Table":
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(title=Text(run.model), title_justify="left", caption=Text(CAPTION), caption_justify="left")
+    from syntagm.cli._text import plain
+
+    table = Table(title=plain(run.model), title_justify="left", caption=plain(CAPTION), caption_justify="left")
     table.add_column(key, overflow="fold")
     for name in ("items", "tse", "contexts", *_SHOWN[1:], "invalid", "rows"):
         table.add_column(name, justify="right", no_wrap=name != "invalid")
@@ -155,7 +156,7 @@ def _table(run: "Run", key: str, estimates: "Sequence[Estimate]") -> "Table":
         groups.setdefault(name, {})[estimate.group.measure] = estimate
     for name, by_measure in groups.items():
         suites = [suite.name for suite in run.suites if name == (suite.name if key == "suite" else suite.tags.get(key))]
-        table.add_row(Text(name), *map(Text, _cells(run, by_measure, suites)))
+        table.add_row(plain(name), *map(plain, _cells(run, by_measure, suites)))
     return table
 
 

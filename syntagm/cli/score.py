@@ -104,7 +104,8 @@ def _number(bits: float) -> float | None:
 def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, float]], scored: bool) -> None:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
+
+    from syntagm.cli._text import plain
 
     def table(title: str, rows: list[tuple[str, float, str]]) -> Table:
         columns = Table(title=title, title_justify="left", box=None, pad_edge=False)
@@ -112,7 +113,7 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
         columns.add_column("bits", justify="right")
         columns.add_column("")
         for name, bits, note in rows:
-            columns.add_row(Text(name), f"{bits:.3f}", note)
+            columns.add_row(plain(name), f"{bits:.3f}", note)
         return columns
 
     def note(token: str, bits: float, in_vocabulary: bool) -> str:
@@ -123,7 +124,7 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
         return "" if in_vocabulary else "out of vocabulary"
 
     console = Console(highlight=False, soft_wrap=True)
-    console.print(Text(answer.text, style="bold"))
+    console.print(plain(answer.text, style="bold"))
     tables: list[Any] = [
         table(
             "tokens",
@@ -139,4 +140,4 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
     side.add_row(*tables)
     console.print(side)
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
-    console.print(Text(f"{_total(answer, scored):.3f} bits, {len(answer.bits)} tokens   {model.name} {settings}\n"))
+    console.print(plain(f"{_total(answer, scored):.3f} bits, {len(answer.bits)} tokens   {model.name} {settings}\n"))

@@ -39,8 +39,8 @@ def panel(
     """
     names = list(dict.fromkeys(shown(str(row["name"])) for row in rows))
     # Dots are offset by series only if some name has several of them.
-    several = len({(row["name"], row["series"]) for row in rows}) > len(names)
-    present = [name for name in series if several and any(row["series"] == name for row in rows)]
+    grouped = len({(row["name"], row["series"]) for row in rows}) > len(names)
+    present = [name for name in series if grouped and any(row["series"] == name for row in rows)]
     step = STEP if len(present) < 2 else 13 * len(present) + 6
     channels = Series("series", [shown(name) for name in series], width, key)
     place: Spec = {"y": axis_of_names("name", names, labels=labels, offset=6)}

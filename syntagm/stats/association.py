@@ -99,11 +99,11 @@ def _chosen(n: int, key: str) -> NDArray[np.int64]:
 def _centred(column: bytes, method: str, key: str) -> tuple[_Array, _Array]:
     """Resample a column and centre each draw; return it with the sums of squares. Shapes (draws, n), (draws,)."""
     values = np.frombuffer(column, np.float64)
-    drawn = values[_chosen(len(values), key)]
-    drawn = ranks(drawn) if method == "Spearman" else drawn
+    samples = values[_chosen(len(values), key)]
+    samples = ranks(samples) if method == "Spearman" else samples
     # Sequential summation, as numpy does it for several columns at once: another order changes the last digit.
-    drawn = drawn - np.cumsum(drawn, axis=-1)[:, -1:] / len(values)
-    return drawn, (drawn**2).sum(-1)
+    samples = samples - np.cumsum(samples, axis=-1)[:, -1:] / len(values)
+    return samples, (samples**2).sum(-1)
 
 
 def _of_centred(x: tuple[_Array, _Array], y: tuple[_Array, _Array]) -> _Array:
@@ -138,10 +138,10 @@ def _correlations(columns: _Array, method: str) -> _Array:
     """Correlate the first two variables given the others, in each draw. `columns` has shape (variables, draws, n)."""
     if method == "Spearman":
         columns = ranks(columns)
-    x, y, *given = columns - columns.mean(axis=-1, keepdims=True)
-    for number, control in enumerate(given):
-        x, y, *rest = (_residual(values, control) for values in (x, y, *given[number + 1 :]))
-        given[number + 1 :] = rest
+    x, y, *controls = columns - columns.mean(axis=-1, keepdims=True)
+    for number, control in enumerate(controls):
+        x, y, *rest = (_residual(values, control) for values in (x, y, *controls[number + 1 :]))
+        controls[number + 1 :] = rest
     return _of_centred((x, (x**2).sum(-1)), (y, (y**2).sum(-1)))
 
 

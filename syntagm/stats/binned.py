@@ -81,9 +81,9 @@ def _interval(counts: NDArray[np.int64], correct_counts: NDArray[np.int64]) -> N
     generator = np.random.default_rng([bootstrap.SEED, *counts.shape])
     suites = len(counts)
     times = generator.multinomial(suites, np.full(suites, 1 / suites), size=DRAWS)
-    drawn = times[:, :, None] * counts
-    correct = generator.binomial(drawn, correct_counts / np.maximum(counts, 1)).sum(1)
-    total = drawn.sum(1)
+    sampled_counts = times[:, :, None] * counts
+    correct = generator.binomial(sampled_counts, correct_counts / np.maximum(counts, 1)).sum(1)
+    total = sampled_counts.sum(1)
     # A bin that is empty in a draw has no value in this draw.
     shares = np.where(total > 0, correct / np.maximum(total, 1), np.nan)
     shares[:, counts.sum(0) < 2] = np.nan

@@ -59,17 +59,17 @@ def _few(ordered: Draws) -> tuple[tuple[float, ...], tuple[int, ...]] | None:
 # counts of each value in each draw are cached, in as few bytes as possible; the count of the last value follows from
 # the others.
 @lru_cache(maxsize=2048)
-def _often(counts: tuple[int, ...], key: str, draws: int, seed: int) -> NDArray[np.unsignedinteger[Any]]:
-    drawn = _multinomial(np.array(counts), generator(key, seed), draws)
-    return drawn[:, :-1].astype(np.min_scalar_type(sum(counts)))
+def _cached_counts(counts: tuple[int, ...], key: str, draws: int, seed: int) -> NDArray[np.unsignedinteger[Any]]:
+    counts_of_draws = _multinomial(np.array(counts), generator(key, seed), draws)
+    return counts_of_draws[:, :-1].astype(np.min_scalar_type(sum(counts)))
 
 
 def _of_few(distinct: tuple[float, ...], counts: tuple[int, ...], key: str, draws: int, seed: int) -> Draws:
-    kept, n = _often(counts, key, draws, seed), sum(counts)
-    drawn = np.empty((draws, len(distinct)))
-    drawn[:, :-1] = kept
-    drawn[:, -1] = n - drawn[:, :-1].sum(axis=1)
-    means: Draws = drawn @ np.array(distinct) / n
+    kept, n = _cached_counts(counts, key, draws, seed), sum(counts)
+    counts_of_draws = np.empty((draws, len(distinct)))
+    counts_of_draws[:, :-1] = kept
+    counts_of_draws[:, -1] = n - counts_of_draws[:, :-1].sum(axis=1)
+    means: Draws = counts_of_draws @ np.array(distinct) / n
     return means
 
 
@@ -136,11 +136,11 @@ def column_means(values: NDArray[np.float64], key: str, draws: int = DRAWS, seed
     defined = ~np.isnan(values)
     both = np.hstack([np.where(defined, values, 0.0), defined])
     first = 0
-    for often in resampled_counts(generator(key, seed), rows, draws):
-        sums = often.astype(np.float64) @ both
+    for row_counts in resampled_counts(generator(key, seed), rows, draws):
+        sums = row_counts.astype(np.float64) @ both
         with np.errstate(invalid="ignore"):
-            means[first : first + len(often)] = sums[:, :columns] / sums[:, columns:]
-        first += len(often)
+            means[first : first + len(row_counts)] = sums[:, :columns] / sums[:, columns:]
+        first += len(row_counts)
     return means
 
 
@@ -282,7 +282,7 @@ def _together(lists: NDArray[np.float64], key: str, draws: int) -> Draws:
     n = lists.shape[1]
     # The models of a report are resampled one after another with the same items, so the last counts are cached.
     parts = _kept(key, n, draws) if n * draws <= _KEPT else _columns(key, n, draws)
-    return np.concatenate([lists @ often / n for often in parts], axis=1)
+    return np.concatenate([lists @ item_counts / n for item_counts in parts], axis=1)
 
 
 @lru_cache(maxsize=1)
@@ -292,7 +292,7 @@ def _kept(key: str, n: int, draws: int) -> tuple[Draws, ...]:
 
 def _columns(key: str, n: int, draws: int) -> Iterator[Draws]:
     """Yield the counts of each item, with one column for each draw. Shapes (n, draws in the chunk)."""
-    return (often.T.astype(np.float64, order="C") for often in resampled_counts(generator(key, SEED), n, draws))
+    return (chunk.T.astype(np.float64, order="C") for chunk in resampled_counts(generator(key, SEED), n, draws))
 
 
 def resampled_counts(

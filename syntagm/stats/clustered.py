@@ -157,10 +157,10 @@ def _counts(count: int, draws: int, source: np.random.Generator) -> NDArray[np.u
 
 
 def _numbers(values: NDArray[np.float64], labels: Sequence[str], units: str, key: str) -> tuple[object, ...]:
-    several = len(set(labels)) > 1
-    sampled_means = resampled_means(values, labels, key) if several else bootstrap.resampled_means(values, key)
+    has_clusters = len(set(labels)) > 1
+    sampled_means = resampled_means(values, labels, key) if has_clusters else bootstrap.resampled_means(values, key)
     low, high = bootstrap.interval(sampled_means)
-    resampled = f"{units}, then rows" if several else "rows"
+    resampled = f"{units}, then rows" if has_clusters else "rows"
     method = f"bootstrap({resampled}, {DRAWS}, seed {SEED})" if len(values) > 1 else "no interval: one row"
     return float(values.mean()), low, high, len(values), len(set(labels)), method
 

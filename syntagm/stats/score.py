@@ -108,10 +108,13 @@ def verdicts(results: pl.DataFrame, predictions: Predictions, rule: str) -> pl.D
     if rule == "all":
         return _conjunction(results, predictions)
     if rule == "first":
-        wanted = {suite: names[0] for suite, names in predictions.items() if names}
+        measure_of_suite = {suite: names[0] for suite, names in predictions.items() if names}
     else:
-        wanted = {suite: rule for suite, names in predictions.items() if rule in names}
-    named = pl.DataFrame({"suite": list(wanted), "measure": list(wanted.values())}, schema=_strings("suite", "measure"))
+        measure_of_suite = {suite: rule for suite, names in predictions.items() if rule in names}
+    named = pl.DataFrame(
+        {"suite": list(measure_of_suite), "measure": list(measure_of_suite.values())},
+        schema=_strings("suite", "measure"),
+    )
     chosen = results.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
     return chosen.with_columns(measure=pl.lit(rule))
 

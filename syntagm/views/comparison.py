@@ -138,14 +138,14 @@ def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:
     hashes = [{suite.name: suite.hash for suite in run.suites} for run in (first, second)]
     shared, skipped = [], []
     for name in dict.fromkeys(name for suites in hashes for name in suites):
-        here, there = (suites.get(name) for suites in hashes)
-        if here == there:
+        hash_a, hash_b = (suites.get(name) for suites in hashes)
+        if hash_a == hash_b:
             shared.append(name)
-        elif here is None or there is None:
-            skipped.append(f"suite {name}: only in {first.place if here else second.place}")
+        elif hash_a is None or hash_b is None:
+            skipped.append(f"suite {name}: only in {first.place if hash_a else second.place}")
         else:
             skipped.append(
-                f"suite {name}: DIFFERENT CONTENT under one name, {here[:8]} in {first.place}, {there[:8]} in {second.place}"
+                f"suite {name}: DIFFERENT CONTENT under one name, {hash_a[:8]} in {first.place}, {hash_b[:8]} in {second.place}"
             )
     if not shared:
         raise RunError(

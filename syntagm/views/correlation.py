@@ -80,8 +80,8 @@ def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool)
 
 
 def _value(r: float, low: float, high: float) -> dict[str, object]:
-    said = "–" if isnan(r) else f"{r:.2f}"
-    return {"r": or_none(r), "said": said, "interval": "" if isnan(low) else f"{low:.2f} to {high:.2f}"}
+    text = "–" if isnan(r) else f"{r:.2f}"
+    return {"r": or_none(r), "said": text, "interval": "" if isnan(low) else f"{low:.2f} to {high:.2f}"}
 
 
 def _layers(names: Sequence[str], labels: bool) -> list[Spec]:

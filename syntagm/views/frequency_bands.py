@@ -135,8 +135,8 @@ def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequenc
 
 def _value(row: Mapping[str, object]) -> dict[str, object]:
     value, low, high = (float(str(row[key])) for key in ("value", "low", "high"))
-    said = f"{row['model']}, {row['label']}, band {row['band']}: {spoken(value, low, high)}, n={row['n']}"
+    description = f"{row['model']}, {row['label']}, band {row['band']}: {spoken(value, low, high)}, n={row['n']}"
     return {
         "model": shown(str(row["model"])), "band": row["band"], "value": row["value"], **numbers(row, "low", "high"),
-        "n": str(row["n"]), "said": shown(said),
+        "n": str(row["n"]), "said": shown(description),
     }  # fmt: skip

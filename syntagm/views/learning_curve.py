@@ -167,10 +167,10 @@ def _of_experiment(run: Run) -> int | None:
         return None
     path = run.folder.resolve().parent.parent / "perplexity" / f"{run.folder.resolve().name}.json"
     try:
-        found = json.loads(path.read_bytes())["training_words"]
+        words = json.loads(path.read_bytes())["training_words"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return found if isinstance(found, int) and found > 0 else None
+    return words if isinstance(words, int) and words > 0 else None
 
 
 def draw_figure(
@@ -274,9 +274,9 @@ def _across(words: Sequence[int]) -> Spec:
 
 def _value(row: Mapping[str, object]) -> dict[str, object]:
     values = numbers(row, "value", "low", "high")
-    said = "undefined" if values["value"] is None else f"{row['value']:.3f}, n={row['n']}"
-    said = f"{row['model']}, {row['words']:,} words: {said}"
-    return {"family": shown(str(row["family"])), "words": row["words"], **values, "said": shown(said)}
+    description = "undefined" if values["value"] is None else f"{row['value']:.3f}, n={row['n']}"
+    description = f"{row['model']}, {row['words']:,} words: {description}"
+    return {"family": shown(str(row["family"])), "words": row["words"], **values, "said": shown(description)}
 
 
 def _points(values: list[dict[str, object]], across: Spec, upright: Spec, families: Series) -> list[Spec]:

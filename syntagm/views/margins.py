@@ -115,11 +115,11 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
 
 
 def _value(row: dict[str, object]) -> dict[str, object]:
-    said = f"{counted(int(str(row['items'])), 'item')} between {row['start']:g} and {row['end']:g} bits"
+    description = f"{counted(int(str(row['items'])), 'item')} between {row['start']:g} and {row['end']:g} bits"
     return {
         "model": shown(str(row["model"])),
         "verdict": "holds" if row["holds"] else "fails",
-        "said": said,
+        "said": description,
         **{key: row[key] for key in ("start", "end", "items")},
     }
 

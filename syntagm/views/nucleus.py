@@ -183,10 +183,10 @@ def _power(share: float) -> bool:
 def _value(row: Mapping[str, object]) -> dict[str, object]:
     value, low, high = (float(str(row[key])) for key in ("value", "low", "high"))
     where = "nothing cut off" if row["whole"] else f"{row['end']} {float(str(row['share'])):g}"
-    said = f"{row['model']}, {row['group']}, {where}: {spoken(value, low, high)}, n={row['n']}"
+    description = f"{row['model']}, {row['group']}, {where}: {spoken(value, low, high)}, n={row['n']}"
     defined, undefined = (int(str(row[key])) for key in ("n", "undefined"))
     return {
         "model": shown(str(row["model"])), "share": row["share"], "whole": row["whole"], "value": value,
         "low": value if isnan(low) else low, "high": value if isnan(high) else high,
-        "valid": defined / max(defined + undefined, 1), "said": shown(said),
+        "valid": defined / max(defined + undefined, 1), "said": shown(description),
     }  # fmt: skip

@@ -72,8 +72,8 @@ def _logarithmic(values: Sequence[float]) -> Spec:
 
 def _point(row: dict[str, Any]) -> dict[str, Any]:
     names = {name: shown(str(row[name])) for name in ("model", "corpus")}
-    said = f"{names['model']}, {names['corpus']}: score {row['score']:.3f}, perplexity {row['perplexity']:.1f}"
-    return {**names, "perplexity": row["perplexity"], **numbers(row, "score", "low", "high"), "said": said}
+    description = f"{names['model']}, {names['corpus']}: score {row['score']:.3f}, perplexity {row['perplexity']:.1f}"
+    return {**names, "perplexity": row["perplexity"], **numbers(row, "score", "low", "high"), "said": description}
 
 
 def _lines(table: pl.DataFrame) -> list[Spec]:

@@ -133,14 +133,14 @@ def _value(row: Mapping[str, Any]) -> dict[str, Any]:
     bounds = (row["low"], row["high"])
     between = "" if row["n"] < 2 else f" [{bounds[0]:.2f}, {bounds[1]:.2f}]"
     named = f"{row['region']} {row['label']}".strip()
-    said = f"{row['condition']}, {named}: {row['bits']:.2f}{between} bits, n={row['n']}"
+    description = f"{row['condition']}, {named}: {row['bits']:.2f}{between} bits, n={row['n']}"
     notes = [", empty" if row["empty"] else "", f", {row['undefined']} undefined" if row["undefined"] else ""]
     return {
         "bits": row["bits"],
         "low": bounds[0] if row["n"] > 1 else row["bits"],
         "high": bounds[1] if row["n"] > 1 else row["bits"],
         "empty": row["empty"],
-        "said": shown(said + "".join(notes)),
+        "said": shown(description + "".join(notes)),
     }
 
 

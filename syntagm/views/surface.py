@@ -114,31 +114,40 @@ def regressions(pairs: pl.DataFrame, predictors: Sequence[str] = PREDICTORS) -> 
 def _rows(table: pl.DataFrame, predictors: Sequence[str], left_out: int) -> list[tuple[object, ...]]:
     columns = {name: table[name].cast(pl.Float64).to_numpy() for name in predictors}
     spread = {
-        name: (float(one.mean()), float(one.std())) if len(one) else (np.nan, 0.0) for name, one in columns.items()
+        name: (float(values.mean()), float(values.std())) if len(values) else (np.nan, 0.0)
+        for name, values in columns.items()
     }
     varying = {name: (columns[name] - mean) / sd for name, (mean, sd) in spread.items() if sd > 1e-12}
     suites = table["suite"].n_unique()
     try:
         fit = logit.fit(table["value"].to_numpy(), varying, table["suite"].to_list())
-        found, message, explained = {one.name: one for one in fit.coefficients}, fit.message, fit.explained
+        message, explained = fit.message, fit.explained
+        coefficients = {coefficient.name: coefficient for coefficient in fit.coefficients}
     except InputError as error:  # the data may not allow a fit, which is no error of the user: the table has a remark
-        found, message, explained = {}, f"no fit: {error.found}", np.nan
+        coefficients, message, explained = {}, f"no fit: {error.found}", np.nan
     rows: list[tuple[object, ...]] = []
     for name in ("intercept", *predictors):
         remark = message if name in ("intercept", *varying) else "the same for all pairs"
-        coefficient = _coefficient(found.get(name))
+        coefficient = _coefficient(coefficients.get(name))
         rows.append(
             (name, *spread.get(name, (np.nan, np.nan)), *coefficient, len(table), left_out, suites, explained, remark)
         )
     return rows
 
 
-def _coefficient(one: logit.Coefficient | None) -> tuple[float, ...]:
+def _coefficient(coefficient: logit.Coefficient | None) -> tuple[float, ...]:
     """Return estimate, both standard errors, interval and p; nan without an estimate."""
-    if one is None or np.isnan(one.estimate):
+    if coefficient is None or np.isnan(coefficient.estimate):
         return (np.nan,) * 6
-    reach = _REACH * float(np.nanmax([one.se, one.se_clustered]))
-    return one.estimate, one.se, one.se_clustered, one.estimate - reach, one.estimate + reach, one.p
+    reach = _REACH * float(np.nanmax([coefficient.se, coefficient.se_clustered]))
+    return (
+        coefficient.estimate,
+        coefficient.se,
+        coefficient.se_clustered,
+        coefficient.estimate - reach,
+        coefficient.estimate + reach,
+        coefficient.p,
+    )
 
 
 def margin_of(model: str) -> str:
@@ -220,6 +229,6 @@ def _shifts(rows: pl.DataFrame) -> list[float]:
 
 def _value(row: Mapping[str, object], shift: float) -> dict[str, object]:
     model = shown(str(row["model"]))
-    said = f"{model}: {row['value']:.3f} of {row['n']:,} pairs between {row['start']:.4g} and {row['end']:.4g}"
+    description = f"{model}: {row['value']:.3f} of {row['n']:,} pairs between {row['start']:.4g} and {row['end']:.4g}"
     place = {"model": model, "middle": float(str(row["middle"])) + shift}
-    return {**place, **numbers(row, "value", "low", "high"), "said": said}
+    return {**place, **numbers(row, "value", "low", "high"), "said": description}

@@ -129,8 +129,8 @@ def draw_figure(
         UsageError: no such suite, item or condition.
     """
     name = chosen_suite(runs, suite)
-    wanted = [condition for condition in conditions if condition]
-    tables = [table(run, name, item, wanted, model) for model, run in having(runs, name)]
+    chosen = [condition for condition in conditions if condition]
+    tables = [table(run, name, item, chosen, model) for model, run in having(runs, name)]
     return draw(tables, f"{name}, item {tables[0]['item'][0]}")
 
 
@@ -183,10 +183,10 @@ def _ticks(rows: pl.DataFrame, conditions: dict[str, str]) -> dict[int, str]:
 
 def _value(row: Mapping[str, Any], condition: str, model: str, tick: str) -> dict[str, Any]:
     unknown = "" if row["known"] else ", not in the vocabulary of the model"
-    said = f"{condition}, {row['word']}: {row['bits']:.2f} bits{unknown}"
+    description = f"{condition}, {row['word']}: {row['bits']:.2f} bits{unknown}"
     return {
         "model": model, "condition": condition, "word": tick, "column": row["column"], "bits": row["bits"],
-        "known": row["known"], "said": shown(said),
+        "known": row["known"], "said": shown(description),
     }  # fmt: skip
 
 

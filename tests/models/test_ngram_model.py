@@ -16,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from syntagm.answers import Gap
 from syntagm.errors import ModelError, RunError, UsageError
+from syntagm.io import seal
 from syntagm.models import names
 from syntagm.models.ngram import arpa
 from syntagm.models.ngram import kenlm as _kenlm
@@ -29,7 +30,7 @@ from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.ngram.train import train
 from syntagm.training.options import changed
 
-FILES = {"model.json", "model.safetensors", "vocabulary.txt", "training.json"}
+FILES = {"model.json", "model.safetensors", "vocabulary.txt", "training.json", "seal.json"}
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +195,20 @@ def test_arrays_that_are_no_model(tmp_path: Path, array: str, change: Callable[[
     head = json.loads((tmp_path / "model" / "model.json").read_text())
     head["sha256"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
     (tmp_path / "model" / "model.json").write_text(json.dumps(head))
+    seal.write(tmp_path / "model")
     with pytest.raises(ModelError, match=found):
+        ngram.load(str(tmp_path / "model"))
+
+
+@pytest.mark.parametrize("change", [{"order": 1}, {"order": 3}, {"ngrams": [25, 57]}])
+def test_a_head_that_is_not_that_of_the_arrays(tmp_path: Path, change: dict[str, Any]) -> None:
+    trained(tmp_path, order=2)
+    path = tmp_path / "model" / "model.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ModelError, match=r"model\.json: not the file that was sealed"):
+        ngram.load(str(tmp_path / "model"))
+    seal.write(tmp_path / "model")
+    with pytest.raises(ModelError):
         ngram.load(str(tmp_path / "model"))
 
 

@@ -16,7 +16,7 @@ from syntagm.errors import ModelError
 from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.prefix_tree import plan
 from syntagm.models.causal.rows import Rows
-from syntagm.models.hugging_face.noise import round_up
+from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import Borders
 
 _TOLERANCE = 1e-4

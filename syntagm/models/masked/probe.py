@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
-from syntagm.models.hugging_face.noise import round_up
+from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.masked.forward import MaskedForward
 from syntagm.models.masked.rows import Row
 

@@ -105,9 +105,9 @@ def _checked(design: Design, trials: str) -> None:
 
 
 def _whole(place: str, values: Numbers, outside: NDArray[np.bool_], expected: str, cure: str = "") -> None:
-    odd = outside | (values != np.round(values))
-    if odd.any():
-        row = int(np.argmax(odd))
+    wrong = outside | (values != np.round(values))
+    if wrong.any():
+        row = int(np.argmax(wrong))
         raise InputError(f"{place}, row {row + 1}", f"{values[row]:g}", expected, cure)
 
 

@@ -63,7 +63,7 @@ def share(table: pl.DataFrame, measure: str, key: str, group: Group | None = Non
     return _estimate(*_value_and_draws(table, measure, key), table.height, group or Group())
 
 
-def difference(one: pl.DataFrame, other: pl.DataFrame, measure: str, key: str, within: str = "") -> Comparison:
+def difference(group_a: pl.DataFrame, group_b: pl.DataFrame, measure: str, key: str, within: str = "") -> Comparison:
     """Compute the difference of a weight between two groups of different lemmas; n counts the first group's lemmas.
 
     Arguments:
@@ -73,11 +73,13 @@ def difference(one: pl.DataFrame, other: pl.DataFrame, measure: str, key: str, w
             differences are averaged, weighted by the number of lemmas of the first group. Lemmas with values that the
             other group lacks are excluded, also from n.
 
-    >>> one, other = (pl.DataFrame({"contexts": [2, 2], "won": won, "band": ["1", "2"]}) for won in ([1.0, 1.0], [2.0, 1.0]))
-    >>> difference(one, other, "equal_weight", "").difference.value, difference(one, other, "equal_weight", "", "band").n
+    >>> a, b = (pl.DataFrame({"contexts": [2, 2], "won": won, "band": ["1", "2"]}) for won in ([1.0, 1.0], [2.0, 1.0]))
+    >>> difference(a, b, "equal_weight", "").difference.value, difference(a, b, "equal_weight", "", "band").n
     (-0.25, 2)
     """
-    strata = [_matched(one, other, within, value) for value in (one[within].unique().sort() if within else [""])]
+    strata = [
+        _matched(group_a, group_b, within, value) for value in (group_a[within].unique().sort() if within else [""])
+    ]
     strata = [(first, second) for first, second in strata if first.height and second.height]
     n = sum(first.height for first, _ in strata)
     value, draws = (0.0, np.zeros(bootstrap.DRAWS)) if strata else (np.nan, np.full(bootstrap.DRAWS, np.nan))
@@ -91,8 +93,14 @@ def difference(one: pl.DataFrame, other: pl.DataFrame, measure: str, key: str, w
     return Comparison(group, _estimate(value, draws if spread else np.full_like(draws, np.nan), n, group))
 
 
-def _matched(one: pl.DataFrame, other: pl.DataFrame, within: str, value: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    return (one.filter(pl.col(within) == value), other.filter(pl.col(within) == value)) if within else (one, other)
+def _matched(
+    group_a: pl.DataFrame, group_b: pl.DataFrame, within: str, value: str
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    return (
+        (group_a.filter(pl.col(within) == value), group_b.filter(pl.col(within) == value))
+        if within
+        else (group_a, group_b)
+    )
 
 
 def _value_and_draws(table: pl.DataFrame, measure: str, key: str) -> tuple[float, _Array]:

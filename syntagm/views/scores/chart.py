@@ -92,8 +92,10 @@ def _row(estimate: Estimate, chance: float) -> tuple[object, ...]:
 
 
 def _value(row: Mapping[str, object], model: str, suite: str) -> dict[str, object]:
-    said = f"{model}, {suite}: {spoken(*(float(str(row[key])) for key in ('value', 'low', 'high')))}, n={row['n']}"
-    return {"model": model, "suite": suite, **numbers(row, "value", "low", "high", "chance"), "said": said}
+    description = (
+        f"{model}, {suite}: {spoken(*(float(str(row[key])) for key in ('value', 'low', 'high')))}, n={row['n']}"
+    )
+    return {"model": model, "suite": suite, **numbers(row, "value", "low", "high", "chance"), "said": description}
 
 
 def _layers(models: Series, suites: Sequence[str], measured: str) -> list[Spec]:

@@ -144,9 +144,9 @@ def _values(curve: Curve, name: str) -> list[dict[str, object]]:
     for k, at in enumerate(curve.at):
         value, low, high = (float(numbers[k]) for numbers in (curve.values, curve.low, curve.high))
         if not isnan(value):
-            said = f"{name} at {at:,.10g}: {spoken(value, low, high)}, n={curve.n[k]}"
+            description = f"{name} at {at:,.10g}: {spoken(value, low, high)}, n={curve.n[k]}"
             ends = {"low": or_none(low), "high": or_none(high)}
-            rows.append({"series": name, "at": at, "value": value, **ends, "said": shown(said)})
+            rows.append({"series": name, "at": at, "value": value, **ends, "said": shown(description)})
     return rows
 
 

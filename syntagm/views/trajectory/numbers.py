@@ -151,8 +151,8 @@ def whole_draws(*curves: Curve) -> NDArray[np.bool_]:
 
     The other draws have no defined item at some position, and are not used for numbers about whole curves.
     """
-    drawn = np.hstack([curve.draws for curve in curves])
-    missing = np.isnan(drawn)
+    draws = np.hstack([curve.draws for curve in curves])
+    missing = np.isnan(draws)
     complete: NDArray[np.bool_] = missing[:, ~missing.all(axis=0)].sum(axis=1) == 0
     return complete
 
@@ -233,12 +233,12 @@ def _curve(
 ) -> Curve:  # fmt: skip
     places = sorted(set(at))
     at_place = [[k for k, position in enumerate(at) if position == place] for place in places]
-    drawn = np.array([draws[:, ks].mean(axis=1) for ks in at_place]).T
-    low, high = bootstrap.column_intervals(drawn)
+    draws_at_place = np.array([draws[:, ks].mean(axis=1) for ks in at_place]).T
+    low, high = bootstrap.column_intervals(draws_at_place)
     return Curve(
         series, group, suites, tuple(places),
         np.array([values[ks].mean() for ks in at_place]),
         low, high,
         tuple(map(len, at_place)), tuple(int(counts[ks].min()) for ks in at_place),
-        drawn, (np.asarray(at, np.float64), values), float(np.mean(chance)),
+        draws_at_place, (np.asarray(at, np.float64), values), float(np.mean(chance)),
     )  # fmt: skip

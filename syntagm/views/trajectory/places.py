@@ -100,32 +100,32 @@ class _Positions:
 def _from_option(runs: Sequence[Run], x: str) -> _Positions:
     unit, colon, rest = x.partition(":")
     title, listed = (TITLES[unit], rest) if colon and unit in UNITS else ("x", x)
-    parts = [one.strip() for one in listed.split(",")]
-    pairs = dict(one.rsplit("=", 1) for one in parts if "=" in one)
+    parts = [text.strip() for text in listed.split(",")]
+    pairs = dict(text.rsplit("=", 1) for text in parts if "=" in text)
     if pairs:
         parts = [pairs.get(run.label, pairs.get(run.model, "")) for run in runs]
     try:
-        numbers = [float(one.replace("_", "")) for one in parts]
+        numbers = [float(text.replace("_", "")) for text in parts]
     except ValueError:
         numbers = []
-    if len(numbers) != len(runs) or not all(0 <= one < float("inf") for one in numbers):
+    if len(numbers) != len(runs) or not all(0 <= number < float("inf") for number in numbers):
         expected = f"{len(runs)} numbers, NAME=NUMBER for each run, or one of " + ", ".join(UNITS)
         raise UsageError("x=", repr(x), expected)
     return _Positions([(at, _without_digits(run)) for at, run in zip(numbers, runs, strict=True)], title, "as given")
 
 
 def _from_runs(runs: Sequence[Run], x: str) -> _Positions:
-    lacking = ""
+    unknown = ""
     for unit in [x] if x else UNITS:
         places = [_READERS[unit](run) for run in runs]
-        known = [one for one in places if one is not None]
+        known = [position for position in places if position is not None]
         if len(known) == len(runs):
             recorded = all(_recorded(run, unit) is not None for run in runs)
             source = "from the records of the experiment" if recorded else "read off the names"
             return _Positions(known, TITLES[unit], source)
-        lacking = lacking or next(run.label for run, one in zip(runs, places, strict=True) if one is None)
-    asked = f"x={x}" if x else "x="
-    raise UsageError(asked, f"unknown for {lacking}", "x=NUMBER,NUMBER,... in the order of the runs")
+        unknown = unknown or next(run.label for run, position in zip(runs, places, strict=True) if position is None)
+    option = f"x={x}" if x else "x="
+    raise UsageError(option, f"unknown for {unknown}", "x=NUMBER,NUMBER,... in the order of the runs")
 
 
 def _by_step(run: Run) -> tuple[float, str] | None:
@@ -161,16 +161,16 @@ def _recorded(run: Run, unit: str) -> tuple[float, str] | None:
     """Return position and model family from the records of a controlled experiment; None if there are none."""
     if run.folder is None:
         return None
-    here = run.folder.resolve()
+    folder = run.folder.resolve()
     beside = {
-        "words": ("training_words", here.parent.parent / "perplexity" / f"{here.name}.json"),
-        "tokens": ("training_tokens", here.parent.parent / "models" / here.name / "training.json"),
+        "words": ("training_words", folder.parent.parent / "perplexity" / f"{folder.name}.json"),
+        "tokens": ("training_tokens", folder.parent.parent / "models" / folder.name / "training.json"),
     }
     if unit not in beside:
         return None
     key, path = beside[unit]
-    found = _json(path)
-    value, family = found.get(key), found.get("family")
+    record = _json(path)
+    value, family = record.get(key), record.get("family")
     return (float(value), str(family)) if isinstance(value, int) and value > 0 and family else None
 
 

@@ -1,0 +1,10 @@
+"""Text for the terminal: names from materials and models, with nothing in it that a terminal would obey."""
+
+from rich.text import Text
+
+from syntagm.drawing.text import shown
+
+
+def plain(content: str, style: str = "") -> Text:
+    """Return a text to print, without markup and without control characters but line breaks."""
+    return Text("\n".join(map(shown, content.split("\n"))), style=style)
