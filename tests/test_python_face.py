@@ -100,6 +100,21 @@ def test_runs_in_memory_are_compared_drawn_and_reported(suites: list[sg.Suite], 
     assert repr(run).startswith("<Run of toy")
 
 
+def test_draws_and_seed_of_the_bootstrap_can_be_set(suites: list[sg.Suite], run: sg.Run) -> None:
+    one, same, other = (sg.estimate(run, draws=draws, seed=seed) for draws, seed in ((500, 7), (500, 7), (2000, 8)))
+    assert [str(estimate) for estimate in one] == [str(estimate) for estimate in same]
+    assert one[0].method == "bootstrap(items, 500, seed 7)"
+    assert other[0].method == "bootstrap(items, 2000, seed 8)"
+    assert [estimate.value for estimate in one] == [estimate.value for estimate in other]
+    chance = sg.evaluate(sg.load_model("random"), suites)
+    few, many = (sg.compare(run, chance, draws=draws, seed=3).overall.difference for draws in (200, 10_000))
+    assert few.value == many.value
+    assert (few.low, few.high) != (many.low, many.high)
+    assert "200, seed 3" in few.method
+    with pytest.raises(sg.UsageError, match="draws: 99"):
+        sg.estimate(run, draws=99)
+
+
 def test_options_are_python_values_or_text(run: sg.Run) -> None:
     assert sg.table("scores", run, wide=True).columns == sg.table("scores", [run], wide="yes").columns
     with pytest.raises(sg.UsageError, match="no option 'color'"):

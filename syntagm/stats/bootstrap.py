@@ -13,11 +13,14 @@ variance. If all items have the same value, the interval has no width.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from syntagm.errors import UsageError
 
 DRAWS, SEED = 10_000, 1
 METHOD = f"bootstrap(items, {DRAWS}, seed {SEED})"
@@ -27,6 +30,35 @@ _CHUNK = 1 << 20
 _KEPT = 1 << 22
 
 Draws = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How often to resample, and with which random numbers.
+
+    Raises:
+        UsageError: fewer than 100 draws, whose percentiles mean nothing, or a negative seed.
+    """
+
+    draws: int = DRAWS
+    seed: int = SEED
+
+    def __post_init__(self) -> None:
+        if self.draws < 100:
+            raise UsageError("draws", str(self.draws), "at least 100")
+        if self.seed < 0:
+            raise UsageError("seed", str(self.seed), "at least 0")
+
+    def method(self, what: str = "items") -> str:
+        """Name the method.
+
+        >>> Resampling(2000, 7).method()
+        'bootstrap(items, 2000, seed 7)'
+        """
+        return f"bootstrap({what}, {self.draws}, seed {self.seed})"
+
+
+DEFAULT = Resampling()
 
 
 def resampled_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int = SEED) -> Draws:
@@ -74,8 +106,10 @@ def _of_few(distinct: tuple[float, ...], counts: tuple[int, ...], key: str, draw
 
 
 @lru_cache(maxsize=4096)
-def _interval_of_few(distinct: tuple[float, ...], counts: tuple[int, ...], key: str) -> tuple[float, float]:
-    return interval(_of_few(distinct, counts, key, DRAWS, SEED))
+def _interval_of_few(
+    distinct: tuple[float, ...], counts: tuple[int, ...], key: str, resampling: Resampling
+) -> tuple[float, float]:
+    return interval(_of_few(distinct, counts, key, resampling.draws, resampling.seed))
 
 
 def resampled_means_from(values: Draws, source: np.random.Generator, draws: int) -> Draws:
@@ -191,7 +225,7 @@ def interval(means: Draws) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def mean_over_suites(values: Mapping[str, ArrayLike]) -> Draws:
+def mean_over_suites(values: Mapping[str, ArrayLike], resampling: Resampling = DEFAULT) -> Draws:
     """Compute the unweighted mean over suites of the means of their resampled items. Shape (draws,).
 
     A suite with one item can't be resampled and stays constant. The means are nan if no suite has two items, or if a
@@ -202,15 +236,20 @@ def mean_over_suites(values: Mapping[str, ArrayLike]) -> Draws:
     """
     sizes = [np.size(items) for items in values.values()]
     if max(sizes, default=0) < 2 or 0 in sizes:
-        return np.full(DRAWS, np.nan)
-    total = np.zeros(DRAWS)
+        return np.full(resampling.draws, np.nan)
+    total = np.zeros(resampling.draws)
     for suite, items in values.items():
-        total += resampled_means(items, suite) if np.size(items) > 1 else np.asarray(items, np.float64)
+        several = np.size(items) > 1
+        total += (
+            resampled_means(items, suite, resampling.draws, resampling.seed)
+            if several
+            else np.asarray(items, np.float64)
+        )
     means: Draws = total / len(values)
     return means
 
 
-def interval_over_suites(values: Mapping[str, ArrayLike]) -> tuple[float, float]:
+def interval_over_suites(values: Mapping[str, ArrayLike], resampling: Resampling = DEFAULT) -> tuple[float, float]:
     """Return the interval of `mean_over_suites`; the interval of a single suite is cached, because it is used often.
 
     >>> values = {"agreement": [0, 1, 1, 1]}
@@ -221,18 +260,18 @@ def interval_over_suites(values: Mapping[str, ArrayLike]) -> tuple[float, float]
         [(suite, items)] = values.items()
         array = np.sort(np.asarray(items, np.float64), axis=None)
         if len(array) > 1 and np.isfinite(array).all() and (few := _few(array)):
-            return _interval_of_few(*few, suite)
-    return interval(mean_over_suites(values))
+            return _interval_of_few(*few, suite, resampling)
+    return interval(mean_over_suites(values, resampling))
 
 
-def method_over_suites(suites: int) -> str:
+def method_over_suites(suites: int, resampling: Resampling = DEFAULT) -> str:
     """Name the method of a mean over a number of suites.
 
     >>> method_over_suites(31)
     'mean of 31 suites; bootstrap(items within suites, 10000, seed 1)'
     """
     counted = "1 suite" if suites == 1 else f"{suites} suites"
-    return f"mean of {counted}; bootstrap(items within suites, {DRAWS}, seed {SEED})"
+    return f"mean of {counted}; {resampling.method('items within suites')}"
 
 
 def remark(method: str, sizes: Mapping[str, int]) -> str:

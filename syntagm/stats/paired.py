@@ -19,6 +19,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import bootstrap
 from syntagm.stats.adjust import benjamini_hochberg, holm
+from syntagm.stats.bootstrap import Resampling
 from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.significance import mcnemar
 
@@ -152,13 +153,19 @@ def discordant(pairs: pl.DataFrame) -> pl.DataFrame:
     return _defined(pairs).filter(pl.col("value_a") != pl.col("value_b"))
 
 
-def by_suite(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> list[Comparison]:
+def by_suite(
+    pairs: pl.DataFrame,
+    tolerances: tuple[float, float],
+    margins: bool = False,
+    resampling: Resampling = bootstrap.DEFAULT,
+) -> list[Comparison]:
     """Compare two models on each suite, in the order of first appearance.
 
     Arguments:
         pairs: of one measure, from `pair`.
         tolerances: margins within this many bits are ties, under a and under b.
         margins: whether to compute the difference of margins, too.
+        resampling: the number of bootstrap samples and the seed.
 
     >>> rows = [("s", str(k), "first", float(k > 5), 1.0, 0.0, 1.0) for k in range(8)]
     >>> [suite] = by_suite(pl.DataFrame(rows, schema=PAIR_COLUMNS, orient="row"), (1e-4, 1e-4))
@@ -168,20 +175,25 @@ def by_suite(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool
     judged = kind_of_pairs(pairs) is Kind.VERDICT
     measure = _measure(pairs)
     comparisons = [
-        _comparison(Group(suite=items.suite, measure=measure), [items], tolerances, judged, margins)
+        _comparison(Group(suite=items.suite, measure=measure), [items], tolerances, judged, margins, resampling)
         for items in _defined_items(pairs)
     ]
     return _adjusted(comparisons)
 
 
-def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> Comparison:
+def over_suites(
+    pairs: pl.DataFrame,
+    tolerances: tuple[float, float],
+    margins: bool = False,
+    resampling: Resampling = bootstrap.DEFAULT,
+) -> Comparison:
     """Compare two models over all suites; arguments as in `by_suite`.
 
     Accuracies, difference and margin are unweighted means over suites, with intervals that resample items within
     suites. Counts and p are for all items together, and p is not adjusted.
     """
     judged = kind_of_pairs(pairs) is Kind.VERDICT
-    return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), tolerances, judged, margins)
+    return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), tolerances, judged, margins, resampling)
 
 
 def _measure(pairs: pl.DataFrame) -> str:
@@ -231,17 +243,24 @@ def _defined_items(pairs: pl.DataFrame) -> list[_Items]:
 
 
 def _comparison(
-    group: Group, suites: Sequence[_Items], tolerances: tuple[float, float], judged: bool, margins: bool
+    group: Group,
+    suites: Sequence[_Items],
+    tolerances: tuple[float, float],
+    judged: bool,
+    margins: bool,
+    resampling: Resampling,
 ) -> Comparison:
     with np.errstate(invalid="ignore"):  # the difference of infinite margins of the same sign is nan
         of_margins = {items.suite: items.margin_b - items.margin_a for items in suites} if judged and margins else None
     excluded = sum(items.excluded for items in suites)
     return Comparison(
         group,
-        _estimate(group, {items.suite: items.value_b - items.value_a for items in suites}, excluded, ", paired"),
-        _estimate(group, {items.suite: items.value_a for items in suites}, excluded),
-        _estimate(group, {items.suite: items.value_b for items in suites}, excluded),
-        _estimate(group, of_margins, excluded, ", paired") if of_margins is not None else None,
+        _estimate(
+            group, {items.suite: items.value_b - items.value_a for items in suites}, excluded, resampling, ", paired"
+        ),
+        _estimate(group, {items.suite: items.value_a for items in suites}, excluded, resampling),
+        _estimate(group, {items.suite: items.value_b for items in suites}, excluded, resampling),
+        _estimate(group, of_margins, excluded, resampling, ", paired") if of_margins is not None else None,
         _verdicts(suites, tolerances) if judged else None,
     )
 
@@ -254,12 +273,14 @@ def _verdicts(suites: Sequence[_Items], tolerances: tuple[float, float]) -> Verd
     return Verdicts(both, only_a, only_b, neither, ties_a, ties_b, mcnemar(only_a, only_b))
 
 
-def _estimate(group: Group, values: Mapping[str, NDArray[np.float64]], excluded: int, suffix: str = "") -> Estimate:
+def _estimate(
+    group: Group, values: Mapping[str, NDArray[np.float64]], excluded: int, resampling: Resampling, suffix: str = ""
+) -> Estimate:
     """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
     sizes = {suite: len(items) for suite, items in values.items()}
-    method = bootstrap.METHOD if group.suite else bootstrap.method_over_suites(len(values))
+    method = resampling.method() if group.suite else bootstrap.method_over_suites(len(values), resampling)
     value = float(np.mean([_mean(items) for items in values.values()])) if values else np.nan
-    ends = bootstrap.interval_over_suites(values)
+    ends = bootstrap.interval_over_suites(values, resampling)
     method = bootstrap.remark(f"{method}{suffix}", sizes)
     return Estimate(group, value, *ends, sum(sizes.values()), method, 0, excluded)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
 from syntagm.stats import bootstrap
+from syntagm.stats.bootstrap import Resampling
 from syntagm.stats.matching import OCCURRENCE, numbered
 
 Predictions = Mapping[str, Sequence[str]]
@@ -44,7 +45,7 @@ class Sample:
         return float(self.values.mean()) if len(self.values) else np.nan
 
 
-def accuracy(results: pl.DataFrame, tolerance: float) -> list[Estimate]:
+def accuracy(results: pl.DataFrame, tolerance: float, resampling: Resampling = bootstrap.DEFAULT) -> list[Estimate]:
     """Compute the accuracy of each model, suite and measure, in the order of first appearance.
 
     Arguments:
@@ -56,7 +57,9 @@ def accuracy(results: pl.DataFrame, tolerance: float) -> list[Estimate]:
     >>> estimate.value, estimate.n, estimate.ties, estimate.undefined
     (0.5, 2, 1, 1)
     """
-    return [_estimate(group, [sample], bootstrap.METHOD) for group, sample in samples(results, tolerance)]
+    return [
+        _estimate(group, [sample], resampling.method(), resampling) for group, sample in samples(results, tolerance)
+    ]
 
 
 def score(
@@ -66,6 +69,7 @@ def score(
     rule: str = "first",
     tag: str = "",
     labels: Mapping[str, str] | None = None,
+    resampling: Resampling = bootstrap.DEFAULT,
 ) -> list[Estimate]:
     """Compute the unweighted mean accuracy over all suites, or over the suites with each label.
 
@@ -93,7 +97,8 @@ def score(
                 by_suite.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
             ]
             group = Group(str(model), rule=rule, labels=((tag, label),) if tag else ())
-            estimates.append(_estimate(group, chosen, bootstrap.method_over_suites(len(chosen))))
+            method = bootstrap.method_over_suites(len(chosen), resampling)
+            estimates.append(_estimate(group, chosen, method, resampling))
     return estimates
 
 
@@ -144,8 +149,8 @@ def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[Group, Sa
         yield Group(model, suite, measure), Sample(suite, values.to_numpy().astype(np.float64), ties, undefined)
 
 
-def _estimate(group: Group, samples: Sequence[Sample], method: str) -> Estimate:
-    low, high = bootstrap.interval_over_suites({sample.suite: sample.values for sample in samples})
+def _estimate(group: Group, samples: Sequence[Sample], method: str, resampling: Resampling) -> Estimate:
+    low, high = bootstrap.interval_over_suites({sample.suite: sample.values for sample in samples}, resampling)
     sizes = {sample.suite: len(sample.values) for sample in samples}
     return Estimate(
         group,

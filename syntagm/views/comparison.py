@@ -16,7 +16,8 @@ from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import paired
+from syntagm.stats import bootstrap, paired
+from syntagm.stats.bootstrap import Resampling
 from syntagm.stats.paired import Comparison
 from syntagm.stats.score import verdicts
 from syntagm.views.gaps import comparability
@@ -59,23 +60,27 @@ class Pairing:
     warnings: list[str]
 
 
-def compare(first: Run, second: Run, rule: str = "first") -> Pairing:
+def compare(
+    first: Run, second: Run, rule: str = "first", draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED
+) -> Pairing:
     """Compare two runs on the suites that both have with the same content.
 
     Arguments:
         rule: "first" (prediction), "all" (predictions), or the name of a measure; see `stats.score`.
+        draws: the number of bootstrap samples.
+        seed: of the bootstrap.
 
     Raises:
         RunError: the runs have no suite with the same content in common.
         UsageError: none of these suites has the measure.
     """
     pairs, skipped = pairs_of(first, second, rule)
-    tolerances = (first.tolerance, second.tolerance)
+    tolerances, resampling = (first.tolerance, second.tolerance), Resampling(draws, seed)
     kind = paired.kind_of_pairs(pairs)
     judged = kind is Kind.VERDICT
     return Pairing(
-        paired.by_suite(pairs, tolerances, margins=True),
-        paired.over_suites(pairs, tolerances, margins=True),
+        paired.by_suite(pairs, tolerances, True, resampling),
+        paired.over_suites(pairs, tolerances, True, resampling),
         paired.discordant(pairs) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
         warnings_of(first, second, pairs),

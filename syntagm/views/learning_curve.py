@@ -39,7 +39,7 @@ WIDTH, HEIGHT, COLUMNS = 200, 150, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LearningCurve:
     """A learning curve: accuracy = intercept + slope * log2(words).
 
     Arguments:
@@ -68,7 +68,7 @@ class Line:
         return math.inf if power > 1000 else 2.0**power
 
 
-def line(words: ArrayLike, accuracy: ArrayLike) -> Line:
+def line(words: ArrayLike, accuracy: ArrayLike) -> LearningCurve:
     """Fit a line by least squares; models with an accuracy that is nan are excluded.
 
     Arguments:
@@ -85,16 +85,16 @@ def line(words: ArrayLike, accuracy: ArrayLike) -> Line:
     x, y = x[np.isfinite(y)], y[np.isfinite(y)]
     n, sizes = len(y), len(np.unique(x))
     if sizes < 2:
-        return Line(*(math.nan,) * 5, n, sizes)
+        return LearningCurve(*(math.nan,) * 5, n, sizes)
     spread = float(((x - x.mean()) ** 2).sum())
     slope = float(((x - x.mean()) * (y - y.mean())).sum()) / spread
     intercept = float(y.mean() - slope * x.mean())
     if n < 3:
-        return Line(slope, math.nan, math.nan, math.nan, intercept, n, sizes)
+        return LearningCurve(slope, math.nan, math.nan, math.nan, intercept, n, sizes)
     residual = float(((y - intercept - slope * x) ** 2).sum())
     se = math.sqrt(residual / (n - 2) / spread)
     reach = se * float(stdtrit(n - 2, 0.975))
-    return Line(slope, se, slope - reach, slope + reach, intercept, n, sizes)
+    return LearningCurve(slope, se, slope - reach, slope + reach, intercept, n, sizes)
 
 
 def slopes(accuracies: pl.DataFrame, phenomena: Sequence[str] | None = None) -> pl.DataFrame:

@@ -11,9 +11,8 @@ from syntagm.answers import Surprisals
 from syntagm.models import names
 from syntagm.models.contract import LanguageModel
 from syntagm.runs.ledger import tolerance
-from syntagm.suite import Aggregate, Item, Region, Sentence, Suite
-from syntagm.suite import Prediction as Claim
-from syntagm.tasks.predictions.prediction import Prediction
+from syntagm.suite import Aggregate, Item, Prediction, Region, Sentence, Suite
+from syntagm.tasks.predictions.prediction import PredictionMeasure
 from syntagm.tasks.reading import Reading
 
 TEXT = "The dogs bark ."
@@ -79,7 +78,7 @@ def judged(text: str, tolerance: float = 1e-4, **bits: float) -> tuple[float, fl
     """The verdict on a formula over sentences of one token, with that many bits each."""
     answers = {name: answer([value], [0], name) for name, value in bits.items()}
     made = item(**{name: name for name in bits})
-    found = Prediction(Claim("0", formula.parse(text)), tolerance=tolerance).judge(made, answers, Reading())
+    found = PredictionMeasure(Prediction("0", formula.parse(text)), tolerance=tolerance).judge(made, answers, Reading())
     return found.value, found.margin, found.n
 
 
@@ -129,7 +128,9 @@ def test_infinite_bits_on_both_sides_are_undefined() -> None:
 def test_n_counts_the_tokens_of_each_text_once() -> None:
     assert judged("((1;%a%) < (1;%b%)) & ((1;%a%) < (1;%c%))", a=1.0, b=2.0, c=3.0)[2] == 3
     same = Item("1", {"a": SENTENCE, "b": SENTENCE})
-    found = Prediction(Claim("0", formula.parse("(1;%a%) < (1;%b%)"))).judge(same, {TEXT: answer()}, Reading())
+    found = PredictionMeasure(Prediction("0", formula.parse("(1;%a%) < (1;%b%)"))).judge(
+        same, {TEXT: answer()}, Reading()
+    )
     assert found.n == 6
     assert found.value == 0
     assert found.margin == 0
@@ -152,7 +153,7 @@ class Told(LanguageModel):
 
 
 SUITE = Suite(
-    "s", (item(a="a", b="b"), item(a="c", b="a")), (Claim("0", formula.parse("(1;%a%) < (1;%b%)")),)
+    "s", (item(a="a", b="b"), item(a="c", b="a")), (Prediction("0", formula.parse("(1;%a%) < (1;%b%)")),)
 )  # fmt: skip
 
 
@@ -189,7 +190,9 @@ def test_answers_of_the_cache_are_not_asked_again() -> None:
 
 def test_a_token_over_a_border_makes_the_item_undefined_with_a_reason() -> None:
     split = Item("7", {"a": Sentence("ab", (Region("1", 0, 1), Region("2", 1, 2))), "b": SENTENCE})
-    suite = Suite("s", (split,), (Claim("0", formula.parse("(1;%a%) < 5")), Claim("1", formula.parse("(*;%a%) < 5"))))
+    suite = Suite(
+        "s", (split,), (Prediction("0", formula.parse("(1;%a%) < 5")), Prediction("1", formula.parse("(*;%a%) < 5")))
+    )
     model = Told(**{"ab": 1.0, TEXT: 1.0})
     found = evaluate(suite, model)
     assert math.isnan(found.results[0].value)

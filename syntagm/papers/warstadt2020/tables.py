@@ -16,7 +16,7 @@ from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
 from syntagm.stats.suite_means import Key, Resampled
-from syntagm.views.learning_curve import Line
+from syntagm.views.learning_curve import LearningCurve
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
 # The part of a method that says over how many suites, which the table shows in a column.
@@ -226,7 +226,7 @@ def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
     rows = []
     for row in table.iter_rows(named=True):
         name = row["phenomenon"]
-        line = Line(*(row[key] for key in ("slope", "se", "low", "high", "intercept", "n", "sizes")))
+        line = LearningCurve(*(row[key] for key in ("slope", "se", "low", "high", "intercept", "n", "sizes")))
         reached = line.words_at(humans[name]) if name in humans else nan
         words_needed = "" if isnan(reached) else "never" if isinf(reached) else f"{reached:.1e}"
         published = (quoted.get(name, {}).get("LSTM"), quoted.get(name, {}).get("TXL"))

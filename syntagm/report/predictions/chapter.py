@@ -14,7 +14,7 @@ from syntagm.report.numbers import Subject
 from syntagm.report.policy import embedded
 from syntagm.report.predictions import downloads as of_predictions
 from syntagm.report.predictions import example, figures, items, model_pairs, scores
-from syntagm.report.predictions.example import Line
+from syntagm.report.predictions.example import ExampleSentence
 from syntagm.report.predictions.items import Shown
 from syntagm.runs.store import Run
 from syntagm.views import regions
@@ -49,7 +49,7 @@ class Section:
     kind: str
     shown: Shown
     item: str
-    example: tuple[Line, ...]
+    example: tuple[ExampleSentence, ...]
     figure_data: Markup
     items_data: Markup
     embedded: dict[int, str]

@@ -8,7 +8,7 @@ from syntagm.export.scores import COLUMNS, score_row
 from syntagm.report.downloads import link
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.model_pairs import ModelPair
-from syntagm.report.predictions.scores import Line
+from syntagm.report.predictions.scores import ScoreRow
 from syntagm.runs.store import Run
 from syntagm.stats.paired import Comparison
 
@@ -18,7 +18,7 @@ COMPARISON_COLUMNS = (
 )
 
 
-def scores(columns: Sequence[Column[Run]], lines: Iterable[Line]) -> Markup:
+def scores(columns: Sequence[Column[Run]], lines: Iterable[ScoreRow]) -> Markup:
     """Return a link to every accuracy of every run and the scores of `lines`, with interval, chance and signature."""
     rows: list[tuple[object, ...]] = []
     over = list(lines)

@@ -18,7 +18,7 @@ _NAME = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ExampleSentence:
     """A condition with its sentence.
 
     Arguments:
@@ -31,7 +31,7 @@ class Line:
     pieces: tuple[tuple[str, bool], ...]
 
 
-def example(record: SuiteRecord, sentences: pl.DataFrame) -> tuple[str, tuple[Line, ...]]:
+def example(record: SuiteRecord, sentences: pl.DataFrame) -> tuple[str, tuple[ExampleSentence, ...]]:
     """Return the id of the first item and its sentences; "" and () if the suite has no items.
 
     Arguments:
@@ -42,10 +42,10 @@ def example(record: SuiteRecord, sentences: pl.DataFrame) -> tuple[str, tuple[Li
     item = sentences["item"][0]
     regions = _by_condition(record)
     starred = record.tags.get(UNGRAMMATICAL, "bad").split()
-    lines: dict[str, Line] = {}
+    lines: dict[str, ExampleSentence] = {}
     for row in sentences.head(4 * max(1, len(record.conditions))).filter(pl.col("item") == item).iter_rows(named=True):
         name = row["condition"]
-        lines.setdefault(name, Line(name, name in starred, _pieces(row, regions.get(name, set()))))
+        lines.setdefault(name, ExampleSentence(name, name in starred, _pieces(row, regions.get(name, set()))))
     return str(item), tuple(lines.values())
 
 

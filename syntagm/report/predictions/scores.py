@@ -15,7 +15,7 @@ Suites = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScoreRow:
     """A row of a table of scores.
 
     Arguments:
@@ -70,7 +70,7 @@ def judged(columns: Sequence[Column[Run]]) -> bool:
     return kinds <= {Kind.VERDICT}
 
 
-def overall(columns: Sequence[Column[Run]]) -> list[Line]:
+def overall(columns: Sequence[Column[Run]]) -> list[ScoreRow]:
     """Return the scores over all suites: by first prediction, by all, and by each measure that several suites have."""
     records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
     named = [name for record in records for name in record.predictions]
@@ -88,10 +88,12 @@ def overall(columns: Sequence[Column[Run]]) -> list[Line]:
     ]
 
 
-def _line(label: str, over: Sequence[Suites], columns: Sequence[Column[Run]], cells: Sequence[Estimate | None]) -> Line:
+def _line(
+    label: str, over: Sequence[Suites], columns: Sequence[Column[Run]], cells: Sequence[Estimate | None]
+) -> ScoreRow:
     chances = {estimates.chance_of(column.run, cell) for column, cell in zip(columns, cells, strict=True) if cell}
     different = unknown("no chance level: the models ran on different suites")
-    return Line(label, tuple(over), tuple(cells), chances.pop() if len(chances) == 1 else different)
+    return ScoreRow(label, tuple(over), tuple(cells), chances.pop() if len(chances) == 1 else different)
 
 
 def _over(column: Column[Run], rule: str, tag: str = "", label: str = "") -> Suites:
@@ -100,7 +102,7 @@ def _over(column: Column[Run], rule: str, tag: str = "", label: str = "") -> Sui
     return frozenset((suite.name, suite.hash) for suite in taken if not tag or suite.tags.get(tag) == label)
 
 
-def groups(columns: Sequence[Column[Run]]) -> dict[str, list[Line]]:
+def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
     """Return, for each tag that suites have, the scores by first prediction over the suites of each of its values."""
     by_tag = {}
     for tag in estimates.TAGS:

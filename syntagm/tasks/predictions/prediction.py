@@ -23,7 +23,7 @@ from syntagm.tasks.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction(Measure):
+class PredictionMeasure(Measure):
     """A prediction as a measure.
 
     Arguments:

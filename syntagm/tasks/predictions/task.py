@@ -13,7 +13,7 @@ from syntagm.suite import Suite
 from syntagm.tasks import items
 from syntagm.tasks.align import Rule
 from syntagm.tasks.items import Slice
-from syntagm.tasks.predictions.prediction import Prediction
+from syntagm.tasks.predictions.prediction import PredictionMeasure
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.slices import slices
 from syntagm.tasks.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, suite_record
@@ -66,7 +66,7 @@ class Predictions(Task[Slice]):
         """Yield each unit with its items and the predictions to compute."""
         skipped = skipped_predictions(suite, model)
         measures = [
-            Prediction(prediction, options["tolerance"])
+            PredictionMeasure(prediction, options["tolerance"])
             for prediction in suite.predictions
             if prediction.name not in skipped
         ]

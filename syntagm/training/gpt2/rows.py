@@ -39,7 +39,7 @@ class Rows(Sequence[Batch]):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ClozeLine:
     """A cloze line, of which only the last word is a target.
 
     Arguments:
@@ -60,7 +60,7 @@ class Lines(Sequence[Batch]):
         places: the indices of the lines of each batch, shape (batches, lines per step).
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[ClozeLine]
     places: NDArray[np.int64]
 
     def __len__(self) -> int:

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 from syntagm.errors import InputError
 from syntagm.training.corpora import corpus
-from syntagm.training.gpt2.rows import Line
+from syntagm.training.gpt2.rows import ClozeLine
 
 # The start and the end of each sentence.
 SYMBOL = "<|endoftext|>"
@@ -40,7 +40,7 @@ def plain(texts: Iterable[str]) -> Iterator[str]:
         yield text
 
 
-def cloze(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) -> list[Line]:
+def cloze(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) -> list[ClozeLine]:
     """Encode cloze lines, each with the index of its last word."""
     lines = []
     for portion in corpus.portions(plain(texts), 4096):
@@ -51,7 +51,7 @@ def cloze(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) 
                 raise InputError(
                     f"cloze line {text[:60]!r}", f"{len(encoding.ids):,} tokens", f"at most {window:,}, the window"
                 )
-            lines.append(Line(np.array([symbol, *encoding.ids], np.int32), before + 1))
+            lines.append(ClozeLine(np.array([symbol, *encoding.ids], np.int32), before + 1))
     return lines
 
 

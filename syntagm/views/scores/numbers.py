@@ -9,7 +9,8 @@ from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
-from syntagm.stats import score
+from syntagm.stats import bootstrap, score
+from syntagm.stats.bootstrap import Resampling
 from syntagm.stats.chance import chance
 from syntagm.stats.chance.chance import Chance
 from syntagm.tasks.task import SuiteRecord
@@ -17,16 +18,23 @@ from syntagm.tasks.task import SuiteRecord
 TAGS = ("circuit", "phenomenon", "field")
 
 
-def estimates(run: Run) -> list[Estimate]:
+def estimates(run: Run, draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED) -> list[Estimate]:
     """Compute all accuracies, the score over all suites, and the score of each circuit, phenomenon and field.
 
     The groups of the estimates differ: that of an accuracy has a suite and a measure, that of a score over suites has a
     rule, and that of a score over the suites with one value of a tag has a rule and a label.
+
+    Arguments:
+        draws: the number of bootstrap samples.
+        seed: of the bootstrap; tables and the report have the intervals of seed 1 and 10,000 draws.
+
+    Raises:
+        UsageError: fewer than 100 draws, or a negative seed.
     """
-    results = run.results()
-    computed = [*score.accuracy(results, run.tolerance), *_scores(run, results, "first", "")]
+    results, resampling = run.results(), Resampling(draws, seed)
+    computed = [*score.accuracy(results, run.tolerance, resampling), *_scores(run, results, "first", "", resampling)]
     for tag in TAGS:
-        computed += _scores(run, results, "first", tag)
+        computed += _scores(run, results, "first", tag, resampling)
     return computed
 
 
@@ -121,6 +129,8 @@ def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
     return {suite.name: suite.predictions_for(rule) for suite in run.suites}
 
 
-def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:
+def _scores(
+    run: Run, results: pl.DataFrame, rule: str, tag: str, resampling: Resampling = bootstrap.DEFAULT
+) -> list[Estimate]:
     labels = {suite.name: suite.tags[tag] for suite in run.suites if tag in suite.tags} if tag else None
-    return score.score(results, predictions(run, rule), run.tolerance, rule, tag, labels)
+    return score.score(results, predictions(run, rule), run.tolerance, rule, tag, labels, resampling)
