@@ -59,7 +59,7 @@ def test_names_that_syntaxgym_replaces_by_numbers_are_a_loss(
     assert main(["convert", "hu2020/number_prep", str(tmp_path / "out.json")]) == 2
     # The sentences are the same; what stands in the file are regions 1, 2, 3 ... and the prediction 0.
     assert capsys.readouterr().err.endswith(
-        "lose this:\n  predictions paper\n  the conditions, or regions and their names\n"
+        "without the following:\n  predictions paper\n  the conditions, or regions and their names\n"
     )
     assert list(tmp_path.iterdir()) == []
 
