@@ -58,7 +58,7 @@ _add("models/unigram", f"train ngram {_TEXTS} --order 1 --discount-fallback --un
 _add(
     "models/trigram",
     f"train ngram {_TEXTS} --order 3 --prune 0 0 1 --lmplz-compatible no --unknown single --tokens blanks"
-    " --discount-fallback -o {{out}}",
+    " --discount-fallback -o {out}",
     quick=True,
 )
 _add(

@@ -173,12 +173,12 @@ def test_the_command(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     with (out / "table2.csv").open() as file:
         assert [row["n"] for row in csv.DictReader(file)] == ["1"] * 8
     assert (out / "table1.md").read_text() in shown.out
-    assert "Items were drawn" in shown.out
+    assert "Items were sampled" in shown.out
 
     assert main(line) == 0
     again = capsys.readouterr()
     assert again.out == shown.out
-    assert "192 of them done before" in again.err
+    assert "192 of them finished before" in again.err
 
     assert main(["reproduce", "marvin2018", "--from-run", str(out / "run"), "-o", str(tmp_path / "second")]) == 0
     for name in [f"table{number}.{kind}" for number in (1, 2) for kind in ("csv", "md", "tex")]:

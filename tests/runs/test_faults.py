@@ -289,7 +289,7 @@ def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
     finished = len(open_run(tmp_path / "run").results())
     assert 0 < finished < 7200
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert f"{2 * finished:,} of them done before" in done.stderr
+    assert f"{2 * finished:,} of them finished before" in done.stderr
     assert open_run(tmp_path / "run").results().height == 7200
 
 
