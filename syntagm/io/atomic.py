@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import secrets
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -28,10 +29,11 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
         # A rename would replace a device such as /dev/null by a file.
         raise RunError(str(path), "is not a regular file", "the name of a file", "Choose another name.")
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    # Processes in two containers may have the same number, so the number alone names no file of its own.
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     size = 0
     try:
-        with open(temporary, "wb") as file:
+        with open(temporary, "xb") as file:
             for part in parts:
                 size += len(part)
                 file.write(part)

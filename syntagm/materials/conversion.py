@@ -28,10 +28,12 @@ def write_suites(suites: Iterable[Suite], path: str | Path, format: str = "", *,
         UsageError: there is no such format, or no format has this ending.
         RunError: the file can't be written.
 
+    >>> from tempfile import TemporaryDirectory
     >>> from syntagm.materials.suite_files import make, read_suites
-    >>> write_suites(make("marvin2018/simple_agrmt", n=3), "pairs.tsv")
+    >>> with TemporaryDirectory() as folder:
+    ...     write_suites(make("marvin2018/simple_agrmt", n=3), f"{folder}/pairs.tsv")
+    ...     write_suites(read_suites("hu2020/mvrr"), f"{folder}/mvrr.json", lossy=True)  # SyntaxGym numbers its regions
     []
-    >>> write_suites(read_suites("hu2020/mvrr"), "mvrr.json", lossy=True)  # SyntaxGym numbers its regions
     ['predictions paper', 'the conditions, or regions and their names']
     """
     return convert(list(suites), Path(path), formats_for(Path(path), format), lossy)

@@ -29,7 +29,9 @@ from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 # The temporary files that a killed run leaves behind. No other file in the folder is deleted.
-_TEMPORARY = re.compile(r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+\.tmp")
+_TEMPORARY = re.compile(
+    r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+(-[0-9a-f]+)?\.tmp"
+)
 
 
 def tolerance(model: LanguageModel) -> float:
