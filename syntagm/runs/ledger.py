@@ -28,6 +28,7 @@ from syntagm.runs.store import FORMAT, Run, open_run, read_ledger, read_record, 
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
+_RESULTS = ("results.csv", "results.parquet")
 # The temporary files that a killed run leaves behind. No other file in the folder is deleted.
 _TEMPORARY = re.compile(
     r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+(-[0-9a-f]+)?\.tmp"
@@ -100,8 +101,15 @@ class Ledger:
         missing = [unit for unit in plan.units if unit.name not in finished]
         total = sum(unit.size for unit in plan.units)
         progress.planned(total, total - sum(unit.size for unit in missing), len(plan.suites))
-        written = all((self._folder / name).is_file() for name in ("results.csv", "results.parquet"))
-        self._complete = not missing and new["status"] == "done" and written
+        finished_before = not missing and new["status"] == "done"
+        recorded = new.get("results", {})
+        changed = [name for name in _RESULTS if _hash_of(self._folder / name) != recorded.get(name)]
+        # Runs of earlier versions recorded no hashes: their results are written again, which changes nothing.
+        for name in changed if finished_before and recorded else ():
+            progress.warned(
+                f"{self._folder}: {name} is damaged, edited or missing; it is written again from the shards"
+            )
+        self._complete = finished_before and not changed
         return missing
 
     def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
@@ -134,7 +142,17 @@ class Ledger:
         atomic.write_parts(self._folder / "results.csv", _lines(run))
         atomic.write(self._folder / "results.parquet", _parquet(run.results()))
         finished = datetime.now(UTC).isoformat(timespec="seconds")
-        _write_record(self._folder, {**self._record, "status": "done", "finished": finished})
+        results = {name: _hash_of(self._folder / name) for name in _RESULTS}
+        _write_record(self._folder, {**self._record, "status": "done", "finished": finished, "results": results})
+
+
+def _hash_of(path: Path) -> str:
+    """Return the SHA-256 of a file; "" if it can't be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:

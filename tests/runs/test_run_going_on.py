@@ -5,6 +5,7 @@ import errno
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from models_for_tests import byte_level, transformer
@@ -106,3 +107,31 @@ def test_a_file_system_without_locks_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("fcntl.flock", refuse)
     with pytest.raises(RunError, match=r"lock: can't be written \(No locks available\)"):
         toy_run(tmp_path, agreement())
+
+
+@pytest.mark.parametrize("name", ["results.csv", "results.parquet"])
+@pytest.mark.parametrize("change", ["flip", "cut", "delete"])
+def test_changed_results_are_written_again(tmp_path: Path, name: str, change: str) -> None:
+    class Heard(Progress):
+        warnings: ClassVar[list[str]] = []
+
+        def warned(self, message: str) -> None:
+            self.warnings.append(message)
+
+    run(load("toy"), [agreement()], tmp_path)
+    file = tmp_path / name
+    content = file.read_bytes()
+    heard = Heard()
+    heard.warnings.clear()
+    run(load("toy"), [agreement()], tmp_path, progress=heard)
+    assert heard.warnings == []
+    if change == "delete":
+        file.unlink()
+    else:
+        middle = len(content) // 2
+        flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+        file.write_bytes(flipped if change == "flip" else content[:middle])
+    run(load("toy"), [agreement()], tmp_path, progress=heard)
+    assert file.read_bytes() == content
+    [warning] = heard.warnings
+    assert f"{name} is damaged, edited or missing" in warning
