@@ -258,7 +258,7 @@ class _Parser:
     def group(self, opening: str, start: int) -> _Operand:
         if _ALMOST_REGION.match(self.text, start):
             self.fail(
-                start, "a region that can't be read", "(number;%condition%)",
+                start, "a region that can't be read", "(region;%condition%), the region by name or number",
                 "Names may have letters, digits, _ - and . only, and there is nothing between ; and %.",
             )  # fmt: skip
         self.depth += 1

@@ -3,6 +3,7 @@
 python -m tools.map
 """
 
+import argparse
 import ast
 from pathlib import Path
 from textwrap import wrap
@@ -46,4 +47,5 @@ def page() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     PAGE.write_text(page(), encoding="utf-8")

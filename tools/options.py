@@ -5,6 +5,7 @@ python -m tools.options
 A generated part stands between two comments on lines of their own. The text around it is written by hand.
 """
 
+import argparse
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -144,5 +145,6 @@ def renewed(page: Path, text: str) -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for path in PAGES:
         path.write_text(renewed(path, path.read_text(encoding="utf-8")), encoding="utf-8")

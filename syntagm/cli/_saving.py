@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli._files import spare_set
+from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
@@ -29,6 +30,10 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
     """
     from syntagm.drawing.save import endings
 
+    for format, ending in view.FORMATS.items():
+        if stem.name.endswith(f".{ending}"):
+            cure = f"The formats add their endings: -o {stem.name.removesuffix(f'.{ending}')} --format {format}."
+            raise UsageError(f"-o {stem}", "a name with an ending", "one without", cure)
     chosen = endings(view.FORMATS, formats)
     spare_set(stem, list(chosen.values()), view.to_frame().columns, force)
     stem.parent.mkdir(parents=True, exist_ok=True)

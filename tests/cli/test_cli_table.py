@@ -182,3 +182,13 @@ def test_other_commands_spare_files_too(command: str, runs: list[str], tmp_path:
         assert main([*words, "-o", str(ours)]) == 0
     assert main([*words, "-o", str(mine), "--force"]) == 0
     assert mine.read_text() == ours.read_text() != "notes of mine"
+
+
+@pytest.mark.parametrize(("kind", "name", "format"), [("table", "x.tex", "latex"), ("figure", "x.svg", "svg")])
+def test_a_stem_with_an_ending_is_refused(
+    kind: str, name: str, format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toy_run(tmp_path / "run", agreement())
+    assert main([kind, "scores", str(tmp_path / "run"), "-o", str(tmp_path / name)]) == 2
+    assert f"-o x --format {format}" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
