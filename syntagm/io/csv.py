@@ -93,7 +93,7 @@ def under(header: Sequence[str], content: str, path: Path) -> Iterator[tuple[int
     """Read the rows of a table that must have exactly this header.
 
     Raises:
-        InputError: the header differs, a row has another length than the header, or as for `rows`.
+        InputError: the header differs, a row and the header differ in length, or as for `rows`.
     """
     remaining = rows(content, path)
     line, names = next(remaining, (1, []))
@@ -116,7 +116,7 @@ def records(
         limit: largest number of cells; None for any number.
 
     Raises:
-        InputError: a column is missing or repeated, a row has another length than the header, or as for `rows`.
+        InputError: a column is missing or repeated, a row and the header differ in length, or as for `rows`.
     """
     remaining = rows(content, path, limit=limit)
     line, names = next(remaining, (1, []))

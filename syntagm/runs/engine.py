@@ -145,7 +145,7 @@ def _score_portion(
 
 
 def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
-    """Yield the suites after a check of each.
+    """Check each suite, then yield it.
 
     Raises:
         InputError: `syntagm check` finds an error in a suite.

@@ -275,7 +275,7 @@ def method_over_suites(suites: int, resampling: Resampling = DEFAULT) -> str:
 
 
 def remark(method: str, sizes: Mapping[str, int]) -> str:
-    """Add to the name of a method a remark on suites with fewer than two items, if there are any.
+    """Append a remark to a method's name if any suite has fewer than two items.
 
     Arguments:
         method: the name of the method.

@@ -109,6 +109,6 @@ def _refuse_unmeasurable(suite: str, item: Item, measures: Sequence[Measure]) ->
             raise UsageError(f"measure {measure}", f"no {error} in item {item.id} of {suite}", expected) from None
         if unknown := texts - sentences:
             raise UsageError(
-                f"measure {measure}", f"asks for a text that is no sentence of item {item.id} of {suite}: {unknown.pop()!r}",
+                f"measure {measure}", f"asks for a text that is not a sentence of item {item.id} of {suite}: {unknown.pop()!r}",
                 "sentences of the item",
             )  # fmt: skip

@@ -68,7 +68,7 @@ class Trainable(Generic[S]):
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """The options of its settings."""
+        """The training options, derived from the settings class."""
         return options(self.settings)
 
     @property

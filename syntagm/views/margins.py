@@ -42,7 +42,8 @@ def draw_figure(
     models = having(runs, name)
     known = predictions(models[0][1])[name]
     if (measure or not known) and measure not in known:
-        raise UsageError("measure=", repr(measure) if known else "no predictions", "one of " + ", ".join(known))
+        expected = "one of " + ", ".join(known) if known else "a suite with predictions"
+        raise UsageError("measure=", repr(measure) if known else "no predictions", expected)
     chosen = measure or known[0]
     results = [run.results(name) for _, run in models]
     _refuse_shares(pl.concat(results), chosen, known)

@@ -75,7 +75,7 @@ def _paired(group: Group, run: Run, row: str, suites: Sequence[str]) -> Estimate
 
 
 def signatures(runs: Sequence[tuple[str, Run]], measure: str = "equal_weight") -> list[str]:
-    """Return notes with the signature of each run, and with the runs that are not finished."""
+    """Return notes that give each run's signature and list the unfinished runs."""
     notes = []
     for name, run in runs:
         suite = run.suites[0]

@@ -61,7 +61,7 @@ class Factor:
 
 
 def products(groupings: Sequence[Grouping], further: Numbers, weights: Numbers | None = None) -> Products:
-    """Compute the weighted products of all columns.
+    """Compute the weighted cross-products of all columns.
 
     Arguments:
         further: columns F besides the random effects. Shape (rows, columns).

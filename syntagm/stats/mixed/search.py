@@ -33,7 +33,7 @@ class Minimum:
         place: the parameters at the minimum.
         value: the smallest deviance.
         slope: the largest absolute derivative there.
-        reached: the deviance at the end of each start, in order.
+        reached: the final deviance from each starting point, in order.
         hessian: the second derivatives there. Shape (parameters, parameters).
     """
 
