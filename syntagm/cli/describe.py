@@ -61,5 +61,5 @@ def _refuse_source(output: Path, files: Sequence[str]) -> None:
 def _refuse_ending(output: Path) -> None:
     """Refuse a name under which a browser would run what stands in the texts of suites."""
     if output.suffix.lower() not in ("", ".md", ".markdown", ".txt"):
-        cure = f"Write {output.stem}.md: a browser could run the texts of suites under another name."
+        cure = f"Write {output.stem}.md; with another extension, a browser could execute text from the suites."
         raise UsageError(f"-o {output}", f"the ending {output.suffix}", "a Markdown file", cure)

@@ -2,10 +2,10 @@
 
 A format is a module with these names:
 
-*   `claims(path, head) -> bool` says whether a file has the format, by its name and its beginning.
+*   `claims(path, head) -> bool` says whether a file has the format, judging by its name and its first characters.
 *   `read(path, *, option="default", ...) -> Iterator[Suite]` reads a file. Its keyword arguments are the options.
-*   `ENDINGS` are the endings of the files to look for in a folder.
-*   `write(suites, path)` writes a file, and `WRITES` are the endings of the files, the most typical one first. Both are
+*   `ENDINGS` lists the file extensions to look for in a folder.
+*   `write(suites, path)` writes a file, and `WRITES` lists their extensions, the most typical first. Both are
     optional.
 *   `HOLDS_PREDICTIONS = False` says that the written files lack the predictions.
 

@@ -15,7 +15,7 @@ RESERVED = ("json:", "region.")
 
 
 def strip(original: Any, rebuilt: Any) -> Any:
-    """Return the skeleton of `original`; None if `rebuilt` is the same, including the order of keys.
+    """Replace the parts of `original` that `rebuilt` reproduces by None, with the order of keys taken into account.
 
     >>> strip({"b": 1, "a": {"x": 1}}, {"a": {"x": 1}})
     {'b': 1, 'a': None}

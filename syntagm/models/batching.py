@@ -40,7 +40,7 @@ def once(
 def in_batches(
     size: int, answer: Callable[[list[Key]], list[Fill]]
 ) -> Callable[[Iterator[Key]], tuple[list[Key], list[Fill]]]:
-    """Adapt a function that answers a list of up to `size` keys for use with `once`."""
+    """Wrap a function that answers up to `size` keys at a time, so that `once` can call it."""
 
     def next_batch(keys: Iterator[Key]) -> tuple[list[Key], list[Fill]]:
         batch = list(islice(keys, size))

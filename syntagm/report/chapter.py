@@ -48,8 +48,8 @@ class Chapter(ABC):
 
         Arguments:
             page: what `page` returned.
-            render: makes a page of the template variables of a version.
-            ceiling: the most bytes that the page may have.
+            render: renders a page from the template variables of a version.
+            ceiling: the maximum size of the page in bytes.
         """
 
     @abstractmethod

@@ -165,7 +165,7 @@ def _substitute(piece: Piece, name: str, settings: Settings, place: str) -> Piec
     if piece.variable:
         return Piece(piece.glued, literal=value)
     if piece.how == "!" and len(values) != 2:
-        cure = f"Write a pattern for each, with a variable of two values, or {{{piece.slot}.${name}}}."
+        cure = f"Write one pattern per value, use a variable with two values, or write {{{piece.slot}.${name}}}."
         raise InputError(
             place,
             f"{{{piece.slot}.!{name}}}, but {name} has {len(values)} value{'' if len(values) == 1 else 's'}",

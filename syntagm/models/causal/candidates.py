@@ -82,7 +82,7 @@ class Speller:
         return single
 
     def _anchor(self, left: str) -> str | None:
-        """Return the placeholder for `left` in tokenising the candidates separately; None if that is impossible."""
+        """Return the text that replaces `left` when candidates are tokenised separately from it; None if they can't be."""
         if not self._separately or (left and not _BEFORE_SPACE.search(left)):
             return None
         return _ANCHOR if left else ""

@@ -165,7 +165,7 @@ def _answer(path: str, line: int, sentence: list[tuple[int, str, float, bool]]) 
     # Tokens that share characters have the same start; only the last of them shows the characters.
     if not (np.array(starts) == expected).all():
         raise ModelError(
-            f"recorded:{path}, line {line}", f"starts {list(starts)} of {text!r}", f"{expected.tolist()}",
-            "White space belongs to the token after it.",
+            f"recorded:{path}, line {line}", f"token starts {list(starts)} in {text!r}", f"{expected.tolist()}",
+            "White space belongs to the token that follows it.",
         )  # fmt: skip
     return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(in_vocabulary, bool))

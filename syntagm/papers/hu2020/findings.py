@@ -1,4 +1,4 @@
-"""The data behind the claims of Hu et al. 2020: the raw data as they prepare them, and the means in their figures."""
+"""Data behind the claims of Hu et al. 2020: the raw results, prepared as in the paper, and the means in its figures."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

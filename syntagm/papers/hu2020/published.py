@@ -79,7 +79,7 @@ def suite_sets(raw: Raw, ngram: str) -> Table:
 
 
 def table4(study: Study) -> Table:
-    """Make Table 4: perplexities and the printed ones."""
+    """Make Table 4: computed perplexities beside the printed ones."""
     printed = cited("hu2020")["table4"]
     ppl = pl.col("perplexity")
     keys = ["model", "corpus"]

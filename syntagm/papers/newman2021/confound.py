@@ -44,9 +44,9 @@ def tags(run: Run) -> tuple[Mapping[str, Mapping[str, str]], str]:
 
 
 def lemmas(run: Run, label: str = "") -> tuple[pl.DataFrame, str]:
-    """Return the scored lemmas of a run, a row each, and a note about their tags.
+    """Return the scored lemmas of a run, one row each, and a note about their tags.
 
-    A row has the lemma's sums over the contexts of a label, or balanced over all labels, and its tags.
+    Each row gives a lemma's tags and its sums, over the contexts of one label or balanced over all labels.
     """
     scored = kept.lemmas(run)
     of_label = lemma_groups.by_lemma(scored.filter(pl.col("label") == label))

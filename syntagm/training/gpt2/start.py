@@ -21,11 +21,11 @@ def load_checkpoint(start: str, config: Any) -> Any:
     except (OSError, ValueError, SafetensorError) as error:
         found = str(error).splitlines()[0]
         raise ModelError(
-            f"start {start}", found, "the folder or name of a GPT-2 model in safetensors format"
+            f"--init-from {start}", found, "the folder or name of a GPT-2 model in safetensors format"
         ) from error
     for name in ("n_layer", "n_embd", "n_head", "n_positions", "vocab_size"):
         if (actual := getattr(loaded.config, name)) != (expected := getattr(config, name)):
-            raise ModelError(f"start {start}", f"{name} = {actual}", f"{expected}, as in the settings")
+            raise ModelError(f"--init-from {start}", f"{name} = {actual}", f"{expected}, as in the settings")
     return loaded
 
 

@@ -105,7 +105,7 @@ class Gpt2(Learner):
         sizes = [len(line.ids) for line in self.cloze]
         lines = Lines(self.cloze, lengths.batches(sizes, self.text.lines, rank, world, generator))
         if not len(lines):
-            expected = f"at least {self.text.lines * world:,}, one step of all processes"
+            expected = f"at least {self.text.lines * world:,}, enough for one step on every process"
             cure = "Add cloze lines, or use fewer per step (--lines)."
             raise InputError("cloze lines", f"{len(sizes):,}", expected, cure)
         return Mixed(stream, lines, generator.permutation(len(stream) + len(lines)))
