@@ -265,3 +265,37 @@ def test_a_folder_has_one_name_in_every_type(tmp_path: Path) -> None:
     assert one.fingerprint != other.fingerprint
     path = tmp_path / "here" / "model.safetensors"
     assert one.name.partition("?")[0].endswith(f"here@{hash_folder(path.parent)[:8]}")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("weights.bin", "A pickle can run any code|arbitrary code"),
+        ("../elsewhere/model.safetensors", "a file in the same folder"),
+        ("/etc/passwd", "a file in the same folder"),
+        ("..", "a file in the same folder"),
+    ],
+)
+def test_an_index_names_no_pickle_and_no_file_elsewhere(folder: Path, name: str, message: str) -> None:
+    """Nothing is unpickled: the pickle here would write a file."""
+    mark = folder.parent / "unpickled"
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    save_file(weights, folder / "model-00001-of-00001.safetensors", {"format": "pt"})
+
+    class Writes:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return Path.touch, (mark,)
+
+    torch.save({"a": Writes()}, folder / "weights.bin")
+    (folder.parent / "elsewhere").mkdir()
+    save_file(weights, folder.parent / "elsewhere" / "model.safetensors", {"format": "pt"})
+    index = {"metadata": {}, "weight_map": dict.fromkeys(weights, name)}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    refused(folder, message)
+    assert not mark.exists()
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": [name]}))
+    refused(folder, "no weight_map of file names")
+    index["weight_map"] = dict.fromkeys(weights, "model-00001-of-00001.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    names.load(f"causal:{folder}")
