@@ -131,6 +131,11 @@ class Estimate:
     ties: int = 0
     undefined: int = 0
 
+    @property
+    def numbers(self) -> tuple[float, float, float, int, int, int]:
+        """Value, low, high, n, ties, undefined: the order of tables."""
+        return self.value, self.low, self.high, self.n, self.ties, self.undefined
+
     def _repr_html_(self) -> str:
         number = f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n={self.n}"
         return f"<p>{escape(repr(self.group))}: <b>{number}</b> <small>{escape(self.method)}</small></p>"

@@ -142,3 +142,14 @@ def test_a_folder_without_a_seal(tmp_path: Path) -> None:
         seal.verify(tmp_path, RunError)
     (tmp_path / "later.json").write_bytes(b"{}")
     assert seal.verify(tmp_path, RunError)
+
+
+def test_a_model_without_a_folder_has_nothing_to_do_with_the_folder_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    seal.renew(tmp_path)
+    assert "seal renewed" not in load("toy").record
+    (tmp_path / seal.FILE).write_text("no JSON")
+    load("toy")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from syntagm import registry
-from syntagm.drawing.text import shown
+from syntagm.drawing.text import shown_lines
 from syntagm.errors import Interrupted, SyntagmError
 
 # Tables and matrices are small here, so threads would cost more time than they save. The threads of torch are not touched.
@@ -41,8 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except SyntagmError as error:
         # A message may quote a file, whose control characters must not reach the terminal.
-        message = "\n".join(map(shown, str(error).split("\n")))
-        print(f"syntagm: {message}", file=sys.stderr)
+        print(f"syntagm: {shown_lines(str(error))}", file=sys.stderr)
         return FAILED
     except (Interrupted, KeyboardInterrupt):
         print("syntagm: interrupted; run the same command again to continue", file=sys.stderr)

@@ -18,6 +18,28 @@ if TYPE_CHECKING:
 _TEMPLATE_OPTIONS = ("n", "seed", "style")
 
 
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name the model, the suites and the run directory."""
+    add = parser.add_argument
+    _model.arguments(parser)
+    add(
+        "--suite",
+        metavar="SUITE",
+        nargs="+",
+        required=True,
+        action="extend",
+        help="files, folders, patterns, bundled collections",
+    )
+    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the run directory, new or unfinished")
+    add("-n", metavar="N", help="make N items of each suite, from templates and bundled collections")
+    add("--seed", metavar="S", help="random seed for the items that are made (1)")
+    add(
+        "--style",
+        choices=["natural", "published"],
+        help="natural: with a capital and a full stop; published: without (natural)",
+    )
+
+
 def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
     """Find suites by name, with -n, --seed and --style of the command line as their options.
 

@@ -30,10 +30,10 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
     """
     from syntagm.drawing.save import endings
 
-    for format, ending in view.FORMATS.items():
-        if stem.name.endswith(f".{ending}"):
-            cure = f"The formats add their endings: -o {stem.name.removesuffix(f'.{ending}')} --format {format}."
-            raise UsageError(f"-o {stem}", "a name with an ending", "one without", cure)
+    if format := view.format_of(stem):
+        bare = stem.name.removesuffix(f".{view.FORMATS[format]}")
+        cure = f"The formats add their endings: -o {bare} --format {format}."
+        raise UsageError(f"-o {stem}", "a name with an ending", "one without", cure)
     chosen = endings(view.FORMATS, formats)
     spare_set(stem, list(chosen.values()), view.to_frame().columns, force)
     stem.parent.mkdir(parents=True, exist_ok=True)

@@ -2,9 +2,9 @@
 
 from rich.text import Text
 
-from syntagm.drawing.text import shown
+from syntagm.drawing.text import shown_lines
 
 
 def plain(content: str, style: str = "") -> Text:
     """Return a text to print, without markup and without control characters but line breaks."""
-    return Text("\n".join(map(shown, content.split("\n"))), style=style)
+    return Text(shown_lines(content), style=style)

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _model
+from syntagm.cli import _evaluation
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,17 +43,8 @@ _SHOWN = ("tse", "equal_weight", "model_weight", "covered")
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
-    _model.arguments(parser)
-    add(
-        "--suite",
-        metavar="SUITE",
-        nargs="+",
-        required=True,
-        action="extend",
-        help="files, folders, patterns, bundled collections",
-    )
+    _evaluation.arguments(parser)
     add("--words", metavar="WORDS", required=True, help="a bundled word list, or FILE.csv[?faults=keep]")
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the run directory, new or unfinished")
     add(
         "--eligible",
         choices=["all", "single-token"],
@@ -75,13 +66,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             help=f"also compute the measures over the {sense} vocabulary entries with probability mass Q; "
             "`published`: the cut-offs of the paper",
         )
-    add("-n", metavar="N", help="make N items of each suite, from templates and bundled collections")
-    add("--seed", metavar="S", help="random seed for the items that are made (1)")
-    add(
-        "--style",
-        choices=["natural", "published"],
-        help="natural: with a capital and a full stop; published: without (natural)",
-    )
     add("--no-report", action="store_true", help="write no HTML report")
 
 

@@ -17,29 +17,13 @@ again after the end shows the results.
 import argparse
 from pathlib import Path
 
-from syntagm.cli import _model
+from syntagm.cli import _evaluation
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
-    _model.arguments(parser)
-    add(
-        "--suite",
-        metavar="SUITE",
-        nargs="+",
-        required=True,
-        action="extend",
-        help="files, folders, patterns, bundled collections",
-    )
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the run directory, new or unfinished")
-    add("-n", metavar="N", help="make N items of each suite, from templates and bundled collections")
-    add("--seed", metavar="S", help="random seed for the items that are made (1)")
-    add(
-        "--style",
-        choices=["natural", "published"],
-        help="natural: with a capital and a full stop; published: without (natural)",
-    )
+    _evaluation.arguments(parser)
     add(
         "--align",
         choices=["strict", "start"],

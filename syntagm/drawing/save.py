@@ -31,6 +31,10 @@ class Product(ABC):
     def content(self, format: str) -> bytes:
         """Return the content of the file in one of `FORMATS`."""
 
+    def format_of(self, path: Path) -> str:
+        """Return the format whose extension a path has; "" if it has none of them."""
+        return next((format for format, extension in self.FORMATS.items() if path.name.endswith(f".{extension}")), "")
+
     def to_pandas(self) -> Any:
         """Return the numbers as a pandas frame.
 
@@ -55,10 +59,9 @@ class Product(ABC):
             RunError: the folder can't be written.
         """
         path = Path(path)
-        for format, extension in () if formats else self.FORMATS.items():
-            if path.name.endswith(f".{extension}"):
-                atomic.write(path, self.content(format))
-                return [path]
+        if not formats and (format := self.format_of(path)):
+            atomic.write(path, self.content(format))
+            return [path]
         contents = {extension: self.content(format) for format, extension in endings(self.FORMATS, formats).items()}
         if "csv" not in self.FORMATS:
             frame = self.to_frame()

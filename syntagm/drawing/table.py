@@ -138,11 +138,4 @@ def _tex(text: str) -> str:
 
 def cells(estimate: Estimate) -> tuple[Cell, ...]:
     """Return an estimate as cells: value, low, high, n, ties, undefined; nan becomes an empty cell."""
-    return (
-        or_none(estimate.value),
-        or_none(estimate.low),
-        or_none(estimate.high),
-        estimate.n,
-        estimate.ties,
-        estimate.undefined,
-    )
+    return tuple(map(or_none, estimate.numbers))

@@ -16,6 +16,15 @@ def shown(text: str) -> str:
     return "".join(_visible(character) for character in " ".join(text.split("\n")))
 
 
+def shown_lines(text: str) -> str:
+    """Replace control characters as `shown` does, line by line.
+
+    >>> shown_lines("a\\x00b\\nc") == "a\\ufffdb\\nc"
+    True
+    """
+    return "\n".join(map(shown, text.split("\n")))
+
+
 def _visible(character: str) -> str:
     code = ord(character)
     if code in (0x85, 0x2028, 0x2029, 0x0B, 0x0C, 0x0D, 0x09):

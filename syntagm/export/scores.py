@@ -41,16 +41,7 @@ def _rows(run: Run) -> Iterator[Row]:
 def score_row(run: Run, estimate: Estimate) -> tuple[object, ...]:
     """Return the row, with the columns `COLUMNS`, of an estimate of `syntagm.views.scores.numbers`."""
     expected = estimates.chance_of(run, estimate)
-    numbers = (
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.n,
-        estimate.ties,
-        estimate.undefined,
-        expected.value,
-        expected.method,
-    )
+    numbers = (*estimate.numbers, expected.value, expected.method)
     return (estimate.group.model, *_about(estimate), *numbers, estimate.method, _signature(run, estimate))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, SyntagmError
-from syntagm.io import atomic
+from syntagm.io import atomic, hashing
 from syntagm.io.json import record
 
 FILE = "seal.json"
@@ -133,7 +133,6 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _hash(file: Path, refuse: type[SyntagmError]) -> str:
     try:
-        with file.open("rb") as content:
-            return hashlib.file_digest(content, "sha256").hexdigest()
+        return hashing.of_file(file)
     except OSError as error:
         raise refuse(str(file), f"can't be read ({error.strerror})", "a file that can be read") from error

@@ -94,6 +94,6 @@ def load(text: str, **options: str) -> LanguageModel:
     if doubled := sorted(name.options.keys() & options.keys()):
         raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")
     model = families.find(name.family).load(name.path, {**name.options, **options})
-    if renewals := seal.renewals(Path(name.path)):
+    if name.path and (renewals := seal.renewals(Path(name.path))):
         model.record = {**model.record, "seal renewed": renewals}
     return model

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from syntagm.drawing.text import shown
+from syntagm.drawing.text import shown_lines
 from syntagm.formula import Binary, Formula, Node
 from syntagm.report import markdown
 from syntagm.report.in_words import in_words
@@ -71,7 +71,7 @@ def page(title: str, suites: Iterable[Suite]) -> str:
             for entry in members:
                 blocks += _section(entry, shared)
     # Nothing that a terminal would obey, wherever in a suite it stood.
-    return "\n".join(shown(line) for line in "\n\n".join(blocks).split("\n")) + "\n"
+    return shown_lines("\n\n".join(blocks)) + "\n"
 
 
 def _groups(described: Sequence[Described], key: str) -> Iterator[tuple[str, list[Described]]]:

@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.errors import Interrupted, RunError
-from syntagm.io import atomic, csv, lock, record
+from syntagm.io import atomic, csv, hashing, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.store import FORMAT, Run, open_run, read_ledger, read_record, read_shard
@@ -102,15 +102,19 @@ class Ledger:
         total = sum(unit.size for unit in plan.units)
         progress.planned(total, total - sum(unit.size for unit in missing), len(plan.suites))
         finished_before = not missing and new["status"] == "done"
-        recorded = new.get("results", {})
+        self._complete = finished_before and not self._changed_results(progress)
+        return missing
+
+    def _changed_results(self, progress: Progress) -> list[str]:
+        """Return the files of results that are not those that were written, with a warning for each."""
+        recorded = self._record.get("results", {})
         changed = [name for name in _RESULTS if _hash_of(self._folder / name) != recorded.get(name)]
         # Runs of earlier versions recorded no hashes: their results are written again, which changes nothing.
-        for name in changed if finished_before and recorded else ():
+        for name in changed if recorded else ():
             progress.warned(
                 f"{self._folder}: {name} is damaged, edited or missing; it is written again from the shards"
             )
-        self._complete = finished_before and not changed
-        return missing
+        return changed
 
     def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
         """Write the tables of a unit, and then its line in the ledger."""
@@ -149,8 +153,7 @@ class Ledger:
 def _hash_of(path: Path) -> str:
     """Return the SHA-256 of a file; "" if it can't be read."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashing.of_file(path)
     except OSError:
         return ""
 

@@ -17,7 +17,7 @@ SCHEMA = {
     "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "suites": pl.Int64, "method": pl.String,
 }  # fmt: skip
 BINS, DRAWS = 10, 1000
-METHOD = f"bootstrap(suites, and items within them, {DRAWS}, seed {bootstrap.SEED})"
+METHOD = bootstrap.Resampling(DRAWS).method("suites, and items within them")
 
 Numbers = NDArray[np.float64]
 

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 from syntagm.errors import UsageError
 
 DRAWS, SEED = 10_000, 1
-METHOD = f"bootstrap(items, {DRAWS}, seed {SEED})"
 PERCENTILES = (2.5, 97.5)
 _FEW = 8
 _CHUNK = 1 << 20
@@ -281,9 +280,9 @@ def remark(method: str, sizes: Mapping[str, int]) -> str:
         method: the name of the method.
         sizes: suite -> number of defined items.
 
-    >>> remark(METHOD, {"agreement": 1})
+    >>> remark(DEFAULT.method(), {"agreement": 1})
     'bootstrap(items, 10000, seed 1); no interval: fewer than two items in agreement'
-    >>> remark(METHOD, {"agreement": 1, "licensing": 20})
+    >>> remark(DEFAULT.method(), {"agreement": 1, "licensing": 20})
     'bootstrap(items, 10000, seed 1); one item, so no spread: agreement'
     """
     few = [suite for suite, size in sizes.items() if size < 2]

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from syntagm.stats import bootstrap
-from syntagm.stats.bootstrap import DRAWS, SEED, Draws
+from syntagm.stats.bootstrap import DEFAULT, DRAWS, SEED, Draws
 
 FEW = 20
 NUMBERS = ("value", "low", "high", "n", "units", "method")
@@ -55,7 +55,7 @@ class Clustered:
         if self.clusters < 2:
             return "no interval: fewer than two clusters"
         few = f"; only {self.clusters} clusters" if self.clusters < FEW else ""
-        return f"bootstrap(clusters, then items, {DRAWS}, seed {SEED}){few}"
+        return f"{DEFAULT.method('clusters, then items')}{few}"
 
 
 def clustered(values: ArrayLike, clusters: Sequence[str], key: str) -> Clustered:
@@ -161,7 +161,7 @@ def _numbers(values: NDArray[np.float64], labels: Sequence[str], units: str, key
     sampled_means = resampled_means(values, labels, key) if has_clusters else bootstrap.resampled_means(values, key)
     low, high = bootstrap.interval(sampled_means)
     resampled = f"{units}, then rows" if has_clusters else "rows"
-    method = f"bootstrap({resampled}, {DRAWS}, seed {SEED})" if len(values) > 1 else "no interval: one row"
+    method = DEFAULT.method(resampled) if len(values) > 1 else "no interval: one row"
     return float(values.mean()), low, high, len(values), len(set(labels)), method
 
 

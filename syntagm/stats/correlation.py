@@ -18,7 +18,7 @@ SCHEMA = {
     "a": pl.String, "b": pl.String, "kind": pl.String, "r": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "n": pl.Int64, "method": pl.String,
 }  # fmt: skip
-METHOD = f"bootstrap(suites, {bootstrap.DRAWS}, seed {bootstrap.SEED})"
+METHOD = bootstrap.DEFAULT.method("suites")
 
 
 def correlations(accuracies: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:

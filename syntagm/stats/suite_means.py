@@ -122,9 +122,9 @@ def contrast(pairs: Sequence[tuple[Resampled, Resampled]], group: Group) -> Esti
 def _estimate(weighted: Sequence[tuple[float, Resampled]], group: Group, prefix: str) -> Estimate:
     suites = {member.sample.suite: member.sample for _, member in weighted}
     sizes = {name: len(sample.values) for name, sample in suites.items()}
-    method = bootstrap.METHOD if len(suites) == 1 else bootstrap.method_over_suites(len(suites))
+    method = bootstrap.DEFAULT.method() if len(suites) == 1 else bootstrap.method_over_suites(len(suites))
     if prefix:
-        method = f"{prefix}bootstrap(items within suites, {bootstrap.DRAWS}, seed {bootstrap.SEED})"
+        method = f"{prefix}{bootstrap.DEFAULT.method('items within suites')}"
     value = float(sum(weight * member.sample.value for weight, member in weighted))
     low, high = bootstrap.interval(_means(weighted, sizes))
     all_samples = suites.values()

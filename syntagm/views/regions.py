@@ -27,7 +27,7 @@ from syntagm.views.options import Suite
 
 # A figure needs fewer draws than a table: with 1,000, the ends of an interval vary by about 1/50 of its width.
 DRAWS = 1000
-METHOD = f"bootstrap(items, {DRAWS}, seed {bootstrap.SEED})"
+METHOD = bootstrap.Resampling(DRAWS).method()
 
 SCHEMA: dict[str, Any] = {
     "model": pl.String, "suite": pl.String, "condition": pl.String, "region": pl.String, "label": pl.String,

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.io import hashing
 from syntagm.io.json import record
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
@@ -36,8 +37,7 @@ def hash_folder(folder: Path) -> str:
     digest = hashlib.sha256()
     patterns = ("config.json", "tokenizer.json", "*.safetensors", *_PICKLES)
     for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
-        with open(path, "rb") as file:
-            digest.update(f"{path.name}|{hashlib.file_digest(file, 'sha256').hexdigest()}|".encode())
+        digest.update(f"{path.name}|{hashing.of_file(path)}|".encode())
     return digest.hexdigest()
 
 

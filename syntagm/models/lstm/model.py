@@ -172,14 +172,14 @@ def load(path: str, **options: str) -> Lstm:
     folder = Path(path)
     if not path or not folder.is_dir():
         raise ModelError(f"lstm:{path}", "no such folder", "a folder with " + ", ".join(_FILES))
-    if seal.verify(folder, ModelError) is None:
+    if (sealed := seal.verify(folder, ModelError)) is None:
         raise ModelError(f"lstm:{path}", "no seal.json", "a folder that `syntagm train lstm` finished")
     sizes = _read_sizes(folder / "model.json")
     words = vocabulary.read(folder / "vocabulary.txt")
     network = Network(len(words), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
     _fill(network, folder / "model.safetensors")
     network.to(device(chosen["device"]))
-    label = f"{folder.resolve().name}@{_hash(folder)[:8]}"
+    label = f"{folder.resolve().name}@{_hash(sealed['files'])[:8]}"
     return Lstm(network, words, sizes["tokens"], label, options)
 
 
@@ -223,8 +223,8 @@ def _digest(network: Network) -> str:
     return digest.hexdigest()
 
 
-def _hash(folder: Path) -> str:
+def _hash(hashes: Mapping[str, str]) -> str:
     digest = hashlib.sha256()
     for name in _FILES:
-        digest.update(f"{name}|{hashlib.sha256((folder / name).read_bytes()).hexdigest()}|".encode())
+        digest.update(f"{name}|{hashes[name]}|".encode())
     return digest.hexdigest()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
-from syntagm.io import atomic, seal
+from syntagm.io import atomic, hashing, seal
 from syntagm.io.json import record
 from syntagm.models.ngram.ngrams import START, Ngrams
 from syntagm.models.words import vocabulary
@@ -42,7 +42,7 @@ def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, tra
             "order": ngrams.order,
             "tokens": tokens,
             "ngrams": [len(values) for values in ngrams.probabilities],
-            "sha256": {name: _hash(new / name) for name in FILES},
+            "sha256": {name: hashing.of_file(new / name) for name in FILES},
         }
         atomic.write(new / "model.json", json.dumps(head, indent=1).encode() + b"\n")
         seal.write(new)
@@ -52,11 +52,6 @@ def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, tra
         raise atomic.refusal(folder, error, 0) from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
-
-
-def _hash(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _arrays(ngrams: Ngrams) -> dict[str, NDArray[Any]]:
@@ -112,14 +107,10 @@ def check(folder: Path) -> dict[str, Any]:
         ModelError: a file is missing, damaged, or from another training.
     """
     place, head = f"ngram:{folder}", _head(folder)
-    if seal.verify(folder, ModelError) is None:
+    if (sealed := seal.verify(folder, ModelError)) is None:
         raise ModelError(place, "no seal.json", "a folder that `syntagm train ngram` finished")
     for name in FILES:
-        try:
-            digest = _hash(folder / name)
-        except OSError as error:
-            raise ModelError(place, f"{name} can't be read ({error})", "a finished n-gram model") from error
-        if digest != head["sha256"][name]:
+        if sealed["files"].get(name) != head["sha256"][name]:
             raise ModelError(place, f"{name} is not the file that model.json names", "one model", "Train it again.")
     return head
 

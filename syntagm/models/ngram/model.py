@@ -7,11 +7,11 @@ Words that are not in the vocabulary are marked as unknown. The same word after 
 surprisal.
 """
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.io import hashing
 from syntagm.models.ngram import arpa_reader, folder, kenlm
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.family import FAMILY
@@ -67,7 +67,6 @@ def _tokenisation(chosen: Mapping[str, str], tokens: str) -> Tokenisation:
 
 def _hash(path: Path) -> str:
     try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashing.of_file(path)
     except OSError as error:
         raise ModelError(f"ngram:{path}", f"can't be read ({error.strerror or error})", "a readable file") from None

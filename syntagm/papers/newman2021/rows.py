@@ -69,7 +69,7 @@ def _paired(group: Group, run: Run, row: str, suites: Sequence[str]) -> Estimate
     table = contexts(run, suites)
     differences = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
     low, high = bootstrap.interval(bootstrap.column_means(differences[:, None], row)[:, 0])
-    method = bootstrap.remark(bootstrap.METHOD.replace("items", "contexts"), {row: len(differences)})
+    method = bootstrap.remark(bootstrap.DEFAULT.method("contexts"), {row: len(differences)})
     value = float(differences.mean()) if len(differences) else float("nan")
     return Estimate(group, value, low, high, len(differences), method, 0, len(table) - len(differences))
 

@@ -21,7 +21,7 @@ from syntagm.tasks.gaps import tables
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.views.gaps import kept
 
-METHOD = bootstrap.METHOD.replace("items", "contexts")
+METHOD = bootstrap.DEFAULT.method("contexts")
 
 
 def estimates(run: Run, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
@@ -90,5 +90,5 @@ def _tse(run: Run, group: Group, key: str, suites: Sequence[str]) -> Estimate:
     low, high = bootstrap.interval(bootstrap.resampled_means(values, key))
     ties = int((defined["margin"].abs() <= run.tolerance).sum())
     mean = float(values.mean()) if len(values) else np.nan
-    method = bootstrap.remark(bootstrap.METHOD, {key: len(values)})
+    method = bootstrap.remark(bootstrap.DEFAULT.method(), {key: len(values)})
     return Estimate(replace(group, measure="tse"), mean, low, high, len(values), method, ties, len(rows) - len(values))

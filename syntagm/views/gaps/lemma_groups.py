@@ -17,7 +17,7 @@ from syntagm.stats import bootstrap
 from syntagm.stats.paired import Comparison
 
 MEASURES = ("equal_weight", "model_weight")
-METHOD = bootstrap.METHOD.replace("items", "lemmas")
+METHOD = bootstrap.DEFAULT.method("lemmas")
 _Array = NDArray[np.float64]
 
 

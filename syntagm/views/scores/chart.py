@@ -78,17 +78,7 @@ def draw(
 
 def _row(estimate: Estimate, chance: float) -> tuple[object, ...]:
     names = (estimate.group.model, estimate.group.suite, estimate.group.measure)
-    return (
-        *names,
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.n,
-        estimate.ties,
-        estimate.undefined,
-        chance,
-        estimate.method,
-    )
+    return (*names, *estimate.numbers, chance, estimate.method)
 
 
 def _value(row: Mapping[str, object], model: str, suite: str) -> dict[str, object]:

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from syntagm.errors import RunError, UsageError
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, matching, score
-from syntagm.stats.bootstrap import SEED
+from syntagm.stats.bootstrap import Resampling
 from syntagm.views.options import Reader
 from syntagm.views.scores.numbers import chance_of_suite, predictions
 from syntagm.views.trajectory.places import Places, Point, places
 
 # Curves need fewer draws than a table: with 2,000, the ends of an interval vary by about 1/100 of its width.
 DRAWS = 2000
-METHOD = f"bootstrap(items within suites, {DRAWS}, seed {SEED}), the same draws at all places"
+METHOD = f"{Resampling(DRAWS).method('items within suites')}, the same draws at all places"
 _ITEM = ("item", "occurrence")
 
 
