@@ -101,6 +101,14 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
     return content
 
 
+def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
+    """Check the files of a folder against its seal, as `verify` does, and refuse a folder without a seal."""
+    if (content := verify(folder, refuse)) is None:
+        cure = f"If the files are right, `syntagm seal {folder}` seals them."
+        raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` finished", cure)
+    return content
+
+
 def renewals(folder: Path) -> list[str]:
     """Describe each renewal of a folder's seal: time and changed files. The folder must have been verified before."""
     if not (folder / FILE).is_file():

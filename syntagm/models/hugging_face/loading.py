@@ -38,11 +38,8 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
     dtype, pickle, code = _TYPES[chosen["dtype"]], chosen["allow_pickle"] == "yes", chosen["remote_code"] == "yes"
     if Path(name).is_dir():
         refuse_unsafe(Path(name), pickle, code, kind)
-        if seal.verify(Path(name), ModelError) is None and (Path(name) / "training.json").exists():
-            cure = "If the files are right, `syntagm seal` seals them."
-            raise ModelError(
-                f"{kind}:{path}", "training.json, but no seal.json", "both, as `syntagm train` writes", cure
-            )
+        trained_here = (Path(name) / "training.json").exists()
+        (seal.demand if trained_here else seal.verify)(Path(name), ModelError)
     elif name.startswith((".", "/", "~")):
         raise ModelError(f"{kind}:{path}", "no such folder", "a folder with config.json and model.safetensors")
     model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code, kind)

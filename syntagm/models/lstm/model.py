@@ -172,8 +172,7 @@ def load(path: str, **options: str) -> Lstm:
     folder = Path(path)
     if not path or not folder.is_dir():
         raise ModelError(f"lstm:{path}", "no such folder", "a folder with " + ", ".join(_FILES))
-    if (sealed := seal.verify(folder, ModelError)) is None:
-        raise ModelError(f"lstm:{path}", "no seal.json", "a folder that `syntagm train lstm` finished")
+    sealed = seal.demand(folder, ModelError)
     sizes = _read_sizes(folder / "model.json")
     words = vocabulary.read(folder / "vocabulary.txt")
     network = Network(len(words), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])

@@ -107,8 +107,7 @@ def check(folder: Path) -> dict[str, Any]:
         ModelError: a file is missing, damaged, or from another training.
     """
     place, head = f"ngram:{folder}", _head(folder)
-    if (sealed := seal.verify(folder, ModelError)) is None:
-        raise ModelError(place, "no seal.json", "a folder that `syntagm train ngram` finished")
+    sealed = seal.demand(folder, ModelError)
     for name in FILES:
         if sealed["files"].get(name) != head["sha256"][name]:
             raise ModelError(place, f"{name} is not the file that model.json names", "one model", "Train it again.")
