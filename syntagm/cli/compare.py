@@ -7,15 +7,17 @@ other suites are skipped and named.
     syntagm compare runs/demo runs/gpt2 --measure all --flips 50
     syntagm compare runs/demo runs/gpt2 -o discordant.csv
 
-Differences are of accuracy, second model (B) minus first (A), with a 95% interval (paired
-bootstrap over items). Judge by this interval, not by whether the intervals of A and B
-overlap. A discordant item is one that only one model gets right: arrows count the items
-that B gains and loses. p is that of McNemar's exact test, adjusted over the suites by
-Holm's method: where it is at most 0.05, the difference on the suite is significant, and the
-probability of any false positive among the suites is below 0.05. --json has p, p_holm and
-p_bh (Benjamini & Hochberg); `syntagm table significance` shows which difference each suite
-could have detected. Measures whose values are proportions (equal_weight and model_weight of
-fill runs) have no discordant items.
+Differences are of accuracy, second model (B) minus first (A), with a paired 95% interval.
+Judge by this interval, not by whether the intervals of A and B overlap. On a suite, the
+interval is Tango's and p is McNemar's test, which agree: p is at most 0.05 exactly where
+the interval doesn't contain 0. Over suites, both are Student's, from the differences of the
+suites; they are about other suites, too, or with --suites fixed about these alone. The
+p-values of suites are adjusted by Holm's method: where they are at most 0.05, the
+probability of any false positive among the suites is below 0.05. A discordant item is one
+that only one model gets right: arrows count the items that B gains and loses. --json has p,
+p_holm and p_bh (Benjamini & Hochberg); `syntagm table significance` shows which difference
+each suite could have detected. Measures whose values are proportions (equal_weight and
+model_weight of fill runs) have no discordant items.
 
 An existing FILE is replaced only if it has the header of this table; --force replaces any
 file. Exit code 1: a run is not finished; items without results are skipped.
@@ -25,7 +27,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files
+from syntagm.cli import _files, _resampling
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,6 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--flips", metavar="N", default="10", help="how many discordant items to list, or `all` (10)")
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
+    _resampling.arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="write all discordant items to FILE, as CSV")
     _files.add_force(parser)
 
@@ -63,7 +66,8 @@ def run(options: argparse.Namespace) -> int:
     count = _count(options.flips)
     _spare(options)
     runs = open_run(options.first), open_run(options.second)
-    pairing = compare(*runs, options.measure)
+    with _resampling.using(options):
+        pairing = compare(*runs, options.measure)
     if options.output:
         _refuse_proportions(pairing, options)
     for sentence in (*pairing.warnings, *pairing.skipped):
@@ -163,7 +167,7 @@ def _cells(comparison: "Comparison", narrow: bool) -> list[str]:
 
 
 def _beside(value: str, low: str, high: str) -> str:
-    return f"{value} [{low}, {high}]"
+    return value if "nan" in (low, high) else f"{value} [{low}, {high}]"
 
 
 def _signed(number: float) -> str:
@@ -179,10 +183,10 @@ def _summary(overall: "Comparison") -> list[str]:
         ]
     return [
         f"items: both {counted.both}, only A {counted.only_a}, only B {counted.only_b}, neither {counted.neither}; "
-        f"skipped, undefined in A or B: {overall.difference.undefined}; McNemar p = {counted.p:.3g} (all items)",
+        f"skipped, undefined in A or B: {overall.difference.undefined}",
+        f"difference, B - A: p = {overall.p:.3g}; {overall.difference.method}",
         f"margin, B - A: {_beside(*map(_signed, (margin.value, margin.low, margin.high)))} bits",
-        f"intervals: {overall.difference.method} (those of A and B are not paired); "
-        "p of suites: McNemar's exact test, adjusted over the suites by Holm's method",
+        "suites: A, B Wilson's intervals, B - A Tango's; p of McNemar's test, adjusted over the suites by Holm's method",
     ]
 
 
@@ -240,7 +244,7 @@ def _compared(comparison: "Comparison") -> dict[str, Any]:
         "difference": _estimate(comparison.difference),
         "margin": _estimate(comparison.margin) if comparison.margin else None,
         **counts,
-        "p": comparison.verdicts.p if comparison.verdicts else None,
+        "p": comparison.p if comparison.verdicts else None,
     }
 
 

@@ -20,7 +20,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.cli import _files
+from syntagm.cli import _files, _resampling
 from syntagm.errors import UsageError
 
 MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
@@ -41,6 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="png,svg,pdf",
         help="formats of the figures, with commas between them (png,svg,pdf)",
     )
+    _resampling.arguments(parser)
     _files.add_force(parser)
 
 
@@ -56,12 +57,13 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.runs.store import open_run
 
     runs = [open_run(folder) for folder in options.folders]
-    print(report(runs, output))
-    if options.figures:
-        formats = options.format.split(",")
-        spare = functools.partial(_spare, endings=formats, force=options.force)
-        for path in save(runs, Path(options.figures), formats, spare):
-            print(path)
+    with _resampling.using(options):
+        print(report(runs, output))
+        if options.figures:
+            formats = options.format.split(",")
+            spare = functools.partial(_spare, endings=formats, force=options.force)
+            for path in save(runs, Path(options.figures), formats, spare):
+                print(path)
     return 0 if all(run.done for run in runs) else 1
 
 

@@ -112,7 +112,7 @@ def _human_ticks(humans: Mapping[str, float], axis: Spec) -> Spec:
 
 
 def _subtitle(humans: Mapping[str, float], chance: float, remark: str) -> str:
-    parts = ["mean over suites, 95% interval: bootstrap over items within suites"]
+    parts = ["mean over suites with its 95% interval"]
     parts += ["dashed: chance"] if not isnan(chance) else []
     parts += ["black tick: human accuracy on the published pairs"] if humans else []
     parts += [remark] if remark else []
