@@ -198,7 +198,7 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
         yield (
             f"Models were compared on the same items by McNemar's test{_cite(_COMPARISON[:1])}, with Tango's interval of the "
             f"difference{_cite(_COMPARISON[1:2])}, adjusted over the suites by Holm's method{_cite(_COMPARISON[2:3])} and "
-            f"by that of Benjamini and Hochberg{_cite(_COMPARISON[3:])}; over suites by a t-test on the differences of the suites."
+            f"by that of Benjamini and Hochberg{_cite(_COMPARISON[3:])}; over suites by a t-test on the suites' differences."
         )
 
 

@@ -85,7 +85,7 @@ def means(table: pl.DataFrame, by: Sequence[str], column: str, units: Units | No
     >>> table = pl.DataFrame({"suite": ["a", "a", "b", "b", "c", "c"], "seed": [1, 2] * 3, "score": [1.0, 1, 0, 0, 1, 0]})
     >>> units = {"suites": ["suite"], "models": ["seed"]}
     >>> means(table.with_columns(all=1), ["all"], "score", units)["method"].item()
-    'Wilson with t(2.97); random: models, suites; only 2 models'
+    'Wilson with t(2.91); random: models, suites; only 2 models'
     """
     rows = []
     for group, members in table.group_by(by, maintain_order=True):

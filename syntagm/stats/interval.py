@@ -372,7 +372,7 @@ def over_models(values: Mapping[str, NDArray[np.float64]]) -> Interval:
 
     >>> runs = {"agreement": np.array([[1.0, 1], [0, 1], [1, 0]]), "licensing": np.array([[0.0, 1], [0, 0], [0, 1]])}
     >>> over_models(runs).method
-    'Wilson with t(1.78); random: suites, models; only 2 suites'
+    'Wilson with t(2); random: suites, models; only 2 suites'
     """
     models = next(iter(values.values())).shape[1]
     if models == 1:

@@ -19,7 +19,6 @@ from syntagm.report.numbers import Column, Subject
 from syntagm.runs.store import Run
 from syntagm.views.gaps import comparability
 
-
 # Parts of methods that differ from number to number.
 _PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)|; only .*|; one item.*")
 
