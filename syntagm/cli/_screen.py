@@ -135,8 +135,6 @@ def show_run(run: Run, page: Path | None) -> None:
     judged = run.task.conjoins
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    if silent := [suite.name for suite in run.suites if not suite.predictions]:
-        errors.print(plain(f"warning: no predictions in {', '.join(silent[:5])}: tokens and regions only, no score"))
     for reason, names in _without_chance(run, rows).items() if judged else ():
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
         errors.print(plain(f"note: {reason} ({shown})"))
