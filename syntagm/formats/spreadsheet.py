@@ -172,7 +172,9 @@ class _Suite:
             regions = sentences.setdefault(self._named(row, "condition", place), {})
             name = self._named(row, "region", place)
             if name in regions:
-                raise InputError(place, f"a second region {name!r}", "each region once in a sentence", "Rename one of them.")
+                raise InputError(
+                    place, f"a second region {name!r}", "each region once in a sentence", "Rename one of them."
+                )
             regions[name] = row["content"]
             return
         for condition, regions in self._sentences(row, place):
@@ -206,9 +208,7 @@ class _Suite:
         items = []
         for identifier, conditions in self.contents.items():
             place = f"{self.path}, item {identifier}"
-            sentences = {
-                name: _sentence(regions, f"{place}, condition {name}") for name, regions in conditions.items()
-            }
+            sentences = {name: _sentence(regions, f"{place}, condition {name}") for name, regions in conditions.items()}
             items.append(Item(identifier, sentences, self.item_tags[identifier]))
         name, predictions = self.name or self.path.stem, tuple(self.predictions.values())
         metric = next(aggregate for aggregate in AGGREGATES if aggregate == self.metric)

@@ -201,6 +201,17 @@ def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         assert done.stderr == "syntagm: output: No space left on device; expected to read or write it\n"
 
 
+def test_one_item_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.tsv"
+    path.write_text("good\tbad\nThe dog barks.\tThe dog bark.\n")
+    for measure in ([], ["--measure", "surprisal(condition=good)"]):
+        folder = str(tmp_path / f"run{len(measure)}")
+        assert main(["run", "toy", "--suite", str(path), "-o", folder, "--no-report", *measure]) == 0
+        shown = capsys.readouterr().out
+        assert "no interval" in shown
+        assert "nan" not in shown
+
+
 def test_a_suite_with_errors_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "named.tsv"
     path.write_text("suite\tgood\tbad\n../up\tThe dog barks.\tThe dog bark.\n")

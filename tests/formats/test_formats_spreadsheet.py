@@ -87,8 +87,8 @@ def test_mistakes_are_named(tmp_path: Path, rows: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-NAMES = st.text(st.sampled_from("abπ:;,~\"\t.#é "), max_size=3)
-WORDS = st.text(st.sampled_from("ab ~,\"\t.字\n"), max_size=4)
+NAMES = st.text(st.sampled_from('abπ:;,~"\t.#é '), max_size=3)
+WORDS = st.text(st.sampled_from('ab ~,"\t.字\n'), max_size=4)
 
 
 @st.composite
@@ -104,9 +104,15 @@ def sentences(draw: st.DrawFn) -> Sentence:
 
 @st.composite
 def suites(draw: st.DrawFn) -> Suite:
-    conditions = draw(st.lists(st.one_of(st.sampled_from(["match", "mismatch"]), NAMES), min_size=1, max_size=2, unique=True))
+    conditions = draw(
+        st.lists(st.one_of(st.sampled_from(["match", "mismatch"]), NAMES), min_size=1, max_size=2, unique=True)
+    )
     items = [
-        Item(name, {condition: draw(sentences()) for condition in conditions}, draw(st.dictionaries(NAMES, WORDS, max_size=1)))
+        Item(
+            name,
+            {condition: draw(sentences()) for condition in conditions},
+            draw(st.dictionaries(NAMES, WORDS, max_size=1)),
+        )
         for name in draw(st.lists(st.one_of(st.sampled_from("12"), NAMES), max_size=2))
     ]
     predictions = draw(st.sampled_from([(), (AGREEMENT,), (AGREEMENT, Prediction("b", parse("(*;%match%) > 1")))]))
@@ -152,7 +158,9 @@ class TestRoundTrip:
         assert reading.read(path) == [suite]
 
     def test_suites_with_different_regions_are_written_one_region_per_row(self, tmp_path: Path) -> None:
-        items = (Item("1", {"a": Sentence("glow", (Region("x", 0, 4),)), "b": Sentence("glows", (Region("y", 0, 5),))}),)
+        items = (
+            Item("1", {"a": Sentence("glow", (Region("x", 0, 4),)), "b": Sentence("glows", (Region("y", 0, 5),))}),
+        )
         spreadsheet.write([suite := Suite("s", items, ())], tmp_path / "s.csv")
         assert (tmp_path / "s.csv").read_text().startswith("item,condition,region,content\n")
         assert reading.read(tmp_path / "s.csv") == [suite]

@@ -45,13 +45,14 @@ class Predictions(Task[Slice]):
             InputError: a suite has no predictions.
             UsageError: no prediction can be computed for this model.
         """
-        identity = json.dumps([model.fingerprint, options])
         records: list[SuiteRecord] = []
         units: list[Unit] = []
         for suite in suites:
             refuse_no_predictions(suite)
-            digest, suite_units = slices(suite, identity)
             skipped = skipped_predictions(suite, model)
+            # Results of a unit also depend on which predictions are computed; the model's fingerprint does not tell.
+            identity = json.dumps([model.fingerprint, options, *([skipped] if skipped else [])])
+            digest, suite_units = slices(suite, identity)
             formulas = {
                 prediction.name: prediction.formula.text
                 for prediction in suite.predictions
