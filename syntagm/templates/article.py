@@ -8,9 +8,9 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _LETTERS = re.compile(r"[A-Z]{2,}s?(?![A-Za-z])|[A-Za-z](?![A-Za-z'’])")
 _AN_LETTERS = "AEFHILMNORSX"
 # Acronyms read as words that begin with a consonant, although the name of their first letter begins with a vowel.
-_READ_AS_WORDS = frozenset(
-    "FEMA FIFA HUD LAN LASER LIDAR MERS MIDI MIRV NAFTA NASA NASCAR NASDAQ NATO NIMBY NOAA RADAR RAID RAM REM ROM SALT "
-    "SARS SCUBA SEAL SETI SIM SONAR START SWAT".split()
+_READ_AS_WORDS = re.compile(
+    r"(?:FEMA|FIFA|HUD|LAN|LASER|LIDAR|MERS|MIDI|NAFTA|NASA|NASCAR|NASDAQ|NATO|NIMBY|NOAA|RADAR|RAID|RAM|REM|ROM|SALT|SARS|"
+    r"SCUBA|SEAL|SETI|SIM|SONAR|START|SWAT)s?(?![A-Za-z0-9])"
 )
 _NUMBER = re.compile(r"8|1[18](?:\d{2,3})?(?!\d)")
 _VOWEL = re.compile(r"[aeiouæœø]|h(?:ono?u?r|onest|eir|our)|y[^aeiouy\W]", re.IGNORECASE)
@@ -35,7 +35,7 @@ def article(following: str) -> str:
     # Accents are ignored.
     letters = unicodedata.normalize("NFD", match[0]) if match else ""
     word = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    if word in _READ_AS_WORDS:
+    if _READ_AS_WORDS.match(word):
         return "a"
     if _LETTERS.match(word):
         return "an" if word[0].upper() in _AN_LETTERS else "a"
