@@ -92,7 +92,9 @@ class Ledger:
         if self._recorded is not None:
             _refuse_another(self._folder, self._recorded, new)
             # Tags that are not refused change no number. The latest tags, and counts that depend on them, are recorded.
+            label = {"label": model.label} if model.label else {}
             new = self._recorded | {key: new[key] for key in ("suites", "contexts") if key in new}
+            new["model"] = new["model"] | label
         self._record = new
         _write_record(self._folder, new)
         for name, content in plan.files.items():
@@ -183,6 +185,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
     """Return the record of a run that begins now, in the form in which it is read back from JSON."""
     model_entry = {
         "name": model.name,
+        **({"label": model.label} if model.label else {}),
         "fingerprint": model.fingerprint,
         "start": model.bos,
         "end": model.eos,
@@ -220,6 +223,8 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
             f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (recorded, new)
         )
         raise RunError(str(folder), found, wanted, cure)
+    # A scoring setting may change which results are computed, and no surprisal.
+    record.refuse_another(folder, "a run", recorded["model"]["policies"], new["model"]["policies"], cure)
     record.refuse_another(folder, "a run", recorded["options"], new["options"], cure)
     old_hashes, new_hashes = ({suite["name"]: suite["hash"] for suite in run["suites"]} for run in (recorded, new))
     if list(old_hashes.items()) != list(new_hashes.items()):
