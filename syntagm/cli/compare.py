@@ -23,6 +23,7 @@ file. Exit code 1: a run is not finished; items without results are skipped.
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files
@@ -51,7 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--flips", metavar="N", default="10", help="how many discordant items to list, or `all` (10)")
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write all discordant items to FILE, as CSV")
+    _files.add_output(parser, "FILE", "write all discordant items to FILE, as CSV")
     _files.add_force(parser)
 
 
@@ -87,12 +88,10 @@ def _refuse_proportions(pairing: "Pairing", options: argparse.Namespace) -> None
 
 
 def _spare(options: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from syntagm.stats.paired import PAIR_COLUMNS
 
     if options.output:
-        _files.spare_csv(Path(options.output), PAIR_COLUMNS, options.force)
+        _files.spare_csv(options.output, PAIR_COLUMNS, options.force)
 
 
 def _count(text: str) -> int | None:
@@ -262,11 +261,9 @@ def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[
     return [str(signature if count == 1 else signature.over(count)) for signature in signatures]
 
 
-def _write(pairing: "Pairing", output: str) -> None:
-    from pathlib import Path
-
+def _write(pairing: "Pairing", output: Path) -> None:
     from syntagm.io import atomic
     from syntagm.io import csv as table
     from syntagm.stats.paired import PAIR_COLUMNS
 
-    atomic.write(Path(output), "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())
+    atomic.write(output, "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())
