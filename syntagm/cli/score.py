@@ -14,7 +14,7 @@ bits.
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syntagm.cli import _model
 from syntagm.errors import AlignmentError, UsageError
@@ -103,18 +103,8 @@ def _number(bits: float) -> float | None:
 
 def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, float]], scored: bool) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    from syntagm.cli._text import plain
-
-    def table(title: str, rows: list[tuple[str, float, str]]) -> Table:
-        columns = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        columns.add_column(title.partition(" ")[0].rstrip("s"))
-        columns.add_column("bits", justify="right")
-        columns.add_column("")
-        for name, bits, note in rows:
-            columns.add_row(plain(name), f"{bits:.3f}", note)
-        return columns
+    from syntagm.cli._text import plain, side_by_side
 
     def note(token: str, bits: float, in_vocabulary: bool) -> str:
         if not token:
@@ -125,19 +115,16 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(plain(answer.text, style="bold"))
-    tables: list[Any] = [
-        table(
-            "tokens",
-            [
-                (repr(token)[1:-1], bits, note(token, bits, in_vocabulary))
-                for token, bits, in_vocabulary in _tokens(answer)
-            ],
-        )
+    tokens = [
+        (repr(token)[1:-1], f"{bits:.3f}", note(token, bits, in_vocabulary))
+        for token, bits, in_vocabulary in _tokens(answer)
     ]
+    tables = [("tokens", [("token", "bits", ""), *tokens])]
     if words:
-        tables.append(table("words", [(word, bits, "") for word, bits in words]))
-    side = Table.grid(padding=(0, 4))
-    side.add_row(*tables)
-    console.print(side)
+        tables.append(("words", [("word", "bits", ""), *((word, f"{bits:.3f}", "") for word, bits in words)]))
+    title, header, *rows = side_by_side(*tables)
+    console.print(plain(title, style="italic"))
+    console.print(plain(header, style="bold"))
+    console.file.writelines(f"{row}\n" for row in rows)
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     console.print(plain(f"{_total(answer, scored):.3f} bits, {len(answer.bits)} tokens   {model.name} {settings}\n"))

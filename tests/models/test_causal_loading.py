@@ -1,6 +1,7 @@
 """What is loaded from disk or the hub, and what is refused with a reason."""
 
 import json
+import os
 import shutil
 import struct
 import sys
@@ -172,6 +173,15 @@ def test_two_tensors_of_one_name(folder: Path) -> None:
     doubled = (head[:-1] + "," + entry + "}").encode()
     path.write_bytes(struct.pack("<Q", len(doubled)) + doubled + content[8 + size :])
     refused(folder, "'transformer.ln_f.bias' twice")
+
+
+@pytest.mark.parametrize("name", ["model-2.safetensors", "vocab.json", "added.txt"])
+def test_a_device_or_a_pipe_in_the_folder_is_not_opened(folder: Path, name: str) -> None:
+    os.mkfifo(folder / name)
+    refused(folder, "a device or a pipe")
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    refused(folder, "a device or a pipe")
 
 
 def test_pickles_are_not_opened(folder: Path) -> None:

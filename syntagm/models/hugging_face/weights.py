@@ -110,6 +110,9 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
+    for path in folder.iterdir():
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ModelError(str(path), "a device or a pipe", "files and folders", "Reading it might never end.")
     if not config.exists():
         raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")
     weights = sorted(folder.glob("*.safetensors"))
