@@ -5,6 +5,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +17,7 @@ _SUSPECT = tuple("=+-@\t\r")
 _FORMULA = (*_SUSPECT, "\n", *"＝＋－＠")
 
 
-def cell(value: object) -> str:
+def cell(value: object, delimiter: str = ",") -> str:
     """Format one cell. Text with commas or line breaks, or that begins like a formula, is quoted.
 
     Quotation marks don't keep a spreadsheet from running a formula; `harmless` does, but changes the text.
@@ -38,7 +39,7 @@ def cell(value: object) -> str:
         case int():
             return str(value)
     text = str(value)
-    if text.startswith(_SUSPECT) or any(character in text for character in ',"\r\n'):
+    if text.startswith(_SUSPECT) or any(character in text for character in delimiter + '"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
 
@@ -54,11 +55,10 @@ def harmless(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def lines(columns: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> Iterator[str]:
     """Format the header and the rows as CSV lines, each with its line end."""
-    yield ",".join(map(cell, columns)) + "\n"
-    for row in rows:
-        yield ",".join(map(cell, row)) + "\n"
+    for row in chain([columns], rows):
+        yield delimiter.join([cell(value, delimiter) for value in row]) + "\n"
 
 
 def plain(rows: Iterable[Sequence[object]], delimiter: str) -> str:
