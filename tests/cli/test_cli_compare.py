@@ -224,7 +224,7 @@ def test_effects_are_compared_in_bits(folders, capsys):
     assert line.split()[5:8] == ["3", "+0.195", "+0.333"]
     assert main(["compare", *folders, "--effects", "--json"]) == 0
     effects = json.loads(capsys.readouterr().out)["effects"]
-    assert [(row["suite"], row["comparison"]) for row in effects][0] == ("agreement", "(2;%good%) < (2;%bad%)")
+    assert (effects[0]["suite"], effects[0]["comparison"]) == ("agreement", "(2;%good%) < (2;%bad%)")
     assert effects[0]["difference"] == pytest.approx(effects[0]["effect_b"] - effects[0]["effect_a"])
     assert main(["compare", *folders, "--json"]) == 0
     assert "effects" not in json.loads(capsys.readouterr().out)
