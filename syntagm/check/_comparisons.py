@@ -138,7 +138,7 @@ def _stretches(item: Item, comparison: Formula, sign: int) -> list[tuple[str, st
             return []
         if term_sign == sign and span[0] < span[1]:
             spans.setdefault(reference.condition, []).append(span)
-    stretches = []
+    stretches: list[tuple[str, str]] = []
     for condition, of_condition in spans.items():
         text, end = item.sentences[condition].text, -1
         for span in sorted(of_condition):

@@ -9,7 +9,7 @@ from syntagm.drawing.axes import of, spread
 from syntagm.drawing.chart import GREY, Spec
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
-from syntagm.drawing.series import Series
+from syntagm.drawing.series import COLOURS, Series
 from syntagm.drawing.text import numbers, shown, shown_lines, spoken
 
 Row = Mapping[str, object]
@@ -25,6 +25,7 @@ def panel(
     width: int = 420,
     labels: bool = True,
     key: bool = False,
+    colours: Sequence[str] = COLOURS,
 ) -> Spec:
     """Make the Vega-Lite specification of a panel.
 
@@ -36,6 +37,7 @@ def panel(
         series: all series, in the order of their colours and shapes.
         labels: whether names are written on the left.
         key: whether there is a legend of the series.
+        colours: the colours of the series.
     """
     names = list(dict.fromkeys(shown_lines(str(row["name"])) for row in rows))
     # Dots are offset by series only if some name has several of them.
@@ -43,7 +45,7 @@ def panel(
     present = [name for name in series if grouped and any(row["series"] == name for row in rows)]
     step = STEP if len(present) < 2 else 13 * len(present) + 6
     step = max(step, 14 * max((name.count("\n") for name in names), default=0) + STEP)
-    channels = Series("series", [shown(name) for name in series], width, key)
+    channels = Series("series", [shown(name) for name in series], width, key, colours)
     place: Spec = {"y": axis_of_names("name", names, labels=labels, offset=6)}
     if len(present) > 1:
         place["yOffset"] = Series("series", [shown(name) for name in present]).place

@@ -82,8 +82,8 @@ class Reading:
         """
         texts = np.arange(len(batch.texts))
         if self.aggregate == "sum":
-            return np.bincount(texts.repeat(batch.tokens), self._scored(batch, bits), len(texts)).astype(np.float64)
-        values = np.bincount(texts.repeat(batch.regions), self.all_regions(batch, bits), len(texts))
+            return _sums(texts.repeat(batch.tokens), self._scored(batch, bits), len(texts))
+        values = _sums(texts.repeat(batch.regions), self.all_regions(batch, bits), len(texts))
         lasts = (batch.tokens.cumsum() - 1)[batch.tokens > 0]
         ends = np.array([len(text) for text in batch.texts])[batch.tokens > 0]
         values[batch.tokens > 0] += np.where(batch.starts[lasts] == ends, bits[lasts], 0.0)
@@ -102,7 +102,7 @@ class Reading:
         """Aggregate the bits of tokens by region; `home` is the region index of each token, as `align` returns it."""
         if self.aggregate == "sum":
             inside = home >= 0
-            return np.bincount(home[inside], bits[inside], count).astype(np.float64)
+            return _sums(home[inside], bits[inside], count)
         order = home.argsort(kind="stable")
         borders = home[order].searchsorted(np.arange(count + 1))
         reduce, sorted_bits = _REDUCE[self.aggregate], bits[order]
@@ -125,3 +125,9 @@ class Reading:
             if region.name == name:
                 return float(value)
         raise KeyError(name)
+
+
+def _sums(places: NDArray[np.integer], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Return the sum of the values at each place. Shape (count,)."""
+    sums: NDArray[np.float64] = np.bincount(places, values, count).astype(np.float64)
+    return sums

@@ -18,7 +18,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.drawing import axes, dots, panels
-from syntagm.drawing.chart import Figure, Spec, finish
+from syntagm.drawing.chart import INK, Figure, Spec, finish
+from syntagm.drawing.series import COLOURS
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import distinct, only, or_none, shown, spoken
 from syntagm.errors import UsageError
@@ -367,7 +368,7 @@ def panel(
         models: the names of all models of the figure, in the order of their colours.
         ends: the ends of the axis, from `extent`.
         key: whether there is a legend, if there are several models.
-        labelled: whether the axis has a title.
+        labelled: whether the axis has a title and labels.
     """
     several = len({effect.estimate.group.measure for effect in estimated}) > 1
     rows = []
@@ -386,5 +387,8 @@ def panel(
                 "said": described + ("" if isnan(row["d"]) else f", d={row['d']:.2f}"),
             }
         )
-    axis = axes.quantity("value", "effect (bits)" if labelled else None, {"domain": list(ends), "nice": True})
-    return dots.panel(rows, axis, title, 0.0, models, WIDTH, key=key and len(models) > 1)
+    title_of_axis = "effect (bits)" if labelled else None
+    axis = axes.quantity("value", title_of_axis, {"domain": list(ends), "nice": True}, labels=labelled, ticks=labelled)
+    # A single model is not a series: its colour could be taken for that of a condition.
+    colours = COLOURS if len(models) > 1 else (INK,)
+    return dots.panel(rows, axis, title, 0.0, models, WIDTH, key=key and len(models) > 1, colours=colours)

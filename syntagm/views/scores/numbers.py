@@ -1,6 +1,6 @@
 """Estimates of a run: the accuracy of each suite and measure, scores over suites, and the accuracy by chance."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import polars as pl
@@ -127,6 +127,19 @@ def _chance(formulas: tuple[str, ...]) -> Chance:
 def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
     """Map each suite to the names of its predictions in order, or of those selected by a rule (`SuiteRecord.predictions_for`)."""
     return {suite.name: suite.predictions_for(rule) for suite in run.suites}
+
+
+def grouping(suites: Iterable[SuiteRecord]) -> str:
+    """Return the tag that sorts suites into groups: the first of `TAGS` with fewer values than there are suites, or "".
+
+    A tag that a suite lacks is a group of its own.
+    """
+    records = list(suites)
+    for tag in TAGS:
+        values = {record.tags.get(tag, "") for record in records}
+        if 1 < len(values) < len(records):
+            return tag
+    return ""
 
 
 def _scores(
