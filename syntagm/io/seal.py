@@ -76,10 +76,26 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
     Raises:
         SyntagmError: an error of the class `refuse`: a file is damaged, edited, missing or new, or the seal is damaged.
     """
-    path = folder / FILE
-    if not path.exists():
+    if not (folder / FILE).exists():
         return None
-    cure = _CURE.format(folder=folder)
+    content = _read(folder, refuse)
+    for error in _faults(folder, content, refuse):
+        raise error
+    return content
+
+
+def faults(folder: Path, refuse: type[SyntagmError]) -> dict[Path, SyntagmError]:
+    """Return an error for each file of a folder that is damaged, edited, missing or new, and for a damaged seal."""
+    try:
+        content = _read(folder, refuse)
+    except SyntagmError as error:
+        return {folder / FILE: error}
+    return {Path(error.place): error for error in _faults(folder, content, refuse)}
+
+
+def _read(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
+    """Read and check the seal itself."""
+    path, cure = folder / FILE, _CURE.format(folder=folder)
     content = record(path, refuse, "the seal of a folder", cure)
     if content.get("seal") != _digest(content):
         raise refuse(str(path), "a seal that was damaged or edited", "the seal as it was written", cure)
@@ -87,18 +103,21 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
         raise refuse(
             str(path), f"format {content.get('format')!r}", f"format {FORMAT}", "Use the version that wrote it."
         )
+    return content
+
+
+def _faults(folder: Path, content: Mapping[str, Any], refuse: type[SyntagmError]) -> Iterator[SyntagmError]:
+    cure = _CURE.format(folder=folder)
     sealed: dict[str, str] = content["files"]
     for name, digest in sealed.items():
         file = folder / name
         if not file.is_file():
-            raise refuse(str(file), "no such file", "the file that seal.json names", cure)
-        if _hash(file, refuse) != digest:
-            raise refuse(str(file), "not the file that was sealed: damaged or edited", "the file as written", cure)
+            yield refuse(str(file), "no such file", "the file that seal.json names", cure)
+        elif _hash(file, refuse) != digest:
+            yield refuse(str(file), "not the file that was sealed: damaged or edited", "the file as written", cure)
     for file in _files(folder):
-        name = file.relative_to(folder).as_posix()
-        if name not in sealed:
-            raise refuse(str(file), "a file that is not in seal.json", "the files as written", cure)
-    return content
+        if file.relative_to(folder).as_posix() not in sealed:
+            yield refuse(str(file), "a file that is not in seal.json", "the files as written", cure)
 
 
 def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:

@@ -93,7 +93,9 @@ class Run:
 
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
-        return f"<Run of {self.model} on {len(self.suites)} suites, {self.task.name}{state}: {self.place}>"
+        count = len(self.suites)
+        suites = f"{count} suite" + ("" if count == 1 else "s")
+        return f"<Run of {self.model} on {suites}, {self.task.name}{state}: {self.place}>"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("suite", "items", "predictions"))
@@ -282,11 +284,7 @@ class Run:
             return self._in_memory[name, kind]
         content = read_shard(self.folder, name, kind, self._ledger)
         if content is None:
-            path = self.folder / "shards" / f"{name}.{kind}"
-            raise RunError(
-                str(path), "damaged: its content does not have the hash in the ledger", "the file as it was written",
-                "Run the same `syntagm run` command again, which computes the shard again.",
-            )  # fmt: skip
+            raise damaged_shard(self.folder / "shards" / f"{name}.{kind}")
         return pl.read_parquet(BytesIO(content))
 
 
@@ -360,3 +358,11 @@ def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str
     path = folder / "shards" / f"{name}.{kind}"
     content = path.read_bytes() if path.exists() else b""
     return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"].get(kind) else None
+
+
+def damaged_shard(path: Path) -> RunError:
+    """Return the error for a file of a shard that is not as it was written."""
+    return RunError(
+        str(path), "damaged: its content does not have the hash in the ledger", "the file as it was written",
+        "Run the same `syntagm run` command again, which computes the shard again.",
+    )  # fmt: skip

@@ -15,6 +15,10 @@ FLOOR = 0.1
 _SEEDS = 2**32
 
 
+class Default(int):
+    """A default number of warm-up steps, which a short training reduces. A number that the user gives is a plain int."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Training settings.
@@ -26,7 +30,8 @@ class Settings:
         schedule: `plateau`: divide the rate by four after an evaluation that does not beat the best one (Gulordava et al.
             2018); `cosine`: rise linearly over `warmup` steps, then fall to a tenth along a cosine over all epochs;
             `constant`: rise linearly over `warmup` steps, then stay constant.
-        warmup: steps of linear warm-up, at most the total number of steps; ignored by `plateau`.
+        warmup: steps of linear warm-up, at most the total number of steps; ignored by `plateau`. A `Default` is reduced in
+            short trainings, see `warmup_steps`.
         decay: weight decay (adamw).
         clip: the largest norm of the gradient; 0 for no limit.
         patience: stop after this many evaluations in a row without improvement; 0: never.
@@ -40,7 +45,7 @@ class Settings:
     optimiser: Optimiser = option("plain SGD, or AdamW")
     lr: float = option("learning rate")
     schedule: Schedule = option("schedule of the learning rate", "plateau")
-    warmup: int = option("warm-up steps (cosine, constant), at most the total number of steps", 0)
+    warmup: int = option("warm-up steps (cosine, constant); the default is reduced in a short training", 0)
     decay: float = option("weight decay (adamw)", 0.0)
     clip: float = option("largest norm of the gradient; 0: no limit", 0.25)
     patience: int = option("stop after this many evaluations without improvement; 0: never", 0)
@@ -77,9 +82,24 @@ def rate_at(settings: Settings, step: int, steps: int, reductions: int) -> float
     """
     if settings.schedule == "plateau":
         return float(settings.lr * PLATEAU_FACTOR**reductions)
-    if step < settings.warmup:
-        return settings.lr * (step + 1) / settings.warmup
+    warmup = warmup_steps(settings, steps)
+    if step < warmup:
+        return settings.lr * (step + 1) / warmup
     if settings.schedule == "constant":
         return settings.lr
-    progress = (step - settings.warmup) / max(1, steps - settings.warmup)
+    progress = (step - warmup) / max(1, steps - warmup)
     return settings.lr * (FLOOR + (1 - FLOOR) * (1 + cos(pi * min(1.0, progress))) / 2)
+
+
+def warmup_steps(settings: Settings, steps: int) -> int:
+    """Return the number of warm-up steps of a training with `steps` steps in all.
+
+    A default that is more than half of the training is reduced to a tenth of it.
+
+    >>> default = Settings(1, "adamw", 1.0, "cosine", warmup=Default(200))
+    >>> warmup_steps(default, 400), warmup_steps(default, 150)
+    (200, 15)
+    """
+    if isinstance(settings.warmup, Default) and 2 * settings.warmup > steps:
+        return steps // 10
+    return settings.warmup

@@ -31,6 +31,7 @@ from syntagm.stats import bootstrap, matching
 from syntagm.tasks.regions import regions, wholes
 from syntagm.tasks.task import SuiteRecord
 from syntagm.views.comparison import letters, shared_suites
+from syntagm.views.options import Named, measures
 
 COLUMNS = ("model", "suite", "measure", "n", "effect_bits", "low", "high", "d", "undefined", "comparison", "contrast")
 OF_PAIRS = ("A", "B", *COLUMNS[1:4], "effect A", "effect B", "B - A", *COLUMNS[5:])
@@ -43,8 +44,14 @@ SIGN = (
     "A positive effect supports the prediction: for a < b the effect is b - a, for a > b it is a - b. For a = b it is a - b, "
     "and 0 supports the prediction."
 )
-Suite = Annotated[str, "name of a suite; default: every suite"]
-Measure = Annotated[str, "name of a prediction, `first` (of each suite) or `each`"]
+
+
+def _suites(runs: Sequence[Run]) -> list[str]:
+    return [suite.name for run in runs for suite in run.suites]
+
+
+Suite = Annotated[str, Named("name of a suite; default: every suite", _suites)]
+Measure = Annotated[str, Named("name of a prediction, `first` (of each suite) or `each`", measures, ("first", "each"))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,14 +242,9 @@ def make_table(
     """
     if paired:
         return _table_of_pairs(runs, suite, measure)
-    rows = [(*_keys(effect), *_numbers(effect), *_rest(effect)) for effect in _all_effects(runs, suite, measure)]
-    return Table(
-        "Effects",
-        COLUMNS,
-        tuple(rows),
-        notes=_notes("of the item differences"),
-        narrow=(*COLUMNS[:2], *COLUMNS[3:8], "contrast"),
-    )
+    rows = tuple((*_keys(effect), *_numbers(effect), *_rest(effect)) for effect in _all_effects(runs, suite, measure))
+    narrow = (*COLUMNS[:2], *COLUMNS[3:8], "contrast")
+    return Table("Effects", COLUMNS, rows, notes=_notes("of the item differences"), narrow=narrow)
 
 
 def _table_of_pairs(runs: Sequence[Run], suite: str, measure: str) -> Table:
@@ -252,13 +254,14 @@ def _table_of_pairs(runs: Sequence[Run], suite: str, measure: str) -> Table:
     skipped: list[str] = []
     for (a, first), (b, second) in combinations(named(runs), 2):
         shared, reasons = shared_suites(first, second)
-        _refuse_unknown(shared, [first, second], suite, measure)
         skipped += [note for reason in reasons if (note := f"Skipped: {reason}.") not in skipped]
-        for name in shared if not suite else [suite]:
-            for of_a, of_b, change in between(first, second, name, measure):
+        for name in shared:
+            for of_a, of_b, change in between(first, second, name, measure) if suite in ("", name) else ():
                 sides = (of_a.estimate.value, of_b.estimate.value)
                 keys = (name, change.estimate.group.measure, change.estimate.n)
                 rows.append((a, b, *keys, *map(or_none, sides), *_numbers(change), *_rest(change)))
+    if not rows:
+        raise _nothing(suite, measure)
     notes = (
         *letters(runs),
         *_notes("of the item differences B - A"),
@@ -292,26 +295,27 @@ def _rest(effect: Effect) -> tuple[Cell, ...]:
 
 
 def _all_effects(runs: Sequence[Run], suite: str, measure: str) -> Iterator[Effect]:
-    """Yield the effects of all runs; their groups have distinct names of models and suites."""
-    _refuse_unknown([record.name for run in runs for record in run.suites], runs, suite, measure)
-    names = titles(runs)
+    """Yield the effects of all runs; their groups have distinct names of models and suites.
+
+    Raises:
+        UsageError: there is none.
+    """
+    names, count = titles(runs), 0
     for model, run in named(runs):
         for record in run.suites:
             if suite in ("", record.name):
                 for effect in effects(run, record.name, measure, model):
                     group = replace(effect.estimate.group, suite=names[record.name, record.hash])
+                    count += 1
                     yield replace(effect, estimate=replace(effect.estimate, group=group))
 
+    if not count:
+        raise _nothing(suite, measure)
 
-def _refuse_unknown(suites: Sequence[str], runs: Sequence[Run], suite: str, measure: str) -> None:
-    known = list(dict.fromkeys(suites))
-    if suite and suite not in known:
-        raise UsageError("suite=", repr(suite), "one of " + ", ".join(known))
-    records = [record for run in runs for record in run.suites if record.name in ([suite] if suite else known)]
-    if not any(_formulas(record, measure) for record in records):
-        measures = dict.fromkeys(name for record in records for name, text in record.predictions.items() if text)
-        expected = "one of " + ", ".join([*measures, "first", "each"]) if measures else "a run with predictions"
-        raise UsageError("measure=", f"no comparison in {measure!r}", expected)
+
+def _nothing(suite: str, measure: str) -> UsageError:
+    chosen = " ".join(filter(None, (f"suite={suite}" if suite else "", f"measure={measure}")))
+    return UsageError(f"effects, {chosen}", "no comparison of regions", "predictions of a run of `syntagm run`")
 
 
 def draw_figure(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Figure:

@@ -17,6 +17,7 @@ from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.suite import Item, Prediction, Suite
+from syntagm.tasks.measures.surprisal import Surprisal
 from syntagm.views import effects, figure, table
 from syntagm.views.comparison import compare
 
@@ -172,6 +173,9 @@ def test_what_can_not_be_shown_is_refused(tmp_path: Path) -> None:
     for options in ({"suite": "other"}, {"measure": "other"}, {"paired": True}):
         with pytest.raises(UsageError):
             table("effects", made, **options)
+    measured = run(load("toy"), [agreement()], tmp_path / "bits", measures=[Surprisal("good")])
+    with pytest.raises(UsageError, match="no comparison of regions"):
+        table("effects", measured)
 
 
 def test_the_figure_has_a_row_for_each_comparison(tmp_path: Path) -> None:

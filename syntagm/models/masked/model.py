@@ -63,7 +63,9 @@ class Masked(LanguageModel):
         self.settings = FAMILY.scoring_settings(chosen, dtype=spelled(model.dtype))
         self._sample = sample(model)
         code = hash_code(model)
-        dependencies = [SCORER, weights, code, self.forward.mask, tokenizer.unk_token_id, self.settings]
+        # `regions` decides which predictions are computed, but changes no surprisal.
+        settings = {**self.settings, "regions": "no"}
+        dependencies = [SCORER, weights, code, self.forward.mask, tokenizer.unk_token_id, settings]
         self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
             "architecture": model.config.model_type,

@@ -17,7 +17,7 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats.paired import kind_of
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import accuracies, chance_of_suite, grouping, verdicts
+from syntagm.views.scores.numbers import accuracies, chance_of_suite, panel_tag, verdicts
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "measure": pl.String, "value": pl.Float64, "low": pl.Float64,
@@ -31,7 +31,7 @@ MANY = 25
 def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
     """Draw the scores of runs on all their suites."""
     names = titles(runs)
-    tag = grouping(record for run in runs for record in run.suites)
+    tag = panel_tag(runs)
     estimates, chance, groups = [], {}, {}
     for model, run in named(runs):
         for estimate in accuracies(run, measure):
@@ -39,7 +39,7 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
             title = names[record.name, record.hash]
             estimates.append(replace(estimate, group=Group(model, title, measure)))
             chance[title] = chance_of_suite(record, measure).value
-            groups[title] = record.tags.get(tag, f"no {tag}") if tag else ""
+            groups[title] = (record.group(tag) or f"no {tag}") if tag else ""
     if all(_judged(run, measure) for run in runs):
         return draw(estimates, chance, "Accuracy by suite", groups=groups)
     return draw(estimates, chance, f"{measure} by suite", of_shares=f"mean {measure}", groups=groups)

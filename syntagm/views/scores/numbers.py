@@ -1,6 +1,6 @@
 """Estimates of a run: the accuracy of each suite and measure, scores over suites, and the accuracy by chance."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import polars as pl
@@ -15,11 +15,11 @@ from syntagm.stats.chance import chance
 from syntagm.stats.chance.chance import Chance
 from syntagm.tasks.task import SuiteRecord
 
-TAGS = ("circuit", "phenomenon", "field")
+TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
 
 
 def estimates(run: Run, draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED) -> list[Estimate]:
-    """Compute all accuracies, the score over all suites, and the score of each circuit, phenomenon and field.
+    """Compute all accuracies, the score over all suites, and the score of each group of suites (`grouping`).
 
     The groups of the estimates differ: that of an accuracy has a suite and a measure, that of a score over suites has a
     rule, and that of a score over the suites with one value of a tag has a rule and a label.
@@ -33,7 +33,7 @@ def estimates(run: Run, draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED
     """
     results, resampling = run.results(), Resampling(draws, seed)
     computed = [*score.accuracy(results, run.tolerance, resampling), *_scores(run, results, "first", "", resampling)]
-    for tag in TAGS:
+    for tag in grouping([run]):
         computed += _scores(run, results, "first", tag, resampling)
     return computed
 
@@ -67,6 +67,22 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
     return _scores(run, run.results(), rule, tag)
 
 
+def grouping(runs: Sequence[Run]) -> list[str]:
+    """Return those of `TAGS` that suites have. A tag that groups the suites as an earlier one does is omitted."""
+    chosen: dict[frozenset[tuple[str, str]], str] = {}
+    for tag in TAGS:
+        groups = frozenset((suite.name, label) for run in runs for suite in run.suites if (label := suite.group(tag)))
+        if groups:
+            chosen.setdefault(groups, tag)
+    return list(chosen.values())
+
+
+def mean_name(run: Run) -> str:
+    """Return the name of the mean accuracy over suites: `SG score` for suites in circuits, as in Hu et al. 2020."""
+    in_circuits = all("circuit" in suite.tags and "linguistics_term" not in suite.tags for suite in run.suites)
+    return "SG score" if in_circuits else "mean accuracy"
+
+
 def conjoins(run: Run) -> bool:
     """Return whether the measures of a run are predictions about the same items, so that `all` of them can hold."""
     return run.task.conjoins
@@ -97,7 +113,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
         [
             chance_of_suite(suite, group.rule)
             for suite in run.suites
-            if suite.predictions_for(group.rule) and all(suite.tags.get(tag) == value for tag, value in group.labels)
+            if suite.predictions_for(group.rule) and all(suite.group(tag) == value for tag, value in group.labels)
         ]
     )
 
@@ -129,15 +145,13 @@ def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
     return {suite.name: suite.predictions_for(rule) for suite in run.suites}
 
 
-def grouping(suites: Iterable[SuiteRecord]) -> str:
-    """Return the tag that sorts suites into groups: the first of `TAGS` with fewer values than there are suites, or "".
-
-    A tag that a suite lacks is a group of its own.
+def panel_tag(runs: Sequence[Run]) -> str:
+    """Return the tag whose values divide the suites of a figure or table: the first of `grouping` with fewer values than
+    there are suites; "" if there is none.
     """
-    records = list(suites)
-    for tag in TAGS:
-        values = {record.tags.get(tag, "") for record in records}
-        if 1 < len(values) < len(records):
+    records = {suite.name: suite for run in runs for suite in run.suites}.values()
+    for tag in grouping(runs):
+        if 1 < len({record.group(tag) for record in records}) < len(records):
             return tag
     return ""
 
@@ -145,5 +159,5 @@ def grouping(suites: Iterable[SuiteRecord]) -> str:
 def _scores(
     run: Run, results: pl.DataFrame, rule: str, tag: str, resampling: Resampling = bootstrap.DEFAULT
 ) -> list[Estimate]:
-    labels = {suite.name: suite.tags[tag] for suite in run.suites if tag in suite.tags} if tag else None
+    labels = {suite.name: label for suite in run.suites if (label := suite.group(tag))} if tag else None
     return score.score(results, predictions(run, rule), run.tolerance, rule, tag, labels, resampling)
