@@ -150,7 +150,8 @@ def test_an_unscored_first_token_is_said(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["score", "demo?bos=no", "The dog", "--json"]) == 0
     line = json.loads(capsys.readouterr().out)
     assert line["tokens"][0]["bits"] is None
-    assert line["words"][0]["bits"] == 0.0
+    assert [word["bits"] is None for word in line["words"]] == [True, False]
+    assert line["bits"] == line["words"][1]["bits"]
     assert main(["score", "demo?bos=no", "The dog"]) == 0
     assert "not scored: the text begins here" in capsys.readouterr().out
 

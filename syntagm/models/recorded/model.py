@@ -15,13 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.answers import Surprisals
+from syntagm.answers import InContext, Surprisals
 from syntagm.errors import InputError, ModelError
 from syntagm.io import csv, utf8
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 from syntagm.models.recorded.family import FAMILY
 
+# A recording of all of BLiMP has a tenth of this.
+MAX_BYTES = 2**32
 _NEEDED = ("index", "start", "token", "bits")
 
 
@@ -55,6 +57,19 @@ class Recorded(LanguageModel):
             if done:
                 done(1)
 
+    def read(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Refuse: a recording does not tell the context of its tokens.
+
+        Raises:
+            ModelError: always.
+        """
+        raise ModelError(
+            self.name, "recorded surprisals, whose contexts are not known", "a model that computes surprisals",
+            "The file itself has a row per token.",
+        )  # fmt: skip
+
 
 def load(path: str, **options: str) -> Recorded:
     """Load the surprisals in the CSV file `path`.
@@ -65,7 +80,7 @@ def load(path: str, **options: str) -> Recorded:
     chosen = FAMILY.choose(options)
     bos = chosen["bos"] == "yes"
     try:
-        content = utf8.whole(Path(path), limit=None)
+        content = utf8.whole(Path(path), MAX_BYTES)
         text = utf8.decoded(content, Path(path))
         answers = _answers(path, _rows(path, text, options.get("model")))
         both_sides = _both_sides(options, _model(path, text, options))
