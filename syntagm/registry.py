@@ -73,13 +73,11 @@ def modules(name: str) -> list[ModuleType]:
     return [importlib.import_module(".".join(path.parts)) for path in paths]
 
 
-@cache
-def _own(room: str) -> tuple[str, ...]:
-    """Return the names in a room of the package. Cached, as the next function is."""
+def _own(room: str) -> list[str]:
     folder = importlib.import_module(f"syntagm.{room}")
     if declaration := DECLARED_IN.get(room):
-        return tuple(path.parent.name for path in Path(folder.__path__[0]).glob(f"*/{declaration}.py"))
-    return tuple(module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("_"))
+        return [path.parent.name for path in Path(folder.__path__[0]).glob(f"*/{declaration}.py")]
+    return [module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("_")]
 
 
 @cache

@@ -31,7 +31,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm import registry
-from syntagm.cli import _experiment, _files
+from syntagm.cli import _experiment
+from syntagm.cli._files import add_force
 from syntagm.cli._saving import write
 from syntagm.errors import UsageError
 from syntagm.papers import paper as papers
@@ -57,7 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paper", metavar="PAPER", help="one of " + ", ".join(registry.names("papers")))
     add("--model", metavar="MODEL", help="the model, as in `syntagm run`")
-    _files.add_output(parser, "DIR", "the folder of all results", required=True)
+    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder of all results")
     add("--from-run", metavar="DIR", nargs="+", action="extend", help="use these runs; no model is loaded")
     add("--from-raw", metavar="DIR", type=Path, help="use the raw data that the authors published")
     add("--suite", metavar="SUITE", nargs="+", action="extend", help="use these suites instead of the bundled ones")
@@ -78,7 +79,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="options of an analysis (suites=33), or hyperparameters (lstm.hidden=64 ...)",
     )
-    _files.add_force(parser)
+    add_force(parser)
     _experiment.arguments(parser)
 
 

@@ -23,7 +23,6 @@ RUN = Folder(
         Kind("a report", "report.html", checked=False),
     ),
     ledger.faults,
-    ledger.renew,
 )
 
 

@@ -105,12 +105,13 @@ def end(folder: Path, training: Mapping[str, Any]) -> None:
     """
     # The record comes last: a folder that has it is finished and sealed.
     seal.write(folder, {FILE: record.encoded(training)})
-    atomic.write(folder / FILE, record.encoded(training))
+    record.write(folder / FILE, training)
     remove_state(folder)
 
 
 def remove_state(folder: Path) -> None:
-    """Delete the state of a finished training, if there is one."""
+    """Delete the state of a finished training, if there is one, and what a process left that was killed as it wrote."""
+    atomic.sweep(folder)
     # The model is written already. A file that can't be deleted, such as a lock on a network file system, is no error.
     with contextlib.suppress(OSError):
         for path in (folder / STATE).iterdir():

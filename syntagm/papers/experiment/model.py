@@ -3,11 +3,14 @@
 from typing import Any
 
 from syntagm.errors import RunError
+from syntagm.io import atomic
+from syntagm.io import record as records
 from syntagm.models.contract import LanguageModel
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design
-from syntagm.papers.experiment.measured import PERPLEXITY, scored
+from syntagm.papers.experiment.measured import read
 from syntagm.progress import Progress
+from syntagm.runs.store import open_run, read_record
 from syntagm.training import families
 from syntagm.training import record as training
 
@@ -45,7 +48,7 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
     from syntagm.runs.evaluate import run_suites as run
 
     place = design.run(cell)
-    if not scored(place):
+    if (read_record(place) is None) or not open_run(place).done:
         run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=progress)
 
 
@@ -61,7 +64,7 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
 
     path, weights = design.perplexity(cell), hash_folder(design.model(cell))
     if path.exists():
-        if PERPLEXITY.read(path)["weights"] != weights:
+        if read(path).get("weights", weights) != weights:
             cure = f"Remove it and {design.run(cell)}; the same command then computes both again."
             found, expected = "the perplexity of another training", f"that of the weights in models/{cell.name}"
             raise RunError(str(path), found, expected, cure)
@@ -69,8 +72,7 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     model = _load(design, cell, eos="yes", **division(str(design.model(cell)), design.test))
     result = perplexity(model, corpus.texts(design.test), done=lambda more: progress.answered("test text", more))
     numbers = ("words", "unknown", "undefined", "bits", "bits_per_word", "perplexity", "perplexity_known")
-    measured: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed}
-    measured |= {"requested_words": design.sizes[cell.size], "training_words": words}
+    measured: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed, "training_words": words}
     measured |= {
         "model": model.name,
         "fingerprint": model.fingerprint,
@@ -78,8 +80,8 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
         "weights": weights,
     }
     measured |= {name: getattr(result, name) for name in (*numbers, "bits_per_character")}
-    path.parent.mkdir(exist_ok=True)
-    PERPLEXITY.write(path, measured)
+    atomic.make_folder(path.parent)
+    records.write(path, measured)
 
 
 def _load(design: Design, cell: Cell, **options: str) -> LanguageModel:
