@@ -48,8 +48,10 @@ MODEL = Folder(
         Kind("the state of an unfinished training", _STATE),
         Kind("the best weights of an unfinished training", f"{record.STATE}/best-*.safetensors"),
         Kind("the lock of an unfinished training", f"{record.STATE}/lock", checked=False),
+        Kind("a file of an unfinished training", "unfinished/*", checked=False),
     ),
     _faults,
+    seal.renew,
 )
 
 FOLDERS = (MODEL,)

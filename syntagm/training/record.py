@@ -105,7 +105,7 @@ def end(folder: Path, training: Mapping[str, Any]) -> None:
     """
     # The record comes last: a folder that has it is finished and sealed.
     seal.write(folder, {FILE: record.encoded(training)})
-    record.write(folder / FILE, training)
+    atomic.write(folder / FILE, record.encoded(training))
     remove_state(folder)
 
 
