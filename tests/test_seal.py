@@ -113,7 +113,7 @@ def test_the_same_training_line_does_not_call_damage_done(
         load(name_of(family, folder))
     else:
         assert code == 2
-        assert "model.safetensors: not the file that was sealed" in capsys.readouterr().err
+        assert "model.safetensors: a file that was damaged or edited after sealing" in capsys.readouterr().err
 
 
 def test_an_intended_change_is_sealed_and_said(

@@ -31,12 +31,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="files, folders, patterns, bundled collections",
     )
     add("-o", "--output", metavar="DIR", required=True, type=Path, help="the run directory, new or unfinished")
-    add("-n", metavar="N", help="make N items of each suite, from templates and bundled collections")
-    add("--seed", metavar="S", help="random seed for the items that are made (1)")
+    add("-n", metavar="N", help="generate N items per suite, from templates and bundled collections")
+    add("--seed", metavar="S", help="random seed for the generated items (1)")
     add(
         "--style",
         choices=["natural", "published"],
-        help="natural: with a capital and a full stop; published: without (natural)",
+        help="natural: with an initial capital and a full stop; published: without them (natural)",
     )
 
 

@@ -50,7 +50,7 @@ def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
         header = file.readline(_SEARCHED)
     expected = next(csv.lines(columns, []))
     if header and header != expected.encode():
-        raise UsageError(str(path), "a file with another header", expected.rstrip(), CURE)
+        raise UsageError(str(path), "a file with a different header", expected.rstrip(), CURE)
 
 
 def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force: bool = False) -> None:
@@ -71,4 +71,4 @@ def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force:
         return
     for ending in endings:
         if (path := stem.with_name(f"{stem.name}.{ending}")).exists():
-            raise UsageError(str(path), f"a file without {numbers.name} beside it", "a new name", CURE)
+            raise UsageError(str(path), f"a file without {numbers.name} next to it", "a new name", CURE)

@@ -34,8 +34,8 @@ class Lines(Progress):
     def evaluated(self, row: Mapping[str, float]) -> None:
         """Print the training loss and the held-out perplexity of an evaluation."""
         print(
-            f"epoch {row['epoch']}, step {row['step']:,}: training loss {row['loss']:.4f} nats a token, "
-            f"held out {row['bits_per_word']:.4f} bits a word, perplexity {row['perplexity']:.2f}",
+            f"epoch {row['epoch']}, step {row['step']:,}: training loss {row['loss']:.4f} nats per token, "
+            f"held-out text {row['bits_per_word']:.4f} bits per word, perplexity {row['perplexity']:.2f}",
             flush=True,
         )
 

@@ -12,7 +12,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="a model: demo, toy, a folder, a name on the hub, or family:path?options (see `syntagm models`)",
+        help="a model: demo, toy, a folder, a name on the Hugging Face Hub, or family:path?options (see `syntagm models`)",
     )
     parser.add_argument(
         "--allow-pickle",

@@ -32,8 +32,8 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
 
     if format := view.format_of(stem):
         bare = stem.name.removesuffix(f".{view.FORMATS[format]}")
-        cure = f"The formats add their endings: -o {bare} --format {format}."
-        raise UsageError(f"-o {stem}", "a name with an ending", "one without", cure)
+        cure = f"Each format adds its extension: -o {bare} --format {format}."
+        raise UsageError(f"-o {stem}", "a name with a file extension", "a name without one", cure)
     chosen = endings(view.FORMATS, formats)
     spare_set(stem, list(chosen.values()), view.to_frame().columns, force)
     stem.parent.mkdir(parents=True, exist_ok=True)

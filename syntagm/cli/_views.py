@@ -23,7 +23,7 @@ def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
     parser.add_argument(
         "--list",
         action="store_true",
-        help=f"list all names with what each {kind} shows; after a NAME, list its options",
+        help=f"list all names and what each {kind} shows; after a NAME, list its options",
     )
 
 
@@ -85,5 +85,5 @@ def exit_code(runs: "Sequence[Run]") -> int:
 
     for run in runs:
         if not run.done:
-            print(f"syntagm: run {run.place} is not finished: only its finished shards count", file=sys.stderr)
+            print(f"syntagm: run {run.place} is not finished: only its finished shards are used", file=sys.stderr)
     return 0 if all(run.done for run in runs) else 1

@@ -26,7 +26,9 @@ SHOWN = 10
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, a pattern or a bundled collection")
-    parser.add_argument("--allow-pickle", action="store_true", help="read pickled suites, without running code in them")
+    parser.add_argument(
+        "--allow-pickle", action="store_true", help="read pickled suites without running any code in them"
+    )
     parser.add_argument("--all", action="store_true", help=f"print all findings, not only {SHOWN} per code and file")
     parser.add_argument("--no-warnings", action="store_true", help="print errors only")
 
@@ -82,7 +84,7 @@ def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:
         if everything or shown[finding.code] <= SHOWN:
             yield str(finding)
         elif shown[finding.code] == total[finding.code]:
-            yield f"{finding.file}: {total[finding.code] - SHOWN} more of {finding.code}, shown by --all"
+            yield f"{finding.file}: {total[finding.code] - SHOWN} more findings of {finding.code}; --all shows them"
 
 
 def _summary(suites: "dict[str, list[Suite]]", counts: Counter[str]) -> str:

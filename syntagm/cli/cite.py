@@ -26,14 +26,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
     parser.add_argument(
-        "-o", "--output", metavar="STEM", help="path of the files, without ending; without it the text is printed"
+        "-o", "--output", metavar="STEM", help="path of the files, without extension; if omitted, the text is printed"
     )
     parser.add_argument("--format", choices=["md", "latex"], default="md", help="format of the paragraph (md)")
     parser.add_argument(
         "--also",
         metavar="KEYS",
         default="",
-        help="keys of further entries, with commas between them, such as bates-etal-2015-fitting",
+        help="keys of further entries, separated by commas, such as bates-etal-2015-fitting",
     )
     _files.add_force(parser)
 
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
 
     also = [key for key in options.also.split(",") if key]
     if missing := [key for key in also if key not in references.entries()]:
-        raise UsageError("--also", repr(missing[0]), "some of " + ", ".join(references.entries()))
+        raise UsageError("--also", repr(missing[0]), "one or more of " + ", ".join(references.entries()))
     runs = [open_run(folder) for folder in options.folders]
     paragraphs = methods.paragraphs(runs)
     if options.format == "latex":

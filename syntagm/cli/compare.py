@@ -121,7 +121,9 @@ def _print(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | 
     if len(pairing.discordant) and count != 0:
         console.print(_discordant(pairing, count))
     if count is not None and len(pairing.discordant) > count:
-        console.print(f"{count} of {len(pairing.discordant)} discordant items; --flips all or -o FILE shows the others")
+        console.print(
+            f"{count} of {len(pairing.discordant)} discordant items; --flips all or -o FILE gives all of them"
+        )
 
 
 def _suites(pairing: "Pairing", narrow: bool = False) -> "Table":
@@ -182,7 +184,7 @@ def _summary(overall: "Comparison") -> list[str]:
         f"skipped, undefined in A or B: {overall.difference.undefined}; McNemar p = {counted.p:.3g} (all items)",
         f"margin, B - A: {_beside(*map(_signed, (margin.value, margin.low, margin.high)))} bits",
         f"intervals: {overall.difference.method} (those of A and B are not paired); "
-        "p of suites: McNemar's exact test, adjusted over the suites by Holm's method",
+        "p-values of suites: McNemar's exact test, adjusted over the suites by Holm's method",
     ]
 
 

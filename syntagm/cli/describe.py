@@ -24,9 +24,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns, bundled collections")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, help="the file of the page; without it the page is printed"
+        "-o", "--output", metavar="FILE", type=Path, help="the file to write; if omitted, the page is printed"
     )
-    parser.add_argument("--allow-pickle", action="store_true", help="read pickled suites, without running code in them")
+    parser.add_argument(
+        "--allow-pickle", action="store_true", help="read pickled suites without running any code in them"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,11 +57,11 @@ def _refuse_source(output: Path, files: Sequence[str]) -> None:
     from syntagm.materials.reading import options_of
 
     if output.resolve() in {Path(options_of(file)[0]).resolve() for file in files}:
-        raise UsageError(f"-o {output}", "the suite itself", "another file", f"Write {output.stem}.md.")
+        raise UsageError(f"-o {output}", "the file of the suite itself", "another file", f"Write {output.stem}.md.")
 
 
 def _refuse_ending(output: Path) -> None:
     """Refuse a name under which a browser would run what stands in the texts of suites."""
     if output.suffix.lower() not in ("", ".md", ".markdown", ".txt"):
         cure = f"Write {output.stem}.md; with another extension, a browser could execute text from the suites."
-        raise UsageError(f"-o {output}", f"the ending {output.suffix}", "a Markdown file", cure)
+        raise UsageError(f"-o {output}", f"the extension {output.suffix}", "a Markdown file", cure)

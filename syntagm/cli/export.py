@@ -32,8 +32,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as", dest="kind", required=True, choices=kinds, help="what to export; --list describes each kind"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write; - is standard output")
-    parser.add_argument("--list", action=_List, help="list the kinds and their columns, and stop")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="the file to write; - for standard output"
+    )
+    parser.add_argument("--list", action=_List, help="list the kinds and their columns, then stop")
     _files.add_force(parser)
 
 

@@ -21,8 +21,8 @@ from syntagm.errors import UsageError
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     _views.arguments(parser, "figure")
-    parser.add_argument("-o", "--output", metavar="STEM", help="path of the files, without ending")
-    parser.add_argument("--format", metavar="LIST", help="formats, with commas between them; all by default")
+    parser.add_argument("-o", "--output", metavar="STEM", help="path of the files, without extension")
+    parser.add_argument("--format", metavar="LIST", help="formats, separated by commas; all by default")
     _files.add_force(parser)
 
 
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         print(*_views.lines("figure", options.name), sep="\n")
         return 0
     if not options.output:
-        raise UsageError("-o", "nothing", "-o STEM", "Give the path of the files, without ending.")
+        raise UsageError("-o", "missing", "-o STEM", "Give the path of the files, without extension.")
     from syntagm.drawing.chart import FORMATS
     from syntagm.drawing.save import endings
 

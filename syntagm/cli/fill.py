@@ -49,13 +49,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--eligible",
         choices=["all", "single-token"],
         default="all",
-        help="which rows of the list count: all that the model can score, or those whose forms are single tokens (all)",
+        help="which rows of the list to use: all that the model can score, or only those whose forms are single tokens (all)",
     )
     add(
         "--blank",
         choices=["differing", "shared"],
         default="differing",
-        help="which word is the gap: the word in which the sentences differ, or the word of the list that they share (differing)",
+        help="which word to turn into a gap: the word in which the sentences differ, or the list word that they share (differing)",
     )
     for end, sense in (("top", "likeliest"), ("bottom", "least likely")):
         add(
@@ -117,7 +117,7 @@ def _remarks(run: "Run") -> "Iterator[str]":
     for reason, count in run.undefined.items():
         yield f"warning: {count:,} undefined: {reason}"
     if len(kept.cuts(run)) > 1:
-        yield "note: at cut-offs only rows count whose forms are single tokens; results.csv has the numbers"
+        yield "note: cut-offs use only rows whose forms are single tokens; results.csv has the numbers"
     if run.record["options"]["eligible"] == "all" and run.record["model"]["policies"].get("masks") == "several":
         yield (
             "warning: words of several tokens were scored with a different number of masks (masks=several), so model_weight and "

@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
     add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder of the files")
+    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder to write to")
     add(
         "--as", dest="format", default="syntaxgym", help="the format to write: syntaxgym (the default), blimp, tsv, ..."
     )
@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--style",
         choices=["natural", "published"],
-        help="natural: with a capital and a full stop; published: without (natural)",
+        help="natural: with an initial capital and a full stop; published: without them (natural)",
     )
     add("--force", action="store_true", help="replace files that exist")
 
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         seen.add(suite.name)
         target = arguments.output / f"{_file_name(suite.name)}{ending}"
         if refusal := _write(suite, target, format, arguments.force):
-            print(f"skipped, {arguments.format} can't hold it: {refusal}", file=sys.stderr)
+            print(f"skipped, because {arguments.format} can't store it: {refusal}", file=sys.stderr)
             continue
         counts.append(len(suite.items))
         print(f"{target}: {_count(len(suite.items), arguments.n)}")
@@ -86,7 +86,7 @@ def _folder(output: Path) -> None:
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        found = "not a folder" if output.exists() else f"can't be made: {error.strerror}"
+        found = "not a folder" if output.exists() else f"can't be created: {error.strerror}"
         raise UsageError(f"-o {output}", found, "a folder") from None
 
 
@@ -94,13 +94,13 @@ def _file_name(name: str) -> str:
     """Return the name of a suite if it can be a file name; else raise InputError."""
     if not name.isprintable() or name.startswith(".") or any(mark in name for mark in "/\\:") or len(name) > 150:
         expected = "at most 150 printable characters, without / \\ and :, not beginning with a full stop"
-        raise InputError(f"suite {name[:60]!r}", "a name that can't be a file name", expected, "Rename it.")
+        raise InputError(f"suite {name[:60]!r}", "a name that can't be used as a file name", expected, "Rename it.")
     return name
 
 
 def _count(items: int, wanted: str | None) -> str:
     few = wanted and wanted.isdecimal() and int(wanted) > items
-    note = f" (all there are; {int(wanted):,} asked for)" if wanted and few else ""
+    note = f" (all that exist; {int(wanted):,} requested)" if wanted and few else ""
     return f"{items:,} item{'' if items == 1 else 's'}{note}"
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from syntagm.models.option import Option
 
 _CHANGES = {
-    "scoring": "Changes numbers, so it is part of the model's name and of signatures.",
-    "source": "Chooses what is read, so it is part of the model's name.",
+    "scoring": "It changes numbers, so it is part of the model's name and of signatures.",
+    "source": "It chooses what is read, so it is part of the model's name.",
     "speed": "Changes no numbers.",
     "permission": "A permission.",
 }

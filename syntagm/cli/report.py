@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="the file of the page (DIR/report.html, if there is one run)"
+        "-o", "--output", metavar="FILE", help="the file to write (DIR/report.html if there is only one run)"
     )
     parser.add_argument(
         "--figures", metavar="FOLDER", help="also write each figure, with its numbers as CSV, to this folder"
@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         metavar="LIST",
         default="png,svg,pdf",
-        help="formats of the figures, with commas between them (png,svg,pdf)",
+        help="formats of the figures, separated by commas (png,svg,pdf)",
     )
     _files.add_force(parser)
 
@@ -47,7 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the page, and the figures if --figures is given; print their paths."""
     if not options.output and len(options.folders) > 1:
-        raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file of their page.")
+        raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file to write.")
     output = Path(options.output or Path(options.folders[0]) / "report.html")
 
     _files.spare(output, MARKS, options.force)

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 # Option -> a function that returns what a paper offers for it, and the message if it offers nothing.
 WAYS: dict[str, tuple[Callable[[Paper], object], str]] = {
-    "--model": (lambda paper: paper.of_runs, "has no tables or figures of runs"),
-    "--from-run": (lambda paper: paper.of_runs, "has no tables or figures of runs"),
-    "--from-raw": (lambda paper: paper.from_raw, "has no raw data that can be read"),
+    "--model": (lambda paper: paper.of_runs, "offers no tables or figures from runs"),
+    "--from-run": (lambda paper: paper.of_runs, "offers no tables or figures from runs"),
+    "--from-raw": (lambda paper: paper.from_raw, "has no published raw data that Syntagm can read"),
     "--corpus": (lambda paper: paper.experiment, "trains no models"),
 }
 # Options that need --model.
@@ -58,19 +58,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paper", metavar="PAPER", help="one of " + ", ".join(registry.names("papers")))
     add("--model", metavar="MODEL", help="the model, as in `syntagm run`")
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder of all results")
+    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder for all results")
     add("--from-run", metavar="DIR", nargs="+", action="extend", help="use these runs; no model is loaded")
     add("--from-raw", metavar="DIR", type=Path, help="use the raw data that the authors published")
     add("--suite", metavar="SUITE", nargs="+", action="extend", help="use these suites instead of the bundled ones")
-    add("-n", metavar="N", help="make N items of each suite")
-    add("--style", choices=["natural", "published"], help="natural: with a capital and a full stop; published: without")
+    add("-n", metavar="N", help="generate N items per suite")
+    add(
+        "--style",
+        choices=["natural", "published"],
+        help="natural: with an initial capital and a full stop; published: without them",
+    )
     add(
         "--allow-pickle",
         action="store_true",
         help="load pickled weights, which can run arbitrary code; read pickled suites",
     )
     add("--trust-remote-code", action="store_true", help="run Python code that comes with the model")
-    add("--no-cache", action="store_true", help="neither read nor write surprisals of other runs")
+    add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add(
         "--set",
         metavar="NAME=VALUE",
@@ -117,7 +121,7 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], way: str) -> None
     if chosen := [name for name in names if getattr(options, name)]:
         option = f"-{chosen[0]}" if len(chosen[0]) == 1 else f"--{chosen[0]}"
         raise UsageError(
-            option, f"given with {way}", "one or the other", "It concerns only suites that a model is run on."
+            option, f"given with {way}", "one of the two", "It only applies when a model is run on suites."
         )
 
 

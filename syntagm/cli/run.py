@@ -37,10 +37,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="compute NAME(option=value, ...) for each item instead of the suites' predictions; may be repeated",
     )
-    add("--cache", metavar="FILE", type=Path, help="the file that keeps surprisals across runs")
-    add("--no-cache", action="store_true", help="neither read nor write surprisals of other runs")
+    add("--cache", metavar="FILE", type=Path, help="the file that caches surprisals across runs")
+    add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add("--no-report", action="store_true", help="write no HTML report")
-    add("--dry-run", action="store_true", help="print what would be scored, and stop")
+    add("--dry-run", action="store_true", help="print what would be scored, then stop")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             words = _words(answer, scored)
         except AlignmentError as error:
-            print(f"syntagm: no bits of words: {error}", file=sys.stderr)
+            print(f"syntagm: no bits per word: {error}", file=sys.stderr)
             words, code = [], 1
         (_print_json if arguments.json else _print)(model, answer, words, scored)
     return code
@@ -118,7 +118,7 @@ def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, 
 
     def note(token: str, bits: float, in_vocabulary: bool) -> str:
         if not token:
-            return "end-of-text symbol, in no word"
+            return "end-of-text symbol, not part of a word"
         if bits != bits:
             return "not scored: the text begins here" if not scored else "undefined"
         return "" if in_vocabulary else "out of vocabulary"

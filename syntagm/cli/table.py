@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     _views.arguments(parser, "table")
     parser.add_argument(
-        "-o", "--output", metavar="STEM", help="path of the files, without ending; without it the table is printed"
+        "-o", "--output", metavar="STEM", help="path of the files, without extension; if omitted, the table is printed"
     )
     parser.add_argument("--format", choices=[*FORMATS], help="write only this format")
     _files.add_force(parser)

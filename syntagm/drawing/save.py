@@ -83,5 +83,5 @@ def endings(known: Mapping[str, str], chosen: Sequence[str] = ()) -> dict[str, s
         UsageError: a format that can't be written.
     """
     if unknown := [format for format in chosen if format not in known]:
-        raise UsageError("--format", repr(unknown[0]), "some of " + ",".join(known))
+        raise UsageError("--format", repr(unknown[0]), "one or more of " + ",".join(known))
     return {format: known[format] for format in chosen} if chosen else dict(known)

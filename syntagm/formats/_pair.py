@@ -113,7 +113,7 @@ def method(suite: Suite) -> str | None:
         raise InputError(place, "the predictions " + ", ".join(names), "the predictions of minimal pairs")
     if suite.aggregate != "sum":
         raise InputError(
-            place, f"the aggregate {suite.aggregate}", "sum", "A file of pairs can't hold another aggregate."
+            place, f"the aggregate {suite.aggregate}", "sum", "A file of pairs can't store any other aggregate."
         )
     for item in suite.items:
         if list(item.sentences) != ["good", "bad"]:
@@ -132,7 +132,7 @@ def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
     place = f"{place}, item {item.id}"
     if method is None:
         if good.regions or bad.regions:
-            raise InputError(place, "regions, but no prefix method", "no regions", "They would be lost.")
+            raise InputError(place, "regions, but no prefix method", "no regions", "The file would lose them.")
         return {}
     for sentence in (good, bad):
         rebuilt = split(
@@ -143,7 +143,7 @@ def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
     prefixes, words = ([sentence.content(name) for sentence in (good, bad)] for name in ("prefix", "critical"))
     same, differ = (prefixes, words) if method == "one_prefix" else (words, prefixes)
     if same[0] != same[1]:
-        raise InputError(place, f"{same[0]!r} and {same[1]!r}", f"the same in both sentences ({method})")
+        raise InputError(place, f"{same[0]!r} and {same[1]!r}", f"the same text in both sentences ({method})")
     names = FIELDS[method]
     return dict(zip(names, (same[0], *differ) if method == "one_prefix" else (*differ, same[0]), strict=True))
 

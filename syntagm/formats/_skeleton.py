@@ -45,7 +45,7 @@ def fill(skeleton: Any, rebuilt: Any, place: str) -> Any:
         return filled | {key: value for key, value in rebuilt.items() if key not in skeleton}
     if isinstance(skeleton, list) and isinstance(rebuilt, list):
         if len(skeleton) != len(rebuilt):
-            cure = "Remove the tags that begin with json:, which belong to another version of the suite."
+            cure = "Remove the tags that begin with json:, which belong to a different version of the suite."
             found = f"{len(rebuilt)} parts where its json: tag has {len(skeleton)}"
             raise InputError(place, found, "the same number", cure)
         return [fill(value, new, place) for value, new in zip(skeleton, rebuilt, strict=True)]

@@ -33,7 +33,7 @@ def read(path: Path) -> Iterator[Suite]:
         sentences.append(Sentence(shape.sentence(text, f"{path}, line {number}")))
     if len(sentences) % 2:
         raise InputError(
-            str(path), f"{len(sentences)} lines", "an even number", "The last pair lacks its bad sentence."
+            str(path), f"{len(sentences)} lines", "an even number of lines", "The last pair lacks its bad sentence."
         )
     shape.count(len(sentences) // 2, path)
     pairs = zip(sentences[::2], sentences[1::2], strict=True)

@@ -31,7 +31,7 @@ def read(path: Path) -> Iterator[Suite]:
     """
     rows = list(csv.under(_HEADER, utf8.read(path), path))
     if len(rows) % 2:
-        raise InputError(str(path), f"{len(rows)} rows", "an even number", "One row lacks its partner.")
+        raise InputError(str(path), f"{len(rows)} rows", "an even number of rows", "One row lacks its partner.")
     shape.count(len(rows) // 2, path)
     items: list[tuple[str, Item]] = []
     numbers: dict[str, int] = {}

@@ -62,7 +62,7 @@ def _has_columns(names: Sequence[str]) -> bool:
 def _item(row: dict[str, str], index: int, place: str) -> Item:
     for name in _COLUMNS:
         if not row.get(name, "").strip():
-            raise InputError(f"{place}, {name}", "nothing", "text", "Fill it in or delete the row.")
+            raise InputError(f"{place}, {name}", "an empty cell", "text", "Fill it in or delete the row.")
     sentences = {
         f"c{context}_t{target}": _sentence(row[f"Context{context}"].strip(), row[f"Target{target}"].strip(), place)
         for context in "12"

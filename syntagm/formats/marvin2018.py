@@ -86,7 +86,7 @@ def read(
         raise UsageError(str(path), f"allow_pickle={allow_pickle}, style={style}", f"yes or no, {' or '.join(STYLES)}")
     if allow_pickle == "no":
         cure = f"Add --allow-pickle, or write {path.name}?allow_pickle=yes; the file is then read without running it."
-        raise InputError(str(path), "a pickle, which can be a program", "permission to read it", cure)
+        raise InputError(str(path), "a pickle, which can contain a program", "permission to read it", cure)
     content = pickle.load(path)
     sizes = {len(row) for rows in content.values() for row in rows}
     if len(sizes) != 1 or not sizes <= PREDICTIONS.keys():

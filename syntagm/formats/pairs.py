@@ -109,7 +109,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     methods = {suite.name: _pair.method(suite) for suite in suites}
     if len(set(methods.values())) > 1:
         raise InputError(
-            str(path), "suites with different prefix methods", "one method", "Write each to a file of its own."
+            str(path), "suites with different prefix methods", "one method", "Write each to a separate file."
         )
     rows = [_row(suite, item, methods[suite.name]) for suite in suites for item in suite.items]
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -176,7 +176,7 @@ def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, 
 
 def _cell(row: dict[str, str], name: str, place: str) -> str:
     if not row.get(name, "").strip():
-        raise InputError(f"{place}, {name}", "nothing", "text", "Fill it in or delete the row.")
+        raise InputError(f"{place}, {name}", "an empty cell", "text", "Fill it in or delete the row.")
     return shape.sentence(row[name], f"{place}, {name}")
 
 

@@ -80,7 +80,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
         InputError: there is more than one suite, or the format can't hold the suite; the message gives the reason.
     """
     if len(suites) != 1:
-        cure = "A SyntaxGym file holds one suite: write each suite to a file of its own."
+        cure = "A SyntaxGym file holds one suite: write each suite to a separate file."
         raise InputError(str(path), f"{len(suites)} suites", "one suite", cure)
     suite = numbered(suites[0])
     if suite is not suites[0] and any(_attached(item) for item in suite.items):
@@ -127,7 +127,7 @@ def contents(sentence: Sentence, place: str) -> list[str]:
     if not names or names != [str(number) for number in range(1, len(names) + 1)]:
         shown = ", ".join(names) or "none"
         raise InputError(
-            place, f"regions {shown}", "regions called 1, 2, 3 ... in order", "SyntaxGym has no other names."
+            place, f"regions {shown}", "regions called 1, 2, 3 ... in order", "SyntaxGym allows no other names."
         )
     return [sentence.text[region.start : region.end] for region in sentence.regions]
 

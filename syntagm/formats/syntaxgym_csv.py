@@ -54,7 +54,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
         InputError: there is more than one suite, or a sentence is not made of regions 1 to n.
     """
     if len(suites) != 1:
-        raise InputError(str(path), f"{len(suites)} suites", "one suite", "Write each to a file of its own.")
+        raise InputError(str(path), f"{len(suites)} suites", "one suite", "Write each to a separate file.")
     suite = suites[0]
     rows: list[list[object]] = [list(COLUMNS)]
     for item in suite.items:

@@ -35,7 +35,10 @@ def read(path: Path) -> Iterator[Suite]:
         sentences.append(Sentence(shape.sentence(line, f"{path}, line {number}")))
     if len(sentences) % 2:
         raise InputError(
-            str(path), f"{len(sentences)} lines", "an even number", "Write each bad sentence before its good one."
+            str(path),
+            f"{len(sentences)} lines",
+            "an even number of lines",
+            "Write each bad sentence before its good one.",
         )
     shape.count(len(sentences) // 2, path)
     phenomenon, hyphen, _ = path.stem.partition("-")

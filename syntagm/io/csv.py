@@ -85,7 +85,7 @@ def rows(
                 yield begin, row
             begin = table.line_num + 1
     except csv.Error as error:
-        cure = "Double a quotation mark inside a quoted cell, or add ?quote=none if marks are ordinary characters."
+        cure = "Double each quotation mark inside a quoted cell, or add ?quote=none if quotation marks are ordinary characters."
         raise InputError(f"{path}, line {begin}", f"a row that can't be read: {error}", "a table", cure) from None
 
 
@@ -123,7 +123,7 @@ def records(
     refuse_repeated(names, path)
     if missing := [name for name in needed if name not in names]:
         present = ", ".join(map(repr, names))[:200] or "none"
-        absent = f"no column {missing[0]!r} (there are {present})"
+        absent = f"no column {missing[0]!r} (the columns are {present})"
         raise InputError(f"{path}, line {line}", absent, "the columns " + ", ".join(needed))
     for line, row in remaining:
         yield line, named(names, row, f"{path}, line {line}")

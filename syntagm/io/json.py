@@ -47,7 +47,7 @@ def parsed(content: str, path: Path, line: int | None = None) -> Any:
             _refuse_escapes(content)
         return _DECODER.decode(content)
     except json.JSONDecodeError as error:
-        problem = _Problem(f"not JSON here: {error.msg[:1].lower()}{error.msg[1:]}", "JSON", "", error.pos)
+        problem = _Problem(f"not valid JSON: {error.msg[:1].lower()}{error.msg[1:]}", "JSON", "", error.pos)
     except _Problem as error:
         problem = error
     raise InputError(_place(content, path, line, problem), problem.found, problem.expected, problem.cure) from None
@@ -162,7 +162,7 @@ def _refuse_too_large(content: str) -> None:
     for bracket in _BRACKET.finditer(content):
         depth += 1 if bracket[1] in "[{" else -1
         if depth > MAX_DEPTH:
-            raise _Problem(f"brackets more than {MAX_DEPTH} deep", "fewer", "", 0)
+            raise _Problem(f"brackets nested more than {MAX_DEPTH} deep", "fewer", "", 0)
 
 
 def _refuse_escapes(content: str) -> None:
@@ -173,7 +173,7 @@ def _refuse_escapes(content: str) -> None:
     if content.startswith("\\u0000", at):
         raise _Problem("a NUL character", "text", "Take it out.", at)
     if content.startswith("\\u", at):
-        raise _Problem("half a surrogate pair", "a whole character", "Write the character itself.", at)
+        raise _Problem("a lone surrogate", "a whole character", "Write the character itself.", at)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from syntagm.errors import InputError
 from syntagm.io import shape, utf8
 
 MAX_INSTRUCTIONS = 2_000_000
-_CURE = "Don't load this file by other means unless you trust its author: a pickle can run arbitrary code."
+_CURE = "Don't load this file with other programs unless you trust its author: a pickle can run arbitrary code."
 _NOTHING = {"PROTO", "FRAME"}
 _TEXTS = {
     *("STRING", "BINSTRING", "SHORT_BINSTRING"),
@@ -53,7 +53,7 @@ def load(path: Path) -> dict[str, list[tuple[str, ...]]]:
     except Exception as error:  # whatever the module raises on a damaged file, and it may be anything
         raise _refusal(path, f"a pickle that can't be read: {error!s:.200}", "a whole one") from None
     if len(table) < pairs:
-        raise _refusal(path, f"{pairs} keys, of which {len(table)} are different", "each key once")
+        raise _refusal(path, f"{pairs} keys, of which only {len(table)} are distinct", "each key once")
     return {_text(key, f"{path}, a key"): _rows(f"{path}, {key:.100}", rows) for key, rows in _limited(table, path)}
 
 
@@ -80,10 +80,10 @@ def _rows(place: str, listed: list[Any]) -> list[tuple[str, ...]]:
 
 def _text(value: Any, place: str) -> str:
     if not isinstance(value, str):
-        raise InputError(place, f"a {type(value).__name__} in a row", "texts")
+        raise InputError(place, f"a {type(value).__name__} in a row", "strings")
     cell = shape.sentence(value, place)
     if "\0" in cell or any("\ud800" <= character <= "\udfff" for character in ("" if cell.isascii() else cell)):
-        raise InputError(place, "a NUL or half a surrogate pair", "text")
+        raise InputError(place, "a NUL character or a lone surrogate", "text")
     return cell
 
 
@@ -98,7 +98,7 @@ def _simulate(content: bytes, path: Path) -> int:
             simulation.step(opcode.name, argument)
             end = (place or 0) + 1
     except (ValueError, IndexError, KeyError, OverflowError) as error:
-        raise _refusal(path, f"a damaged pickle, or none: {error!s:.200}", "a pickle") from None
+        raise _refusal(path, f"damaged, or not a pickle: {error!s:.200}", "a pickle") from None
     if end != len(content):
         raise _refusal(path, f"{len(content) - end} bytes after the end of the pickle", "none")
     return simulation.pairs
@@ -141,7 +141,7 @@ class _Simulation:
         elif name in self._rules:
             self._rules[name]()
         elif name not in _NOTHING:
-            raise _refusal(self.path, self._name(name, argument), "a dictionary of lists of tuples of texts")
+            raise _refusal(self.path, self._name(name, argument), "a dictionary of lists of tuples of strings")
 
     def _name(self, name: str, argument: Any) -> str:
         """Describe a forbidden instruction, with the names that it would use."""

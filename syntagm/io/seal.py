@@ -22,7 +22,7 @@ FORMAT = 1
 _UNFINISHED = frozenset({FILE, "lock", "state", "unfinished"})
 # Suffixes of the files that programs read. Notes and pictures are not sealed.
 _READ = frozenset({".json", ".safetensors", ".txt", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".model", ".py", ".jinja"})
-_CURE = "Restore the file. If the change was intended, `syntagm seal {folder}` renews the seal."
+_CURE = "Restore the file. If the change was intended, run `syntagm seal {folder}` to renew the seal."
 
 
 def write(folder: Path, coming: Mapping[str, bytes] | None = None) -> None:
@@ -91,21 +91,23 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
     for name, digest in sealed.items():
         file = folder / name
         if not file.is_file():
-            raise refuse(str(file), "no such file", "the file that seal.json names", cure)
+            raise refuse(str(file), "no such file", "a file that is listed in seal.json", cure)
         if _hash(file, refuse) != digest:
-            raise refuse(str(file), "not the file that was sealed: damaged or edited", "the file as written", cure)
+            raise refuse(
+                str(file), "a file that was damaged or edited after sealing", "the file as it was sealed", cure
+            )
     for file in _files(folder):
         name = file.relative_to(folder).as_posix()
         if name not in sealed:
-            raise refuse(str(file), "a file that is not in seal.json", "the files as written", cure)
+            raise refuse(str(file), "a file that is not listed in seal.json", "only the sealed files", cure)
     return content
 
 
 def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
     """Check the files of a folder against its seal, as `verify` does, and refuse a folder without a seal."""
     if (content := verify(folder, refuse)) is None:
-        cure = f"If the files are right, `syntagm seal {folder}` seals them."
-        raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` finished", cure)
+        cure = f"If the files are correct, run `syntagm seal {folder}` to seal them."
+        raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` has finished", cure)
     return content
 
 

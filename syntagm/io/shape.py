@@ -35,7 +35,9 @@ def sentence(value: Any, place: str) -> str:
     if not isinstance(value, str):
         raise InputError(place, shown(value), "a string", "Put it in quotation marks.")
     if len(value) > MAX_SENTENCE:
-        raise InputError(place, f"{len(value)} characters", f"at most {MAX_SENTENCE}", "Is it one sentence?")
+        raise InputError(
+            place, f"{len(value)} characters", f"at most {MAX_SENTENCE}", "Check that it is a single sentence."
+        )
     return value
 
 

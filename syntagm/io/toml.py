@@ -42,11 +42,11 @@ def read(text: str, place: str) -> dict[str, Any]:
     try:
         table = tomllib.loads(text)
     except RecursionError:
-        raise InputError(place, "brackets or braces nested too deep", expected) from None
+        raise InputError(place, "brackets or braces nested too deeply", expected) from None
     except tomllib.TOMLDecodeError as error:
         twice = any(word in str(error) for word in ("overwrite", "twice", "Duplicate"))
-        cure = "Is a name there twice? Rename or delete one." if twice else "Put strings in quotation marks."
-        raise InputError(place, f"no TOML: {error}", expected, cure) from None
+        cure = "If a name occurs twice, rename or delete one." if twice else "Put strings in quotation marks."
+        raise InputError(place, f"invalid TOML: {error}", expected, cure) from None
     except ValueError:
         raise InputError(place, "a number or date that can't be read", expected) from None
     _refuse_odd(table, place)
@@ -110,7 +110,7 @@ def texts(section: Mapping[str, Any], key: str, place: str) -> Iterator[tuple[st
 def text(section: Mapping[str, Any], key: str, place: str, default: str | None = None) -> str:
     """Return the text with this key in a section; InputError if there is neither the key nor a default."""
     if key not in section and default is None:
-        raise InputError(place, f"no {key}", "one")
+        raise InputError(place, f"no {key}", f"the key {key}")
     return str(need(section.get(key, default), str, f"{place}, {key}"))
 
 

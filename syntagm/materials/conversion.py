@@ -58,7 +58,7 @@ def formats_for(target: Path, name: str = "") -> Sequence[str]:
         return formats
     endings = sorted({ending for format_endings in known.values() for ending in format_endings})
     cure = f"Use --as with one of {', '.join(known)}."
-    raise UsageError(str(target), f"the ending {target.suffix!r}", "one of " + ", ".join(endings), cure)
+    raise UsageError(str(target), f"the extension {target.suffix!r}", "one of " + ", ".join(endings), cure)
 
 
 def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy: bool = False) -> list[str]:
@@ -78,7 +78,7 @@ def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy
         losses = _losses(suites, written, name)
         if losses and not lossy:
             raise InputError(
-                str(target), f"{name} can't hold everything", "a format that can",
+                str(target), f"{name} can't store everything", "a format that can",
                 "Nothing was written. Add --lossy (lossy=True) to convert without the following:\n  " + "\n  ".join(losses),
             )  # fmt: skip
     return losses

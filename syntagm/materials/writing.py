@@ -61,7 +61,7 @@ def write(suites: Sequence[Suite], path: Path, names: Sequence[str]) -> str:
             return name
     name, first = refusals[0]
     also = "".join(f"\n  Nor can {other}: {reason}" for other, reason in refusals[1:])
-    raise InputError(f"{name} can't hold it: {first.place}", first.found, first.expected, first.cure + also)
+    raise InputError(f"{name} can't store it: {first.place}", first.found, first.expected, first.cure + also)
 
 
 def _holds_predictions(name: str) -> bool:

@@ -62,7 +62,7 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
         raise UsageError(
             "report",
             f"{_SOURCES[first]} ({by_task[first].place}) beside {_SOURCES[second]} ({by_task[second].place})",
-            "runs of one kind", "They measure different things: make a page of each kind.",
+            "runs of one kind", "They measure different things: write a separate page for each kind.",
         )  # fmt: skip
     over_gaps = [run for run in runs if kept.over_gaps(run)]
     return Gaps(over_gaps) if over_gaps else Predictions(runs)

@@ -60,5 +60,5 @@ def write_first(path: Path, versions: Iterable[str], ceiling: int) -> Path:
             atomic.write(path, content)
             return path
     raise UsageError(
-        "report", f"{size:,} bytes without any item", f"at most {ceiling:,}", "Report on fewer runs at a time."
+        "report", f"{size:,} bytes even without items", f"at most {ceiling:,}", "Report on fewer runs at a time."
     )

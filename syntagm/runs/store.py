@@ -1,4 +1,4 @@
-"""Runs, and reading them from run directories. Reading a run never loads a model.
+"""Runs and the reading of run directories. Reading a run never loads a model.
 
 run.json             the record: the task, its options, the suites, the model and its scoring settings
 ledger.jsonl         a line for each finished unit, with the hashes of its files
@@ -78,7 +78,7 @@ class Run:
         return self.folder.name if self.folder else self.model
 
     def file(self, name: str) -> bytes:
-        """Return the content of a file that the task saves beside the tables, such as `words.csv`.
+        """Return the content of a file that the task saves in addition to the tables, such as `words.csv`.
 
         Raises:
             RunError: the file is missing.
@@ -88,7 +88,7 @@ class Run:
         try:
             return (self.folder / name).read_bytes()
         except OSError as error:
-            cure = "The command that made the run writes it again."
+            cure = "Run the command that made the run again to restore the file."
             raise RunError(str(self.folder / name), error.strerror or "no file", "a file of the run", cure) from error
 
     def __repr__(self) -> str:
@@ -116,7 +116,7 @@ class Run:
 
     @cached_property
     def tables(self) -> Mapping[str, Schema]:
-        """The tables of each unit: file ending -> columns."""
+        """The tables of each unit: file suffix -> columns."""
         return self.task.tables(self.record["options"])
 
     def suite(self, name: str) -> SuiteRecord:
@@ -131,12 +131,12 @@ class Run:
         raise RunError(self.place, f"no suite {name!r}", "one of " + ", ".join(suite.name for suite in self.suites))
 
     def kind(self, measure: str) -> Kind:
-        """Return the kind of value that a measure has."""
+        """Return the kind of a measure's values."""
         return self.task.kind(measure, self.record["options"])
 
     @property
     def undefined(self) -> dict[str, int]:
-        """The reasons why results are undefined, each with its first example, and their counts."""
+        """The reasons why results are undefined, each with its first example: reason -> count."""
         shards = [self._ledger.get(name, {}) for suite in self.suites for name in suite.shards]
         counts: dict[str, int] = {}
         with_example: dict[str, str] = {}
@@ -147,7 +147,7 @@ class Run:
         return {with_example[kind]: count for kind, count in counts.items()}
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
-        """Return the results of one suite, or of all: one row per item and measure.
+        """Return the results of one suite, or of all suites: one row per item and measure.
 
         The columns are model, suite, item, measure, value, margin and n.
         """
@@ -177,7 +177,7 @@ class Run:
         """Return a table of one suite, or of all suites in order.
 
         Arguments:
-            ending: the ending of the table's files, a key of `tables`.
+            ending: the suffix of the table's files, a key of `tables`.
             suite: the name of the suite; None for all.
         """
         if suite is None:
@@ -190,7 +190,7 @@ class Run:
         return self._read[ending, suite]
 
     def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
-        """Return the rows of a suite. In runs over gaps, some of them may be in units of earlier suites."""
+        """Return the rows of a suite. In fill runs, units of earlier suites may contain some of them."""
         schema, tables = self.tables[ending], []
         for name in self._units_about.get(suite.name, ()):
             # Columns are selected by name, because their order is that of the cut-offs in the command.
@@ -201,7 +201,7 @@ class Run:
 
     @cached_property
     def _units_about(self) -> dict[str, list[str]]:
-        """Suite -> the finished units with rows of the suite, in order."""
+        """The finished units with rows of each suite, in order: suite -> units."""
         units: dict[str, list[str]] = {}
         for suite in self.suites:
             for name in suite.shards:
@@ -239,7 +239,7 @@ class Run:
         return values.select(pl.lit(self.model).alias("model"), pl.lit(suite).alias("suite"), *REGION_COLUMNS[2:])
 
     def reading(self, suite: str) -> Reading:
-        """Return the rules that turn the tokens of a suite's sentences into the values of regions."""
+        """Return the rules that turn the bits of a suite's tokens into the values of regions."""
         return Reading(self.suite(suite).aggregate, self.rule, self.record["model"]["start"] is not None)
 
     def answers(self, suite: str) -> Iterator[tuple[str, str, Sentence, Surprisals]]:
@@ -256,7 +256,7 @@ class Run:
             )
 
     def signature(self, suite: str, measure: str) -> Signature:
-        """Return the signature of a number of this run."""
+        """Return the signature of a number from this run."""
         family, _, path = self.model.partition(":")
         record, model = self.suite(suite), self.record["model"]
         weights = model["record"].get("weights")
@@ -271,10 +271,10 @@ class Run:
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 
     def refuse(self, what: str) -> NoReturn:
-        """Raise a RunError because runs of this task don't have `what`."""
+        """Raise a RunError that says that runs of this task don't have `what`."""
         raise RunError(
             self.place, f"a run of the task {self.task.name} has no {what}", "a run of `syntagm run`",
-            "This run has results: `syntagm export --as results`, `syntagm compare`, `syntagm report`.",
+            "For this run, use `syntagm export --as results`, `syntagm compare` or `syntagm report`.",
         )  # fmt: skip
 
     def _table(self, name: str, kind: str) -> pl.DataFrame:
@@ -285,7 +285,7 @@ class Run:
             path = self.folder / "shards" / f"{name}.{kind}"
             raise RunError(
                 str(path), "damaged: its content does not have the hash in the ledger", "the file as it was written",
-                "Run the same `syntagm run` command again, which computes the shard again.",
+                "Run the same `syntagm run` command again to recompute the shard.",
             )  # fmt: skip
         return pl.read_parquet(BytesIO(content))
 
@@ -294,7 +294,7 @@ def open_run(folder: str | Path) -> Run:
     """Open a run directory for reading.
 
     Raises:
-        RunError: the folder has no run, or the record can't be read or has another version of the format.
+        RunError: the folder contains no run, or its record can't be read or has a different format version.
     """
     folder = Path(folder)
     record = read_record(folder)
@@ -309,7 +309,7 @@ def read_record(folder: Path) -> dict[str, Any] | None:
     """Return the content of run.json; None if there is no such file.
 
     Raises:
-        RunError: the file can't be read, or has another version of the format.
+        RunError: the file can't be read or has a different format version.
     """
     path = folder / "run.json"
     if not path.exists():
@@ -342,7 +342,7 @@ def _of_format_1(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the finished units by name. A line that was cut short by a kill is ignored."""
+    """Return the finished units by name. A line that was truncated by a kill is ignored."""
     path = folder / "ledger.jsonl"
     entries: dict[str, dict[str, Any]] = {}
     for line in path.read_bytes().splitlines() if path.exists() else []:
@@ -356,7 +356,7 @@ def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str, Any]]) -> bytes | None:
-    """Return a file of a finished shard; None if it is missing or does not have the hash in the ledger."""
+    """Return a file of a finished shard; None if it is missing or its hash differs from that in the ledger."""
     path = folder / "shards" / f"{name}.{kind}"
     content = path.read_bytes() if path.exists() else b""
     return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"].get(kind) else None

@@ -100,7 +100,7 @@ def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int) -> Iterat
         cure = 'Remove words or slots, or write fill = "sample".'
         raise InputError(place, f"more than {MAX_BOUND:,} combinations", "fewer combinations", cure)
     if (n is None and total > MAX_ITEMS) or (n or 0) > MAX_ITEMS:
-        found = f"{total:,} combinations" if n is None else f"{n:,} items asked for"
+        found = f"{total:,} combinations" if n is None else f"{n:,} items requested"
         raise InputError(place, found, f"at most {MAX_ITEMS:,}", "Draw some of them (-n N), or remove words.")
     before = [0, *accumulate(plan.size for plan in plans)]
     chosen = [range(plan.size) for plan in plans] if n is None else _draw(plans, n, seed, place)

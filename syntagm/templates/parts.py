@@ -123,7 +123,7 @@ def regions(section: Section, conditions: Mapping[str, Pattern]) -> tuple[str, .
         if (count := len(condition.regions)) != len(names):
             found = f"{count} region{'' if count == 1 else 's'}: {shown(condition.text)}"
             listed = shown(" | ".join(names[:20]))
-            raise InputError(condition.place, found, f"{len(names)}: {listed}", "| stands between two regions.")
+            raise InputError(condition.place, found, f"{len(names)}: {listed}", "Put | between two regions.")
     return names
 
 

@@ -148,7 +148,7 @@ def _alternative(piece: Piece, settings: Settings, place: str, above: tuple[str,
         way = " -> ".join([*above[above.index(rule) :], rule])
         raise InputError(place, f"a rule that leads back to itself: {way}", "rules without recursion")
     if len(above) >= MAX_DEPTH:
-        raise InputError(place, f"rules more than {MAX_DEPTH} deep", "fewer")
+        raise InputError(place, f"rules nested more than {MAX_DEPTH} deep", "fewer levels")
     settings.needed.add(rule)
     inner = tuple(settings.rules[rule][settings.values[rule]].pieces())
     # An empty alternative still determines whether the next piece follows a space.

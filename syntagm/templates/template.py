@@ -113,9 +113,7 @@ def _refuse_long(top: Mapping[str, Any], suites: int, place: str) -> None:
             length += len(value)
     if suites > 1 and length * suites > MAX_SHARED:
         found = f"{length:,} characters that {suites} suites share"
-        raise InputError(
-            place, found, f"at most {MAX_SHARED // suites:,}", "Put the words into a lexicon of their own."
-        )
+        raise InputError(place, found, f"at most {MAX_SHARED // suites:,}", "Put the words into a separate lexicon.")
 
 
 def _section(top: dict[str, Any], own: Any, file: str, number: int | None) -> Section:
@@ -182,7 +180,7 @@ def _refuse_clashes(template: Template, vary: Mapping[str, object]) -> None:
                 raise InputError(template.places["rules", name], f"a {kind} of the same name", "another name")
     for name, tag in template.item_tags.items():
         if name in template.variables:
-            found = "a variable of the same name, which is a tag of each item already"
+            found = "a variable of the same name, which is already a tag of each item"
             raise InputError(tag.place, found, "another name")
 
 

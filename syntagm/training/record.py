@@ -35,7 +35,7 @@ def finished(folder: Path, family: str = "") -> dict[str, Any] | None:
     """
     if not (folder / FILE).exists():
         return None
-    training = json.record(folder / FILE, RunError, "what a training wrote", "Choose another folder.")
+    training = json.record(folder / FILE, RunError, "a record written by `syntagm train`", "Choose another folder.")
     if family and training.get("family") != family:
         raise UsageError(str(folder), f"a model of the family {training.get('family')}", "a new folder")
     return training
@@ -88,7 +88,7 @@ def refuse_foreign(folder: Path) -> None:
     weights = sorted(path.name for kind in _WEIGHTS for path in folder.glob(kind))
     if ended and not weights:
         cure = "Delete the folder to train again."
-        raise RunError(str(folder), f"{FILE} of a finished training, without its weights", "both", cure)
+        raise RunError(str(folder), f"the {FILE} of a finished training without the weights", "both files", cure)
     if weights and not ended and not begun(folder):
         raise RunError(str(folder), f"a model that was not trained here ({weights[0]})", "a new folder")
 

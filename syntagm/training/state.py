@@ -74,7 +74,7 @@ def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
         return Place(**json.loads(metadata["place"])), tensors
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         cure = "Delete the folder to start again."
-        raise RunError(str(path), f"a damaged state ({error})", "the state of a training", cure) from error
+        raise RunError(str(path), f"a damaged state ({error})", "a saved training state", cure) from error
 
 
 def load_best(folder: Path, place: Place) -> dict[str, Tensor]:

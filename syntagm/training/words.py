@@ -19,7 +19,7 @@ class Words:
     """
 
     tokens: Literal["auto", "blanks", "treebank"] = option(
-        "how to split text: at white space, as in the Penn Treebank, or by what the text looks like", "auto"
+        "how to split text: at white space, as in the Penn Treebank, or whichever suits the text", "auto"
     )
     threshold: int = option("a word seen less often is unknown", 2, metavar="N")
     classes: Literal["berkeley", "single", "none"] = option(

@@ -1,8 +1,8 @@
-"""Surprisal by region: the mean surprisal of each region over items in bits with a 95% interval, by condition.
+"""Surprisal by region: the mean surprisal of each region over items, in bits, with a 95% interval, by condition.
 
-A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line skips
-it. If a token crosses the border of a region, the region is undefined in that item: it is not part of the mean, and the
-number of such items is given.
+A region that is empty in every item of a condition has 0 bits, as in formulas. Its dot is hollow, and the line skips
+it. If a token crosses the border of a region, the region is undefined in that item: it is excluded from the mean, and
+such items are counted.
 """
 
 import math
@@ -40,7 +40,7 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
     """Compute the mean surprisal of each region and condition in bits, its interval (`METHOD`), and its n.
 
     In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
-    true if it is empty in all items. If a sentence has two regions of the same name, the first is taken, as in
+    true if it is empty in all items. If a sentence has two regions with the same name, the first is used, as in
     formulas. A suite without regions gives no rows.
 
     Arguments:
@@ -80,12 +80,14 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
     """Draw one suite.
 
     Raises:
-        UsageError: no such suite, or its sentences have no regions.
+        UsageError: there is no such suite, or its sentences have no regions.
     """
     name = chosen_suite(runs, suite)
     tables = [rows for model, run in having(runs, name) if len(rows := table(run, name, model))]
     if not tables:
-        raise UsageError(f"suite={name}", "sentences without regions", "regions", "The figure margins needs none.")
+        raise UsageError(
+            f"suite={name}", "sentences without regions", "regions", "The figure `margins` needs no regions."
+        )
     return draw(tables, name)
 
 
@@ -93,9 +95,9 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "", compared: Collection[s
     """Draw one suite, with one panel for each model.
 
     Arguments:
-        tables: from `table`, one for each model, of the same suite.
+        tables: the tables that `table` returns for one suite, one for each model.
         title: the title of the figure.
-        compared: regions with a grey band behind them, for example those that a prediction compares.
+        compared: the regions with a grey band behind them, for example those that a prediction compares.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])

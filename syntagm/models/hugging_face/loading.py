@@ -1,4 +1,4 @@
-"""Loading of models from Hugging Face transformers: path, dtype, label, size of batches."""
+"""Loading of models from Hugging Face transformers, with their path, dtype, label and batch size."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
 
 
 def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str, str]) -> tuple[Any, Any, str, str]:
-    """Load a model in evaluation mode, its tokenizer, its label, and a hash of its weights.
+    """Load a model in evaluation mode; return it with its tokenizer, its label and a hash of its weights.
 
     Arguments:
         kind: the kind of language model.
@@ -28,7 +28,8 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
 
     Raises:
         UsageError: no path was given, or there is no such device.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
+        ModelError: the model can't be found, has missing weights, or has pickled weights or its own code without
+            permission.
     """
     name, at, revision = path.partition("@")
     if Path(path).is_dir():

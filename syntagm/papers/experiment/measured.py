@@ -56,4 +56,4 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         RunError: the file can't be read.
     """
-    return json.record(path, RunError, "what an experiment wrote", "Remove it.")
+    return json.record(path, RunError, "a file written by an experiment", "Remove it.")

@@ -65,7 +65,7 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     if path.exists():
         if read(path).get("weights", weights) != weights:
             cure = f"Remove it and {design.run(cell)}; the same command then computes both again."
-            found, expected = "the perplexity of another training", f"that of the weights in models/{cell.name}"
+            found, expected = "the perplexity of other weights", f"that of the weights in models/{cell.name}"
             raise RunError(str(path), found, expected, cure)
         return
     model = _load(design, cell, eos="yes", **division(str(design.model(cell)), design.test))

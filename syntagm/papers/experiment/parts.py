@@ -31,5 +31,5 @@ def words(design: Design) -> dict[str, int]:
     for name, size in design.sizes.items():
         if size > counts["corpus"]:
             found = f"{name} of {size:,} words"
-            raise UsageError("sizes", found, f"at most the {counts['corpus']:,} of the training text")
+            raise UsageError("sizes", found, f"at most the {counts['corpus']:,} words of the training text")
     return counts

@@ -116,7 +116,7 @@ def _refuse_another(design: Design, recorded: Mapping[str, Any], requested: Mapp
     """Refuse a request that changes a recorded value. Keys that only one of the two has are ignored."""
     old, new = _shared(recorded, requested), _shared(requested, recorded)
     changed = {path.partition(".")[0] for path in records.differences(old, new)} & {"families", "sizes"}
-    remove = ", remove what was made with the old ones" if changed else ""
+    remove = ", remove what was computed from the old files" if changed else ""
     cure = f"Use the same options as before to resume it{remove}, or choose another folder."
     records.refuse_another(design.record(), "an experiment", old, new, cure)
 

@@ -114,7 +114,7 @@ def _refuse_values(table: pl.DataFrame, file: Path) -> None:
             raise InputError(str(file), f"an unknown suite {suite!r}", f"a name that begins with one of {known}")
     if table["item"].null_count():
         line = table.with_row_index("line", 2).filter(pl.col("item").is_null())["line"][0]
-        raise InputError(f"{file}, line {line}", "no item", "its number")
+        raise InputError(f"{file}, line {line}", "no item number", "an integer")
 
 
 def _refuse_twice(items: pl.DataFrame, place: Path) -> None:
@@ -140,7 +140,7 @@ def _refuse_unequal(items: pl.DataFrame, place: Path) -> None:
         name = "{model}_{corpus}_{seed}".format(**row)
         found = f"{name} answers {row['len'] or 0} items of {row['suite']}"
         raise InputError(
-            str(place), found, f"{row['most']}, as other models", "Get the file again, or remove the model."
+            str(place), found, f"{row['most']}, as for other models", "Download the file again, or remove the model."
         )
 
 
@@ -167,7 +167,7 @@ def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
     rows = [row for _, row in csv.records(utf8.read(file), file, columns)]
     if not rows:
         raise InputError(
-            str(file), "a header and no rows", "a row per answer or model", "Get the file again, or remove it."
+            str(file), "a header and no rows", "a row per answer or model", "Download the file again, or remove it."
         )
     cells = {name: [row[name] or None for row in rows] for name in columns}
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))

@@ -87,7 +87,7 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
     tables = []
     for run in runs:
         if not run.task.conjoins:
-            raise RunError(run.place, f"a run of the task {run.task.name}", "one of predictions")
+            raise RunError(run.place, f"a run of the task {run.task.name}", "a run of the task predictions")
     for number, run in enumerate(runs, 1):
         ambiguous = sum(other.model == run.model for other in runs) > 1
         model = f"{number}: {run.model}"

@@ -184,7 +184,12 @@ def _tags(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
         tags = json.loads(text)
         if not {"number", "attractor"} <= tags.keys():
             place = f"{run.place}, suite {suite}, item {item}"
-            raise RunError(place, "no tags number and attractor", "both", "Run the suite of marvin2018, or the pickle.")
+            raise RunError(
+                place,
+                "no tags number and attractor",
+                "both tags",
+                "Run the suites of marvin2018, or the published pickles.",
+            )
         yield item, tags
 
 

@@ -63,7 +63,7 @@ def judgements(path: Path) -> Judgements:
     assignments: set[str] = set()
     for _, row in csv.records(_text(path), path):
         if (assignment := row.get("AssignmentId", "")) in assignments:
-            raise InputError(str(path), f"assignment {assignment} twice", "each once", "Get the file again.")
+            raise InputError(str(path), f"assignment {assignment} twice", "each once", "Download the file again.")
         assignments |= {assignment} - {""}
         for slot in range(1, SLOTS + 1):
             try:
@@ -101,7 +101,7 @@ def _refuse_lacking(place: str, present: set[str]) -> None:
     """Refuse incomplete data: means over fewer paradigms are not comparable with the printed ones."""
     if lacking := [suite for suite in published() if suite not in present]:
         found = f"no data for {lacking[0]}" + (f" and {len(lacking) - 1} more paradigms" if len(lacking) > 1 else "")
-        raise InputError(place, found, f"all {len(published())}", "Get the file again.")
+        raise InputError(place, found, f"all {len(published())}", "Download the file again.")
 
 
 def won(judgements: Judgements) -> dict[str, tuple[int, int, int, int]]:

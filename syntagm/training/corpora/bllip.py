@@ -57,7 +57,9 @@ def read(folder: str | Path, name: str) -> Iterator[Tree]:
             count += 1
             yield tree
         if count < FIRST.get(name, 1):
-            raise InputError(str(section), f"{count:,} trees", f"at least {FIRST.get(name, 1):,}", "Is the copy whole?")
+            raise InputError(
+                str(section), f"{count:,} trees", f"at least {FIRST.get(name, 1):,}", "Check that the copy is complete."
+            )
 
 
 def sections(folder: str | Path, name: str) -> list[Path]:
@@ -71,7 +73,7 @@ def sections(folder: str | Path, name: str) -> list[Path]:
         folders += [_path(Path(folder), year, number) for number in numbers]
     for section in folders:
         if not section.is_dir():
-            cure = "The folder should hold the corpus as the LDC ships it (LDC2000T43)."
+            cure = "The folder should hold the corpus as distributed by the LDC (LDC2000T43)."
             raise InputError(str(section), "no such folder", "a section of BLLIP", cure)
     return folders
 

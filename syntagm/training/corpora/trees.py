@@ -147,4 +147,6 @@ def _node(label: str, children: "list[Tree | str]", place: str) -> Tree:
 
 def _unclosed(place: str, brackets: int, where: str) -> InputError:
     found = f"the tree that begins here lacks {brackets} closing bracket{'s' * (brackets != 1)} {where}"
-    return InputError(place, found, "as many closing as opening brackets", "Add them, or remove the tree.")
+    return InputError(
+        place, found, "as many closing as opening brackets", "Add the missing brackets, or remove the tree."
+    )

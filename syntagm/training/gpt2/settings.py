@@ -62,8 +62,8 @@ class Gpt2Settings:
     def __post_init__(self) -> None:
         refuse_long_rows(self.text.window, self.size)
         if self.init_from and self.text.tokenizer:
-            cure = "A checkpoint brings its own tokenizer."
-            raise UsageError("tokenizer", self.text.tokenizer, "none with init_from", cure)
+            cure = "A checkpoint has its own tokenizer."
+            raise UsageError("tokenizer", self.text.tokenizer, "no tokenizer together with init_from", cure)
         if self.text.tokenizer and self.text.units != "bpe":
             cure = "An existing tokenizer fixes the units."
-            raise UsageError("units", self.text.units, "none with tokenizer", cure)
+            raise UsageError("units", self.text.units, "no units together with tokenizer", cure)

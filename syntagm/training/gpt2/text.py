@@ -35,8 +35,8 @@ def plain(texts: Iterable[str]) -> Iterator[str]:
     """Pass texts on; refuse those that contain the symbol, which would end a sentence in its middle."""
     for text in texts:
         if SYMBOL in text:
-            cure = "Remove it: line ends say where sentences end."
-            raise InputError(f"sentence {text[:60]!r}", f"the symbol {SYMBOL} in it", "plain text", cure)
+            cure = "Remove it: sentences end at line ends."
+            raise InputError(f"sentence {text[:60]!r}", f"the symbol {SYMBOL}", "plain text", cure)
         yield text
 
 

@@ -28,13 +28,13 @@ def load(name: str) -> Any:
         if Path(name).is_dir():
             found = f"a folder without a readable tokenizer ({str(error).splitlines()[0]})"
         else:
-            found = "no folder of this name, and no such tokenizer on the hub or in its cache"
+            found = "no such folder, and no such tokenizer on the hub or in its cache"
         cure = "Give the folder of a GPT-2 tokenizer or its name on the hub. Without one, a tokenizer is trained on the text."
         raise ModelError(
             f"tokenizer {name}", found, "a folder with tokenizer.json, or a name on the hub", cure
         ) from error
     if loaded.convert_tokens_to_ids(SYMBOL) in (None, loaded.unk_token_id):
-        raise ModelError(f"tokenizer {name}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
+        raise ModelError(f"tokenizer {name}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2 model")
     if (backend := getattr(loaded, "backend_tokenizer", None)) is None:
         raise ModelError(f"tokenizer {name}", "no tokenizer.json", "a fast tokenizer")
     # A tokenizer file may turn on truncation or padding; scoring uses neither.

@@ -31,7 +31,7 @@ class Size:
         if not 0 <= self.dropout < 1:
             raise UsageError("dropout", str(self.dropout), "from 0 to less than 1")
         if self.tied and self.embedding != self.hidden:
-            raise UsageError("tied", f"embedding {self.embedding} and hidden {self.hidden}", "both the same")
+            raise UsageError("tied", f"embedding {self.embedding} and hidden {self.hidden}", "the same size for both")
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,9 @@ def read_tokenizer(path: Path, **symbols: str) -> Any:
         return fast(tokenizer_file=str(path), **symbols)
     except Exception as error:  # the library raises nothing narrower
         cure = "Delete the folder to start again."
-        raise RunError(str(path), f"a damaged tokenizer ({error})", "one that a training wrote", cure) from error
+        raise RunError(
+            str(path), f"a damaged tokenizer ({error})", "a tokenizer written by `syntagm train`", cure
+        ) from error
 
 
 def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
@@ -78,7 +80,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
         _put(written, folder)
     except SafetensorError as error:
         # The library passes on the system's message without the error number.
-        expected, cure = "a writable folder with free space", "The same command resumes the training."
+        expected, cure = "a writable folder with free space", "Run the same command again to resume the training."
         raise RunError(str(folder), f"can't be written ({error})", expected, cure) from error
     except OSError as error:
         size = sum(tensor.numel() * tensor.element_size() for tensor in module.parameters())
