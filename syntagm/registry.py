@@ -64,6 +64,17 @@ def find(room: str, name: str) -> ModuleType:
     return importlib.import_module(f"syntagm.{room}.{name}{declaration}")
 
 
+def modules(name: str) -> list[ModuleType]:
+    """Import the modules of one name in all rooms: the declarations of one kind, such as `_written`.
+
+    >>> "syntagm.runs._written" in [module.__name__ for module in modules("_written")]
+    True
+    """
+    package = Path(__file__).parent
+    paths = (path.relative_to(package.parent).with_suffix("") for path in sorted(package.rglob(f"{name}.py")))
+    return [importlib.import_module(".".join(path.parts)) for path in paths]
+
+
 def _own(room: str) -> list[str]:
     folder = importlib.import_module(f"syntagm.{room}")
     if declaration := DECLARED_IN.get(room):

@@ -1,4 +1,4 @@
-"""Evaluation steps that several commands share: find the suites, lock the folder, load the model, run it."""
+"""Evaluation steps that several commands share: find the suites, lock the folder, load the model and run it."""
 
 import argparse
 import shlex
@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
-    """Find suites by name, with -n, --seed and --style of the command line as their options.
+    """Find suites by name, passing on -n, --seed and --style as their options.
 
     Arguments:
         names: files, folders, patterns, bundled collections.
@@ -58,7 +58,7 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
 
 
 def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> "Run":
-    """Evaluate the model of the command line on the suites, in the run directory `folder`, or continue the run there.
+    """Evaluate the model of the command line on the suites, in the run directory `folder`, or resume the run there.
 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.
@@ -87,11 +87,11 @@ def fill(
     top: Sequence[float],
     bottom: Sequence[float],
 ) -> "Run":
-    """Ask the model of the command line for words in the gaps of the suites, in `folder`, or continue the run there.
+    """Score words in the gaps of the suites with the model of the command line, in `folder`, or resume the run there.
 
     Arguments:
         words: the word list: a bundled name or a file.
-        top, bottom: nucleus cut-offs, as `runs.evaluate.fill` takes them.
+        top, bottom: nucleus cut-offs, as for `runs.evaluate.fill`.
 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.

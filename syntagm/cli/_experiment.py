@@ -47,7 +47,7 @@ def _families() -> str:
 
 
 def refuse(options: argparse.Namespace, way: str) -> None:
-    """Refuse options of an experiment, such as --plan, without --corpus: they would have no effect.
+    """Refuse options of an experiment, such as --plan, without --corpus, because they would have no effect.
 
     Arguments:
         way: the option given instead of --corpus.
@@ -108,7 +108,7 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
 
 
 def _list(text: str | None, default: Any, option: str) -> list[str]:
-    """Parse a list with commas, in which each entry stands once.
+    """Parse a comma-separated list without repeated entries.
 
     >>> _list("ngram,lstm", [], "--families"), _list(None, ["gpt2"], "--families")
     (['ngram', 'lstm'], ['gpt2'])
@@ -139,7 +139,7 @@ def pair(option: str, text: str) -> tuple[str, str]:
 
 
 def _number(option: str, text: str) -> int:
-    """Parse a whole number above 0.
+    """Parse an integer above 0.
 
     >>> _number("--sizes", "1_000_000")
     1000000

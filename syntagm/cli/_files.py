@@ -20,8 +20,8 @@ def spare(path: Path, marks: Sequence[str], force: bool = False) -> None:
     """Refuse to replace the file at `path` if Syntagm did not write it.
 
     Arguments:
-        marks: texts of which one stands in the first or last 64 KiB of every file that Syntagm writes. An empty file may
-            always be replaced.
+        marks: texts, one of which occurs in the first or last 64 KiB of every file that Syntagm writes. An empty file
+            may always be replaced.
         force: replace any file.
 
     Raises:
@@ -42,7 +42,7 @@ def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
     """Refuse to replace the file at `path` if it is not a CSV with this header.
 
     Raises:
-        UsageError: the file has another header.
+        UsageError: the file has a different header.
     """
     if force or not path.is_file():
         return
@@ -54,16 +54,16 @@ def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
 
 
 def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force: bool = False) -> None:
-    """Refuse to replace a figure or table, STEM.png or STEM.tex, unless STEM.csv beside it has this header.
+    """Refuse to replace a figure or table, STEM.png or STEM.tex, unless STEM.csv next to it has this header.
 
     Arguments:
-        stem: the path without ending.
-        endings: endings of the other files, such as "png" and "tex".
+        stem: the path without extension.
+        endings: extensions of the other files, such as "png" and "tex".
         columns: the header of STEM.csv.
         force: replace any file.
 
     Raises:
-        UsageError: STEM.csv has another header, or it is missing and one of the other files exists.
+        UsageError: STEM.csv has a different header, or it is missing although one of the other files exists.
     """
     numbers = stem.with_name(f"{stem.name}.csv")
     spare_csv(numbers, columns, force)

@@ -9,7 +9,7 @@ _INTERVAL = 10.0
 
 
 class Lines(Progress):
-    """Progress callbacks that print lines. After Ctrl-C the last saved state stays, and the same command continues from it."""
+    """Progress callbacks that print lines. After Ctrl-C, the same command resumes from the last saved state."""
 
     def __init__(self) -> None:
         self._printed_at = time.monotonic()
@@ -40,7 +40,7 @@ class Lines(Progress):
         )
 
     def planned(self, total: int, done: int, suites: int) -> None:
-        """Print how many suites and sentences will be scored."""
+        """Print the numbers of suites and sentences to score."""
         self._done = done
         print(f"{suites} suites, {total:,} sentences", flush=True)
 

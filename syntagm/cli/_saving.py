@@ -1,4 +1,4 @@
-"""Saving tables and figures in all their formats, without replacing files that Syntagm did not write."""
+"""Saving of tables and figures in all their formats, without replacing files that Syntagm did not write."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
     """Save a table or a figure as STEM.csv, STEM.png and so on, and return the paths written.
 
     Arguments:
-        stem: the path without ending.
+        stem: the path without extension.
         formats: the formats to write; all if empty.
         force: also replace files that Syntagm did not write.
 
@@ -41,7 +41,7 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
 
 
 def write(views: "Outputs", folder: Path, force: bool = False) -> None:
-    """Save the tables and figures of a paper as they are computed; print short tables, and the paths of the rest.
+    """Save the tables and figures of a paper as they are computed; print short tables, and the paths of the others.
 
     Arguments:
         views: name -> table or figure; or an iterator of such pairs, which computes them one by one.

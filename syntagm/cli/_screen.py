@@ -33,10 +33,10 @@ CAPTION = (
 class Screen(Progress):
     """Progress callbacks that show a bar on a terminal, and a line every ten seconds elsewhere.
 
-    Ctrl-C stops the run after the current batch; pressed twice, it stops at once.
+    Ctrl-C stops the run after the current batch; pressing it twice stops the run at once.
 
     Arguments:
-        unit: the noun for what is counted.
+        unit: the noun for the things counted.
     """
 
     def __init__(self, unit: str = "sentence") -> None:
@@ -64,7 +64,7 @@ class Screen(Progress):
         self._console.print("stopping after this batch; press Ctrl-C again to stop now")
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
-        """Print how many sentences there are to score; `noun` is what they come in."""
+        """Print the number of sentences to score, and of the units they come in (`noun`)."""
         self._total, self._done, self._start_count = total, done, done
         self._start_time = self._printed_at = time.monotonic()
         self._bar.update(self._task, total=total, completed=done)

@@ -5,7 +5,7 @@
     syntagm check "pairs.csv?good=right&bad=wrong"
 
 Each finding has a code: E is an error (a run would refuse the suite, or its numbers would
-be wrong), W is a warning. Exit code: 0 no errors, 1 errors found, 2 a wrong argument.
+be wrong), W is a warning. Exit code: 0 no errors, 1 errors found, 2 wrong argument.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(file: str) -> "tuple[list[Suite], list[Finding]]":
-    """Return the suites of a file; or, if it can't be read, no suites and a finding with the reason."""
+    """Return the suites of a file; if it can't be read, return no suites and a finding with the reason."""
     from syntagm.check import Finding
     from syntagm.materials.reading import options_of, read
 

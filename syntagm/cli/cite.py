@@ -1,4 +1,4 @@
-"""Write a methods paragraph and the BibTeX of what to cite, from the records of runs.
+"""Draft a methods paragraph and the BibTeX entries to cite, from the records of runs.
 
     syntagm cite runs/demo
     syntagm cite runs/demo runs/gpt2 -o paper/syntagm            writes paper/syntagm.md and paper/syntagm.bib

@@ -6,7 +6,7 @@
     syntagm figure regions runs/demo suite=mvrr -o mvrr --format svg,pdf
 
 Writes STEM.csv and STEM.png, STEM.svg, ... as --format says. Options of a figure are given
-as key=value. No model is needed. Existing files are replaced only if STEM.csv beside them
+as key=value. No model is needed. Existing files are replaced only if STEM.csv next to them
 has the header of this figure; --force replaces any file. Exit code 1: a run is not
 finished.
 """

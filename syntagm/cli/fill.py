@@ -1,20 +1,20 @@
 """Score every form of a word list in the gaps of suites.
 
-Where the two sentences of an item differ in one word, that word is a gap. WORDS is a
+If the two sentences of an item differ in one word, that word is a gap. WORDS is a
 bundled list (verbs, reflexives, reflexive_gender, determiners, npis), a CSV with the
 columns lemma,form:singular,form:plural,... or the verb list of Newman et al. (2021) as
 published. There are three measures:
 
-    tse            whether the word of the good sentence is the likelier one
-    equal_weight   the proportion of rows of the list whose correct form is the likelier one
+    tse            whether the word of the good sentence is more likely
+    equal_weight   the proportion of rows of the list whose correct form is more likely
     model_weight   the proportion of the probability of all forms that goes to correct forms
 
     syntagm fill demo --suite marvin2018 -n 200 --words verbs -o runs/verbs
     syntagm fill gpt2 --suite templates/*.jsonl --words list.csv --eligible single-token --top published -o runs/gpt2
     syntagm fill demo --suite hu2020/reflexive_prep --words reflexives -o runs/reflexives
 
-Stop the command with Ctrl-C, or kill it: the same command continues the run. Running it
-again after the end shows the results.
+If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
+running it again only shows the results.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--blank",
         choices=["differing", "shared"],
         default="differing",
-        help="which word to turn into a gap: the word in which the sentences differ, or the list word that they share (differing)",
+        help="which word to turn into a gap: that in which the sentences differ, or the list word that they share (differing)",
     )
     for end, sense in (("top", "likeliest"), ("bottom", "least likely")):
         add(
@@ -111,7 +111,7 @@ def show(run: "Run", page: Path | None = None) -> None:
 
 
 def _remarks(run: "Run") -> "Iterator[str]":
-    """Yield a line for each warning or note about the numbers."""
+    """Yield a line for each warning or note about the results."""
     from syntagm.views.gaps import kept
 
     for reason, count in run.undefined.items():

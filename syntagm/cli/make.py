@@ -1,8 +1,8 @@
 """Make suites from templates, one file per suite.
 
 PATH is a template, a folder of templates, a bundled collection (hu2020, marvin2018,
-blimp_like), or one suite of it. docs/reference/templates.md describes the language of
-templates.
+blimp_like), or one suite of a collection. docs/reference/templates.md describes the
+template language.
 
     syntagm make hu2020 -o suites
     syntagm make marvin2018 -o pairs --as tsv --style published
@@ -10,7 +10,7 @@ templates.
 
 The items depend only on the template and --seed: the same command gives the same bytes on
 every machine. SyntaxGym's format numbers regions and predictions; their names are kept as
-labels. A suite that the format can't hold is skipped and named (blimp and tsv hold only
+labels. A suite that the format can't store is skipped and named (blimp and tsv store only
 minimal pairs); the exit code is then 1.
 """
 
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _format(name: str) -> tuple[str, str]:
-    """Return the module of the format that --as names, and the ending of its files."""
+    """Return the module of the format that --as names, and its file name extension."""
     from syntagm.materials.writing import whole
 
     known = whole()
@@ -91,7 +91,7 @@ def _folder(output: Path) -> None:
 
 
 def _file_name(name: str) -> str:
-    """Return the name of a suite if it can be a file name; else raise InputError."""
+    """Return the name of a suite, or raise InputError if it can't be a file name."""
     if not name.isprintable() or name.startswith(".") or any(mark in name for mark in "/\\:") or len(name) > 150:
         expected = "at most 150 printable characters, without / \\ and :, not beginning with a full stop"
         raise InputError(f"suite {name[:60]!r}", "a name that can't be used as a file name", expected, "Rename it.")
@@ -105,7 +105,7 @@ def _count(items: int, wanted: str | None) -> str:
 
 
 def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:
-    """Write a suite completely or not at all; return the error if the format can't hold it."""
+    """Write a suite completely or not at all; return the error if the format can't store it."""
     from syntagm import registry
 
     if target.exists() and not force:

@@ -3,7 +3,7 @@
     syntagm models                   all families
     syntagm models masked            the options of the family `masked`
 
-Options stand after ? in the name of a model: FAMILY:PATH?OPTION=VALUE&OPTION=VALUE.
+Options follow a question mark in the name of a model: FAMILY:PATH?OPTION=VALUE&OPTION=VALUE.
 """
 
 import argparse

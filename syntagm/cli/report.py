@@ -11,8 +11,8 @@ few lemmas and contexts of each suite. It is one file of at most 10 MB that load
 else. No model is needed.
 
 An existing file is replaced only if it is such a page, and figures only if their CSV is
-beside them; --force replaces any file. Exit code 1: the page is written, but a run is not
-finished; the page says so.
+next to them; --force replaces any file. Exit code 1: the page is written, but a run is not
+finished, which the page states.
 """
 
 import argparse

@@ -10,9 +10,9 @@
     syntagm reproduce hu2020 --from-raw syntactic-generalization/data/raw -o out --set suites=33
 
 --model runs the paper's suites into DIR/run, as `syntagm run` (or `syntagm fill`) does;
-after an interruption the same command continues. --from-run takes existing runs, --from-raw
-the data that the authors published. Each table is printed and written as DIR/NAME.csv, .md
-and .tex, with the published numbers beside ours; each figure is written as DIR/NAME.svg,
+after an interruption, run the same command again to resume. --from-run uses existing runs,
+--from-raw the data that the authors published. Each table is printed and written as DIR/NAME.csv, .md
+and .tex, with the published numbers next to ours; each figure is written as DIR/NAME.svg,
 .png, .pdf and .vl.json, with its numbers in DIR/NAME.csv. Exit code 1: a run is not
 finished.
 
@@ -20,9 +20,9 @@ finished.
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1
 
 --corpus trains models of several families on nested parts of the corpus, runs the suites
-with them, and measures their perplexity. The results are in DIR/results.csv, with figures
-beside it. The plan and its duration are printed first. Stop the command with Ctrl-C, or
-kill it: the same command continues. Families, sizes and seeds can be added later.
+with them, and measures their perplexity. The results are in DIR/results.csv, with figures in the same
+folder. The plan and its duration are printed first. If you stop the command with Ctrl-C, or
+kill it, run it again to resume. Families, sizes and seeds can be added later.
 """
 
 import argparse

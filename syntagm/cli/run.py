@@ -10,8 +10,8 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
     syntagm run demo --suite marvin2018 -n 200 --seed 7 -o runs/ml
     syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=disambiguator)' -o runs/bits
 
-Stop the command with Ctrl-C, or kill it: the same command continues the run. Running it
-again after the end shows the results.
+If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
+running it again only shows the results.
 """
 
 import argparse

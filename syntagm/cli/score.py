@@ -1,14 +1,14 @@
 """Print the surprisal, in bits, of each token and word of texts.
 
-Each TEXT is scored on its own; `-` reads texts from standard input, one per line. Words are
+Each TEXT is scored separately; `-` reads texts from standard input, one per line. Words are
 separated by white space. The bits of a word are the sum over its tokens; with
 `boundary=word` in the name of the model, they are corrected for where the word ends.
 
     syntagm score demo "The keys to the cabinet are here."
     syntagm score 'gpt2?boundary=word' --json - < sentences.txt
 
-Exit code 1: a token of a text crosses the border between words, so that its words have no
-bits.
+Exit code 1: a token of a text crosses the border between words, so the words of that text
+have no bits.
 """
 
 import argparse
@@ -97,7 +97,7 @@ def _print_json(model: "LanguageModel", answer: "Surprisals", words: list[tuple[
 
 
 def _number(bits: float) -> float | None:
-    """Replace nan by None, as JSON has no nan."""
+    """Replace nan with None, because JSON has no nan."""
     return bits if bits == bits else None
 
 

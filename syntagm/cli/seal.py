@@ -2,9 +2,9 @@
 
     syntagm seal models/lstm
 
-Folders that `syntagm train` writes have a file seal.json with the hashes of their files. A
+Folders that `syntagm train` writes contain seal.json, a file with the hashes of their files. A
 folder is refused if a file differs from its hash, because it is damaged or was edited. This
-command computes the hashes anew. The seal, and the records of runs with the model, then say
+command recomputes the hashes. The seal, and the records of runs with the model, then show
 when the seal was renewed and which files had changed.
 """
 

@@ -25,12 +25,12 @@ _ESCAPED = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table(Product):
-    """A table with its notes; None is an empty cell.
+    """A table with its notes; None stands for an empty cell.
 
     Arguments:
-        published: the columns with numbers quoted from a publication; they are shown with two digits.
+        published: the columns with numbers quoted from a publication; they are shown with two decimals.
         notes: sentences below the table.
-        warnings: sentences before the notes; the command line also prints them to standard error.
+        warnings: sentences above the notes; the command line also prints them to standard error.
 
     >>> table = Table("Accuracy", ("model", "score", "paper"), (("toy_1", 0.5, 0.94),), ("paper",), ("A note.",))
     >>> print(table.markdown())
@@ -75,7 +75,7 @@ class Table(Product):
         return "".join(table.lines(self.columns, rows))
 
     def markdown(self) -> str:
-        """Write the table and its notes as Markdown: computed numbers with three digits, published ones with two.
+        """Write the table and its notes as Markdown: computed numbers have three decimals, published ones two.
 
         Columns named `p` or `p ...` hold p-values, and small ones are shown as `<0.001`.
         """
@@ -84,7 +84,7 @@ class Table(Product):
         return "\n".join([*head, *body, "", *(f"- {shown(note)}" for note in (*self.warnings, *self.notes)), ""])
 
     def latex(self) -> str:
-        """Write the table as a LaTeX `table` environment with booktabs rules; title and notes make the caption."""
+        """Write the table as a LaTeX `table` environment with booktabs rules; the title and the notes form the caption."""
         numeric = [all(not isinstance(row[index], str) for row in self.rows) for index in range(len(self.columns))]
         columns = "".join("r" if right else "l" for right in numeric)
         caption = " ".join(_tex(shown(text)).rstrip(".") + "." for text in (self.title, *self.warnings, *self.notes))

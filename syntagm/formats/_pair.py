@@ -26,12 +26,12 @@ def split(text: str, prefix: str, word: str, place: str) -> Sentence:
 
     Arguments:
         text: the sentence.
-        prefix: the text before the critical word. White space at its ends is ignored.
-        word: the critical word or words. White space at its ends is ignored.
+        prefix: the text before the critical word. Surrounding white space is ignored.
+        word: the critical word or words. Surrounding white space is ignored.
         place: the place of the sentence, for messages.
 
     Raises:
-        InputError: the sentence doesn't begin with prefix and word, joined by a space or by nothing.
+        InputError: the sentence doesn't begin with prefix and word, with or without a space between them.
 
     >>> sentence = split("The dogs bark.", "The dogs", " bark", "here")
     >>> [sentence.content(name) for name in ("prefix", "critical", "rest")]
@@ -70,7 +70,7 @@ def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) ->
     A tag that all items of a suite share becomes a tag of the suite.
 
     Arguments:
-        items: pairs of the name of a suite and an item.
+        items: pairs (name of a suite, item).
         method: `one_prefix` or `two_prefix` if the sentences have regions, else None.
         place: the file, for messages.
 
@@ -123,7 +123,7 @@ def method(suite: Suite) -> str | None:
 
 
 def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
-    """Return the prefix fields of an item under BLiMP's names. The result is empty without a method.
+    """Return the prefix fields of an item under BLiMP's names. Without a method, the result is empty.
 
     Raises:
         InputError: the regions are not those of the method.

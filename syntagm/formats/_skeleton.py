@@ -1,7 +1,7 @@
-"""Skeletons of JSON files: the original with null in place of each value that the types hold.
+"""Skeletons of JSON files: the original, with null in place of each value that a suite stores.
 
-`strip` makes the skeleton by a comparison of the original with the JSON that would be written without it. `fill` puts the
-two together again. If a suite was changed, its values replace those of the skeleton.
+`strip` makes the skeleton by comparing the original with the JSON that would be written without it. `fill` puts the two
+back together. If a suite was changed, its values replace those of the skeleton.
 """
 
 import json
@@ -15,7 +15,7 @@ RESERVED = ("json:", "region.")
 
 
 def strip(original: Any, rebuilt: Any) -> Any:
-    """Replace the parts of `original` that `rebuilt` reproduces by None, with the order of keys taken into account.
+    """Replace the parts of `original` that `rebuilt` reproduces, including the order of keys, with None.
 
     >>> strip({"b": 1, "a": {"x": 1}}, {"a": {"x": 1}})
     {'b': 1, 'a': None}
@@ -75,7 +75,7 @@ def plain(tags: Mapping[str, str], used: Sequence[str], place: str) -> dict[str,
 
 
 def number(identifier: str) -> int | str:
-    """Return an identifier as an integer if it is written like one, else unchanged.
+    """Return an identifier as an integer if it is written like an integer, else unchanged.
 
     >>> number("12"), number("012"), number("a")
     (12, '012', 'a')

@@ -1,4 +1,4 @@
-"""CLAMS (Mueller et al. 2020): lines of True or False, a tab and a sentence, with good and bad sentences in turn."""
+"""CLAMS (Mueller et al. 2020): lines of True or False, a tab and a sentence, with alternating good and bad sentences."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -27,7 +27,7 @@ def read(path: Path) -> Iterator[Suite]:
     """Read the suites of a file, one for each paradigm. The pairs of each are numbered from 0.
 
     Raises:
-        InputError: the columns are others, or a row has no partner; the message names the line.
+        InputError: the columns differ, or a row has no partner; the message names the line.
     """
     rows = list(csv.under(_HEADER, utf8.read(path), path))
     if len(rows) % 2:

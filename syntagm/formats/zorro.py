@@ -1,6 +1,6 @@
 """Zorro (Huebner et al. 2021): one sentence per line, with the bad sentence of a pair before the good one.
 
-Such a file can't be recognised. Name the format: `agreement.txt?format=zorro`.
+Such a file can't be recognised, so the format must be named: `agreement.txt?format=zorro`.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ ENDINGS = (".txt",)
 
 
 def claims(path: Path, head: str) -> bool:
-    """Return False: a plain text may be anything."""
+    """Return False, because plain text may be anything."""
     return False
 
 

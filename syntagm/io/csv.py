@@ -1,4 +1,4 @@
-"""Our CSV format (UTF-8, LF, header, shortest round-trip numbers, `nan`, flags as 0 and 1), and strict reading of CSV."""
+"""Syntagm's CSV format (UTF-8, LF, header, shortest round-trip numbers, `nan`, flags as 0 and 1), and strict reading of CSV."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ _SUSPECT = tuple("=+-@\t\r")
 
 
 def cell(value: object) -> str:
-    """Format one cell. Text that a spreadsheet would take for a formula is quoted, like text with commas or line breaks.
+    """Format one cell. Text that a spreadsheet would read as a formula is quoted, like text with commas or line breaks.
 
     >>> cell(0.1), cell(2.0), cell(float("nan")), cell(True), cell('say "no"')
     ('0.1', '2', 'nan', '1', '"say ""no""\"')
@@ -47,7 +47,7 @@ def lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[
 
 
 def plain(rows: Iterable[Sequence[object]], delimiter: str) -> str:
-    """Format rows as in published datasets, with quotation marks only where a cell needs them."""
+    """Format rows as published datasets do, with quotation marks only where a cell needs them."""
     content = io.StringIO()
     minimal = csv.writer(content, delimiter=delimiter, lineterminator="\n")
     quoted = csv.writer(content, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -68,10 +68,10 @@ def rows(
         path: the file that it comes from, for messages.
         delimiter: the character between cells.
         quote: whether quotation marks enclose cells; if not, they are ordinary characters.
-        limit: largest number of cells; None for any number.
+        limit: maximum number of cells; None for no limit.
 
     Raises:
-        InputError: quotation marks that don't match, a cell of more than 131,072 characters, or too many cells.
+        InputError: quotation marks don't match, a cell has more than 131,072 characters, or there are too many cells.
     """
     if limit is not None and content.count(delimiter) > limit:
         raise InputError(str(path), f"more than {limit:,} cells", "fewer", "Split it into several files.")
@@ -113,7 +113,7 @@ def records(
         content: text of the table.
         path: the file that it comes from, for messages.
         needed: required columns; others are allowed.
-        limit: largest number of cells; None for any number.
+        limit: maximum number of cells; None for no limit.
 
     Raises:
         InputError: a column is missing or repeated, a row and the header differ in length, or as for `rows`.

@@ -1,4 +1,4 @@
-"""Streaming of the lines of a text file, gzipped or not. Content that is not text is refused with the place."""
+"""Streaming of the lines of a text file, gzipped or not. Content that is not text is refused with its place."""
 
 import gzip
 import io
@@ -23,8 +23,8 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
     A byte order mark at the start is removed. Memory does not depend on the length of the file.
 
     Raises:
-        InputError: no such file, not a regular file, not UTF-8, a NUL, a line of more than a million characters, line
-            ends other than LF and CRLF, damaged or hostile gzip data.
+        InputError: the file does not exist, is not a regular file or not UTF-8, or contains a NUL, a line of more than
+            a million characters, line ends other than LF and CRLF, or damaged or hostile gzip data.
     """
     check(path)
     number = 0

@@ -1,10 +1,11 @@
-"""A restricted pickle reader for untrusted files: it only accepts a dictionary of lists of rows of texts.
+"""A restricted pickle reader for untrusted files. It only accepts a dictionary of lists of rows of strings.
 
-A pickle is a program. Before anything runs, its instructions are simulated one by one with the types of values instead of
-the values. Only instructions that make texts, lists, tuples and one dictionary are accepted. A tuple may contain texts; a
-list, rows or texts; the dictionary, lists with texts as keys. So nothing is imported or called. Deep nesting is impossible
-too: a dictionary key of tuples within tuples could take exponential time to hash. Only then are the values made, by a
-`pickle.Unpickler` that refuses every name and every persistent object.
+A pickle is a program. Before anything runs, its instructions are simulated one by one, with the types of values instead
+of the values. Only instructions that create strings, lists, tuples and one dictionary are accepted. A tuple may contain
+strings; a list may contain rows or strings; the dictionary may contain lists, with strings as keys. So nothing is
+imported or called. Deep nesting is impossible, too, because a dictionary key of tuples within tuples could take
+exponential time to hash. Only then are the values created, by a `pickle.Unpickler` that refuses every name and every
+persistent object.
 """
 
 import io
@@ -40,11 +41,11 @@ class _Plain(pickle.Unpickler):
 
 
 def load(path: Path) -> dict[str, list[tuple[str, ...]]]:
-    """Load a dictionary of lists of rows of texts from a pickle.
+    """Load a dictionary of lists of rows of strings from a pickle.
 
     Raises:
-        InputError: the file can't be read, is larger than 64 MB, is damaged, or holds anything but a dictionary of lists
-            of tuples or lists of texts. The message names what is refused.
+        InputError: the file can't be read, is larger than 64 MB, is damaged, or contains anything but a dictionary of
+            lists of tuples or lists of strings. The message names the refused content.
     """
     content = utf8.whole(path)
     pairs = _simulate(content, path)
@@ -58,7 +59,7 @@ def load(path: Path) -> dict[str, list[tuple[str, ...]]]:
 
 
 def _limited(table: dict[str, list[Any]], path: Path) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the pairs while their written-out size is below the limits: repeats cost nothing in a pickle."""
+    """Yield the pairs while their written-out size is below the limits, because repetitions take no space in a pickle."""
     rows = size = 0
     for key, listed in table.items():
         for row in listed:
@@ -88,7 +89,7 @@ def _text(value: Any, place: str) -> str:
 
 
 def _simulate(content: bytes, path: Path) -> int:
-    """Simulate the instructions; return how many key-value pairs they put into the dictionary."""
+    """Simulate the instructions; return the number of key-value pairs that they put into the dictionary."""
     simulation = _Simulation(path)
     end = 0
     try:
@@ -144,7 +145,7 @@ class _Simulation:
             raise _refusal(self.path, self._name(name, argument), "a dictionary of lists of tuples of strings")
 
     def _name(self, name: str, argument: Any) -> str:
-        """Describe a forbidden instruction, with the names that it would use."""
+        """Describe a forbidden instruction and the names that it would use."""
         names = ".".join(self._last_texts) if name == "STACK_GLOBAL" else "" if argument is None else str(argument)
         return f"the instruction {name}" + (f" ({names[:100].replace(' ', '.')})" if names else "")
 

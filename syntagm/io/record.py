@@ -1,4 +1,4 @@
-"""Records of settings, saved with the output, so that resuming with other settings is refused."""
+"""Records of settings, which are saved with the output so that resuming with other settings is refused."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def encoded(content: Mapping[str, Any]) -> bytes:
-    """Return a record as it stands in its file."""
+    """Return a record in the form in which its file stores it."""
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -30,9 +30,10 @@ def refuse_another(
 
     Arguments:
         place: folder or file of the record.
-        kind: what the record belongs to, e.g. "an experiment".
-        recorded: the settings in the record. Keys that `current` doesn't have are ignored: a record may hold more.
-        current: the current settings. Tuples are compared as lists, since JSON has no tuples.
+        kind: the kind of work that the record belongs to, e.g. "an experiment".
+        recorded: the settings in the record. Keys that `current` doesn't have are ignored, because a record may contain
+            more.
+        current: the current settings. Tuples are compared as lists, because JSON has no tuples.
         cure: how to solve the problem, as a sentence.
 
     Raises:

@@ -2,7 +2,8 @@
 
     seal.json    {"format": 1, "files": {"model.safetensors": SHA-256, ...}, "renewed": [...], "seal": SHA-256}
 
-The entry `seal` is the hash of the other entries. Folders written by other programs have no such file, and are not checked.
+The entry `seal` is the hash of the other entries. Folders written by other programs have no such file and are not
+checked.
 """
 
 import hashlib
@@ -74,12 +75,29 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
         The content of the seal; None if the folder has none.
 
     Raises:
-        SyntagmError: an error of the class `refuse`: a file is damaged, edited, missing or new, or the seal is damaged.
+        SyntagmError: a file is damaged, edited, missing or new, or the seal is damaged; the error is of the class
+            `refuse`.
     """
-    path = folder / FILE
-    if not path.exists():
+    if not (folder / FILE).exists():
         return None
-    cure = _CURE.format(folder=folder)
+    content = _read(folder, refuse)
+    for error in _faults(folder, content, refuse):
+        raise error
+    return content
+
+
+def faults(folder: Path, refuse: type[SyntagmError]) -> dict[Path, SyntagmError]:
+    """Return an error for each file of a folder that is damaged, edited, missing or new, and for a damaged seal."""
+    try:
+        content = _read(folder, refuse)
+    except SyntagmError as error:
+        return {folder / FILE: error}
+    return {Path(error.place): error for error in _faults(folder, content, refuse)}
+
+
+def _read(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
+    """Read and check the seal itself."""
+    path, cure = folder / FILE, _CURE.format(folder=folder)
     content = record(path, refuse, "the seal of a folder", cure)
     if content.get("seal") != _digest(content):
         raise refuse(str(path), "a seal that was damaged or edited", "the seal as it was written", cure)
@@ -87,20 +105,23 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
         raise refuse(
             str(path), f"format {content.get('format')!r}", f"format {FORMAT}", "Use the version that wrote it."
         )
+    return content
+
+
+def _faults(folder: Path, content: Mapping[str, Any], refuse: type[SyntagmError]) -> Iterator[SyntagmError]:
+    cure = _CURE.format(folder=folder)
     sealed: dict[str, str] = content["files"]
     for name, digest in sealed.items():
         file = folder / name
         if not file.is_file():
-            raise refuse(str(file), "no such file", "a file that is listed in seal.json", cure)
-        if _hash(file, refuse) != digest:
-            raise refuse(
+            yield refuse(str(file), "no such file", "a file that is listed in seal.json", cure)
+        elif _hash(file, refuse) != digest:
+            yield refuse(
                 str(file), "a file that was damaged or edited after sealing", "the file as it was sealed", cure
             )
     for file in _files(folder):
-        name = file.relative_to(folder).as_posix()
-        if name not in sealed:
-            raise refuse(str(file), "a file that is not listed in seal.json", "only the sealed files", cure)
-    return content
+        if file.relative_to(folder).as_posix() not in sealed:
+            yield refuse(str(file), "a file that is not listed in seal.json", "only the sealed files", cure)
 
 
 def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
@@ -112,7 +133,7 @@ def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
 
 
 def renewals(folder: Path) -> list[str]:
-    """Describe each renewal of a folder's seal: time and changed files. The folder must have been verified before."""
+    """Describe each renewal of a folder's seal by time and changed files. The folder must already be verified."""
     if not (folder / FILE).is_file():
         return []
     renewed = record(folder / FILE, RunError, "a seal")["renewed"]

@@ -20,11 +20,11 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.errors import Interrupted, RunError
+from syntagm.errors import Interrupted, RunError, SyntagmError
 from syntagm.io import atomic, csv, hashing, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
-from syntagm.runs.store import FORMAT, Run, open_run, read_ledger, read_record, read_shard
+from syntagm.runs.store import FORMAT, Run, damaged_shard, open_run, read_ledger, read_record, read_shard
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
@@ -148,6 +148,27 @@ class Ledger:
         finished = datetime.now(UTC).isoformat(timespec="seconds")
         results = {name: _hash_of(self._folder / name) for name in _RESULTS}
         _write_record(self._folder, {**self._record, "status": "done", "finished": finished, "results": results})
+
+
+def faults(folder: Path) -> dict[Path, SyntagmError]:
+    """Return an error for each file of a run that is damaged or missing. No file is changed."""
+    try:
+        run = open_run(folder)
+    except SyntagmError as error:
+        return {Path(error.place): error}
+    faults: dict[Path, SyntagmError] = {}
+    entries = read_ledger(folder)
+    for name, entry in entries.items():
+        for ending in entry["files"]:
+            if read_shard(folder, name, ending, entries) is None:
+                path = folder / "shards" / f"{name}.{ending}"
+                faults[path] = damaged_shard(path)
+    for name, digest in run.record.get("results", {}).items():
+        if _hash_of(folder / name) != digest:
+            cure = "Run the same `syntagm run` command again, which writes it again."
+            found = "damaged, edited or missing"
+            faults[folder / name] = RunError(str(folder / name), found, "the file as it was written", cure)
+    return faults
 
 
 def _hash_of(path: Path) -> str:

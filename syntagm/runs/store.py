@@ -282,11 +282,7 @@ class Run:
             return self._in_memory[name, kind]
         content = read_shard(self.folder, name, kind, self._ledger)
         if content is None:
-            path = self.folder / "shards" / f"{name}.{kind}"
-            raise RunError(
-                str(path), "damaged: its content does not have the hash in the ledger", "the file as it was written",
-                "Run the same `syntagm run` command again to recompute the shard.",
-            )  # fmt: skip
+            raise damaged_shard(self.folder / "shards" / f"{name}.{kind}")
         return pl.read_parquet(BytesIO(content))
 
 
@@ -360,3 +356,11 @@ def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str
     path = folder / "shards" / f"{name}.{kind}"
     content = path.read_bytes() if path.exists() else b""
     return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"].get(kind) else None
+
+
+def damaged_shard(path: Path) -> RunError:
+    """Return the error for a file of a shard that is not as it was written."""
+    return RunError(
+        str(path), "damaged: its content does not have the hash in the ledger", "the file as it was written",
+        "Run the same `syntagm run` command again to recompute the shard.",
+    )  # fmt: skip

@@ -101,7 +101,7 @@ def _power(n: int, size: float, discordant: float, level: float) -> float:
 
 
 def _critical(k: NDArray[np.int64], level: float) -> NDArray[np.float64]:
-    """Return, for each number of discordant items, the largest minority that the test rejects; -1 if there is none. Shape (k,)."""
+    """Return the largest rejected minority for each number of discordant items; -1 if there is none. Shape (k,)."""
     from scipy.special import bdtr
     from scipy.stats import binom
 

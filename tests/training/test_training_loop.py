@@ -96,7 +96,9 @@ def test_the_history_says_how_it_went(undisturbed: Any) -> None:
 @pytest.mark.parametrize("damage", ["", "[1]", "[" * 10_000])
 def test_a_damaged_record_is_refused(tmp_path: Path, damage: str) -> None:
     (tmp_path / "training.json").write_text(damage)
-    with pytest.raises(RunError, match=r"no JSON|a list; expected a record written by `syntagm train`|brackets nested more"):
+    with pytest.raises(
+        RunError, match=r"no JSON|a list; expected a record written by `syntagm train`|brackets nested more"
+    ):
         finished(tmp_path)
 
 

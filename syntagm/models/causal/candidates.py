@@ -88,7 +88,7 @@ class Speller:
         return _ANCHOR if left else ""
 
     def _listed(self, anchor: str, words: tuple[str, ...]) -> tuple[Spelled | None, list[int]]:
-        """Return the candidates that can be tokenised after an anchor (None if they can't be separated from it), and the indices of the others."""
+        """Return all plain candidates after an anchor (None if they can't be separated from it), and the other indices."""
         if (anchor, words) not in self._cache:
             if len(self._cache) >= 8:
                 self._cache.clear()

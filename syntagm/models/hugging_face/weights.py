@@ -153,7 +153,7 @@ def _refuse_other_files(index: Path, pickle: bool) -> None:
 
 
 def _refuse_repeated_names(path: Path) -> None:
-    """Refuse a safetensors file with a repeated name. The library uses the last tensor with the name, but other readers may not."""
+    """Refuse a safetensors file with a repeated name. The library uses the last tensor of that name; other readers may not."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]

@@ -112,7 +112,7 @@ class Places:
 
 
 def _placed(text: str, framed: Framed, begin: int, end: int) -> Placed | None:
-    """Return the tokens of the word between two characters and of the white space before it; None if they are not whole tokens."""
+    """Return the word between two characters, and the white space before it; None if it does not consist of whole tokens."""
     starts, lowest = framed.tokens.starts, len(text[:begin].rstrip())
     inside = np.flatnonzero((starts >= lowest) & (starts < end))
     if begin == end or lowest not in starts:

@@ -83,7 +83,7 @@ class BackOff(LanguageModel):
         return np.where(in_vocabulary, ids, _NEW - 1 - ids), in_vocabulary
 
     def _unknown(self, word: str) -> int:
-        """Return an id below `_NEW` that encodes the class of an unknown word. It is cached, so the next lookup is like that of other words."""
+        """Return an id below `_NEW` that encodes the class of an unknown word, and cache it like those of other words."""
         if word not in self._numbers:
             if len(self._numbers) >= self._room:
                 self._numbers = self._word_ids()
@@ -110,7 +110,7 @@ class BackOff(LanguageModel):
         return max(1, self.ngrams.order - 1)
 
     def _distribution(self, history: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:
-        """Return log10 p of all words, the same numbers negated and sorted, and the cumulative sums of the sorted probabilities."""
+        """Return log10 p of all words, the same negated and sorted, and the cumulative sums of these probabilities."""
         if history not in self._distributions:
             if len(self._distributions) >= _KEPT:
                 self._distributions.clear()

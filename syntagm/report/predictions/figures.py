@@ -17,7 +17,7 @@ from syntagm.views.scores import chart as scores
 def suite(
     subject: Subject[Run], title: str = "", sentences: Sequence[pl.DataFrame] | None = None
 ) -> tuple[str, Figure]:
-    """Return the kind and the figure of a suite: "regions", surprisal by region; or "margins", if it has no regions.
+    """Return the kind and the figure of a suite: "regions" (surprisal by region), or "margins" if it has no regions.
 
     Arguments:
         sentences: the sentences of the suite, one table per column; read from the runs if None.
@@ -38,7 +38,7 @@ def suite(
 
 
 def accuracies(subjects: Sequence[Subject[Run]], title: str = "") -> Figure:
-    """Return the figure of the accuracy of every model on every suite, by the first prediction of each suite."""
+    """Return the figure of every model's accuracy on every suite, by the first prediction of each suite."""
     estimates = [
         replace(estimate, group=Group(column.name, subject.title, subject.first))
         for subject in subjects

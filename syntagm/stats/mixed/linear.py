@@ -179,6 +179,6 @@ def _comparable(smaller: Fit, larger: Fit) -> None:
 
 
 def _in_one_unit(first: Numbers, second: Numbers) -> bool:
-    """Return whether two matrices that span the same space have the same log |X'X|, on which the restricted likelihood depends."""
+    """Return whether two bases of the same space have the same log |X'X|, on which the restricted likelihood depends."""
     logs = [float(np.linalg.slogdet(np.linalg.qr(columns, mode="r"))[1]) for columns in (first, second)]
     return abs(logs[0] - logs[1]) < _UNIT

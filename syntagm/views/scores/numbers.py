@@ -125,7 +125,7 @@ def _chance(formulas: tuple[str, ...]) -> Chance:
 
 
 def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
-    """Map each suite to the names of its predictions, or of those that a rule selects (`SuiteRecord.predictions_for`), in order."""
+    """Map each suite to the names of its predictions in order, or of those that a rule selects."""
     return {suite.name: suite.predictions_for(rule) for suite in run.suites}
 
 

@@ -206,7 +206,7 @@ def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> d
 def _group(
     matrices: Sequence[NDArray[np.float64]], suites: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the scores of a group of suites, shape (runs,), their bootstrap draws, (draws, runs), and the defined items, (runs,)."""
+    """Return scores (runs,), their bootstrap draws (draws, runs) and numbers of defined items (runs,) of a group of suites."""
     means = np.array([_means(matrix) for matrix in matrices])
     defined = np.array([(~np.isnan(matrix)).sum(axis=0) for matrix in matrices])
     # A single item can't be resampled: it stays constant beside larger suites.
