@@ -79,7 +79,7 @@ def test_truncated_deleted_and_added_files_are_refused(trained: dict[str, Path],
             load(name_of(family, folder))
         file.write_bytes(content)
     (folder / "adapter_config.json").write_text("{}")
-    with pytest.raises(ModelError, match=r"adapter_config\.json: a file that is not in seal\.json"):
+    with pytest.raises(ModelError, match=r"adapter_config\.json: a file that is not listed in seal\.json"):
         load(name_of(family, folder))
     (folder / "adapter_config.json").unlink()
     (folder / "notes.md").write_text("A note of its owner makes no difference.")

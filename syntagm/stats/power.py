@@ -55,8 +55,8 @@ def detectable(n: int, balanced: float | None = None, level: float = LEVEL, want
 
     Arguments:
         n: the number of items.
-        balanced: the proportion of discordant items that are equally frequent in both directions. The difference is
-            added to it: discordant = balanced + difference. None: all items are discordant (worst case).
+        balanced: the proportion of items that are discordant without a difference, half in each direction. The
+            difference is added to it: discordant = balanced + difference. None: all items are discordant (worst case).
         level: the significance level; the test rejects at p <= level.
         wanted: the power.
 

@@ -18,10 +18,10 @@ _CONSONANT = re.compile(
 
 
 def article(following: str) -> str:
-    """Return *a* or *an*, by the sound with which the next word probably begins.
+    """Return *a* or *an*, judging by the sound with which the next word probably begins.
 
-    Spelling is not always enough. An acronym that is read as a word (*a NATO ally*) gets the article of its first letter's
-    name, here the wrong one.
+    Spelling is not always enough. An acronym that is read as a word (*a NATO ally*) gets the article for the name of
+    its first letter, which is wrong in this case.
 
     >>> [article(word) for word in ("apple", "unit", "unimportant one", "hour", "house", "MP", "European", "8-year-old")]
     ['an', 'a', 'an', 'an', 'a', 'an', 'a', 'an']

@@ -39,7 +39,7 @@ class Table:
 def read(text: str, place: str) -> Table:
     r"""Read a table from a text.
 
-    Empty lines and lines that begin with `#` are skipped. A cell `""` is the empty text.
+    Empty lines and lines that begin with `#` are skipped. A cell `""` is the empty string.
 
     Raises:
         InputError: there are no rows or more than 100,000; a column is repeated or has an invalid name; a row has too many

@@ -1,4 +1,4 @@
-"""The settings that all word-level models share: tokenization and the treatment of rare words."""
+"""The settings shared by all word-level models: tokenization and the treatment of rare words."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,10 +11,11 @@ class Words:
     """The settings for turning text into words.
 
     Arguments:
-        tokens: `blanks`: split at white space; `treebank`: split as in the Penn Treebank (in text that is split already,
-            NLTK takes a closing quote for an opening one); `auto`: `blanks` if the text is split already, else `treebank`.
-        threshold: a word seen less often is unknown.
-        classes: classes of unknown words: `berkeley`, `single` or `none` (every word is kept); see
+        tokens: `blanks`: split at white space; `treebank`: split as in the Penn Treebank (in text that is already
+            split, NLTK mistakes a closing quote for an opening one); `auto`: `blanks` if the text is already split,
+            else `treebank`.
+        threshold: the number of occurrences below which a word is unknown.
+        classes: the classes of unknown words: `berkeley`, `single` or `none` (every word is kept); see
             `models.words.vocabulary`.
     """
 

@@ -68,7 +68,8 @@ def test_a_finding_says_file_item_condition_region_code_message_and_cure() -> No
     (finding,) = check(reading.read(DATA / "check" / "W203-0.json"), "kites.json")
     assert finding.error is False
     assert str(finding) == (
-        "kites.json, item 2, condition b, region 2: W203 a compared region is empty and counts as 0 bits.."
+        "kites.json, item 2, condition b, region 2: W203 a compared region is empty and counts as 0 bits. "
+        "Check that this is intended."
     )
 
 

@@ -22,7 +22,7 @@ def state(design: Design, cell: Cell) -> str:
 
 
 def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
-    """Yield the perplexity record and the run of each finished model of a folder, small subsets first.
+    """Yield the perplexity record and the run of each finished model of a folder, beginning with small subsets.
 
     Raises:
         RunError: there is no experiment, or a file is damaged.

@@ -20,7 +20,7 @@ def make(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     Arguments:
         design: the experiment.
         cell: the model.
-        words: the number of words of its training text.
+        words: the number of words in its training text.
         progress: progress callbacks.
     """
     train(design, cell, progress)
@@ -52,10 +52,10 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
 
 
 def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
-    """Write the perplexity of a model on the test text, sentence ends included; do nothing if it is written already.
+    """Write the perplexity of a model on the test text, including sentence ends; do nothing if it is already written.
 
     Raises:
-        RunError: the perplexity was computed with other weights than the model has now.
+        RunError: the perplexity was computed with different weights from those that the model has now.
     """
     from syntagm.models.hugging_face.weights import hash_folder
     from syntagm.tasks.perplexity import division, perplexity

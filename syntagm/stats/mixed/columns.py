@@ -189,7 +189,7 @@ def _levels(column: pl.Series) -> tuple[str, ...]:
 
 
 def _full(before: Sequence[Term], term: Term, variable: Variable) -> bool:
-    """Return whether a factor needs a column for each level in a term, because no earlier term equals the rest of that term."""
+    """Return whether a factor needs a column for each level in a term, because no earlier term contains the rest of it."""
     rest = set(term) - {variable}
     return bool(rest) and not any(rest <= set(earlier) for earlier in before)
 

@@ -16,10 +16,10 @@ from syntagm.training.record import begun, finished
 
 
 def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
-    """Return the tokenizer file of the training in a folder; make and write the tokenizer if there is no training yet.
+    """Return the tokenizer file in a training folder; build and write the tokenizer if training has not begun.
 
     Raises:
-        RunError: the folder holds a model that was not trained here, or can't be written.
+        RunError: the folder contains a model that was not trained here, or can't be written.
     """
     path = folder / "tokenizer.json"
     # A tokenizer without a state was left by a training that was killed early; its text is unknown, so make it again.
@@ -37,7 +37,7 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
 
 
 def read_tokenizer(path: Path, **symbols: str) -> Any:
-    """Load the tokenizer of a file.
+    """Load the tokenizer in a file.
 
     Arguments:
         path: the file, `tokenizer.json`.
@@ -63,7 +63,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
         module: the model.
         tokenizer: its tokenizer.
         folder: the model folder.
-        save_dtype: the type of the weights: `f16` or `f32`.
+        save_dtype: the dtype of the weights: `f16` or `f32`.
 
     Raises:
         RunError: the checkpoint can't be written.
@@ -91,7 +91,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
 
 
 def _put(written: Path, folder: Path) -> None:
-    """Move files into the folder atomically, over those with the same names."""
+    """Move files into the folder atomically, replacing those with the same names."""
     mode = (written / "config.json").stat().st_mode
     for path in sorted(path for path in written.rglob("*") if path.is_file()):
         # The library makes weight files readable by their owner only.
