@@ -7,7 +7,8 @@
     load_model         load a language model by its name
     from_transformers  use a transformers model that is in memory
     evaluate           evaluate a model on suites in memory
-    run_suites         evaluate a model on suites and write a run directory, or resume its run
+    score_text         the surprisal of each token or word of a text or a file
+    run_suites         evaluate a model on suites into a run directory, or continue the run there
     fill               fill the gaps of suites with a word list
     open_run           open a run directory
     estimate           the accuracies and scores of a run, with intervals
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from syntagm.runs.evaluate import evaluate, fill, run_suites
     from syntagm.runs.store import Run, open_run
     from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+    from syntagm.tasks.texts import score_text
     from syntagm.views import figure, table
     from syntagm.views.comparison import compare
     from syntagm.views.scores.numbers import estimates as estimate
@@ -91,6 +93,7 @@ _HOMES = {
     "parse_formula": "formula:parse",
     "read_suites": "materials.suite_files:read_suites",
     "run_suites": "runs.evaluate:run_suites",
+    "score_text": "tasks.texts:score_text",
     "table": "views:table",
     "write_report": "report.page:report",
     "write_suites": "materials.conversion:write_suites",
@@ -132,6 +135,7 @@ __all__ = [
     "parse_formula",
     "read_suites",
     "run_suites",
+    "score_text",
     "table",
     "write_report",
     "write_suites",

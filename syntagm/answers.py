@@ -56,6 +56,22 @@ class Surprisals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class InContext:
+    """The surprisals of a text of any length, with the size of the context that each token was scored in.
+
+    Arguments:
+        surprisals: the surprisal of each token.
+        context: shape (tokens,), int32: the number of other tokens of the text that the model saw. Special symbols and
+            masked tokens don't count.
+        windows: the number of overlapping windows that the text was scored in; 1 if the model saw all of it at once.
+    """
+
+    surprisals: Surprisals
+    context: NDArray[np.int32]
+    windows: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Fill:
     """The surprisal of each candidate word in a gap.
 

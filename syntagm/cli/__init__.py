@@ -5,6 +5,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from syntagm import registry
 from syntagm.drawing.text import shown_lines
@@ -81,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
     for name in registry.names("cli"):
         module = registry.find("cli", name)
         summary, _, rest = (module.__doc__ or "").partition("\n")
@@ -94,6 +95,23 @@ def _parser() -> argparse.ArgumentParser:
         module.arguments(command)
         command.set_defaults(run=module.run)
     return parser
+
+
+class _Command(argparse.ArgumentParser):
+    """The parser of a command. Options may stand before, between and after the other arguments."""
+
+    _parsing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the options, then the remaining arguments; commands with subcommands are parsed in order."""
+        # `parse_known_intermixed_args` calls this method.
+        if self._parsing or self._subparsers:
+            return super().parse_known_args(args, namespace)
+        self._parsing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._parsing = False
 
 
 class _Version(argparse.Action):

@@ -15,13 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from syntagm.cli._text import plain
+from syntagm.cli._text import interval, plain
 from syntagm.errors import Interrupted
 from syntagm.progress import Progress
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
-from syntagm.views.scores.numbers import accuracies, chance_of, scores
+from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores
 
 _INTERVAL = 10.0  # seconds between lines of progress
 CAPTION = (
@@ -135,8 +135,6 @@ def show_run(run: Run, page: Path | None) -> None:
     judged = run.task.conjoins
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    if silent := [suite.name for suite in run.suites if not suite.predictions]:
-        errors.print(plain(f"warning: no predictions in {', '.join(silent[:5])}: tokens and regions only, no score"))
     for reason, names in _without_chance(run, rows).items() if judged else ():
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
         errors.print(plain(f"note: {reason} ({shown})"))
@@ -175,10 +173,11 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
     for estimate in sorted(by_suite, key=lambda estimate: order[estimate.group.suite]):
         table.add_row(*_cells(estimate.group.suite, estimate.group.measure, run, estimate))
     table.add_section()
+    name = mean_name(run)
     for estimate in by_circuit:
-        table.add_row(*_cells(estimate.group["circuit"], "SG score", run, estimate))
+        table.add_row(*_cells(estimate.group["circuit"], name, run, estimate))
     for estimate in overall:
-        table.add_row(*_cells("all suites", "SG score", run, estimate), style="bold")
+        table.add_row(*_cells("all suites", name, run, estimate), style="bold")
     return table
 
 
@@ -194,17 +193,17 @@ def _means(run: Run, by_suite: list[Estimate]) -> Table:
     overall = [("all suites", measure, estimate) for measure in measures for estimate in scores(run, measure)]
     rows = [(estimate.group.suite, estimate.group.measure, estimate) for estimate in by_suite]
     for name, measure, mean in [*rows, *overall]:
-        numbers = (f"{mean.value:.3f}", f"[{mean.low:.3f}, {mean.high:.3f}]", f"{mean.n:,}", f"{mean.undefined:,}")
+        numbers = (f"{mean.value:.3f}", interval(mean.low, mean.high), f"{mean.n:,}", f"{mean.undefined:,}")
         table.add_row(plain(name), plain(measure), *map(plain, numbers))
     return table
 
 
 def _cells(name: str, measure: str, run: Run, estimate: Estimate) -> list[Any]:
-    interval, chance = f"[{estimate.low:.3f}, {estimate.high:.3f}]", chance_of(run, estimate).value
+    chance = chance_of(run, estimate).value
     expected = "" if math.isnan(chance) else f"{chance:.3f}"
     numbers = (
         f"{estimate.value:.3f}",
-        interval,
+        interval(estimate.low, estimate.high),
         expected,
         f"{estimate.n:,}",
         f"{estimate.ties:,}",

@@ -119,7 +119,7 @@ def _print(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | 
     for line in _summary(pairing.overall):
         console.print(plain(line))
     if len(pairing.discordant) and count != 0:
-        console.print(_discordant(pairing, count))
+        console.print(_discordant(pairing, runs, count))
     if count is not None and len(pairing.discordant) > count:
         console.print(
             f"{count} of {len(pairing.discordant)} discordant items; --flips all or -o FILE gives all of them"
@@ -150,26 +150,18 @@ def _p(comparison: "Comparison") -> str:
 
 
 def _cells(comparison: "Comparison", narrow: bool) -> list[str]:
-    means = [
-        _beside(*(f"{number:.3f}" for number in (mean.value, mean.low, mean.high)))
-        for mean in (comparison.a, comparison.b)
-        if mean
-    ]
-    means.append(
-        _beside(*map(_signed, (comparison.difference.value, comparison.difference.low, comparison.difference.high)))
-    )
+    means = [_beside(mean, ".3f") for mean in (comparison.a, comparison.b) if mean]
+    means.append(_beside(comparison.difference, "+.3f"))
     counts = ("", "")
     if counted := comparison.verdicts:
         counts = (f"↑{counted.only_b} ↓{counted.only_a}", f"{counted.ties_a}, {counted.ties_b}")
-    return [str(comparison.n), *(mean.replace(" [", "\n[") if narrow else mean for mean in means), *counts]
+    return [str(comparison.n), *(mean.replace(" ", "\n", 1) if narrow else mean for mean in means), *counts]
 
 
-def _beside(value: str, low: str, high: str) -> str:
-    return f"{value} [{low}, {high}]"
+def _beside(estimate: "Estimate", form: str) -> str:
+    from syntagm.cli._text import interval, signless
 
-
-def _signed(number: float) -> str:
-    return f"{number:+.3f}".replace("+nan", "nan")
+    return f"{signless(estimate.value, form)} {interval(estimate.low, estimate.high, form)}"
 
 
 def _summary(overall: "Comparison") -> list[str]:
@@ -182,13 +174,13 @@ def _summary(overall: "Comparison") -> list[str]:
     return [
         f"items: both {counted.both}, only A {counted.only_a}, only B {counted.only_b}, neither {counted.neither}; "
         f"skipped, undefined in A or B: {overall.difference.undefined}; McNemar p = {counted.p:.3g} (all items)",
-        f"margin, B - A: {_beside(*map(_signed, (margin.value, margin.low, margin.high)))} bits",
+        f"margin, B - A: {_beside(margin, '+.3f')} bits",
         f"intervals: {overall.difference.method} (those of A and B are not paired); "
         "p-values of suites: McNemar's exact test, adjusted over the suites by Holm's method",
     ]
 
 
-def _discordant(pairing: "Pairing", count: int | None) -> "Table":
+def _discordant(pairing: "Pairing", runs: "tuple[Run, Run]", count: int | None) -> "Table":
     from rich import box
     from rich.table import Table
 
@@ -203,7 +195,11 @@ def _discordant(pairing: "Pairing", count: int | None) -> "Table":
         count or len(pairing.discordant)
     ).rows():
         names = (plain(suite), plain(item), plain(measure))
-        table.add_row(*names, "↑" if value_b > value_a else "↓", f"{margin_a:+.3f}", f"{margin_b:+.3f}")
+        margins = [
+            "tie" if abs(margin) <= run.tolerance else f"{margin:+.3f}"
+            for margin, run in zip((margin_a, margin_b), runs, strict=True)
+        ]
+        table.add_row(*names, "↑" if value_b > value_a else "↓", *margins)
     return table
 
 

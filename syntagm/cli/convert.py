@@ -4,11 +4,12 @@
     syntagm convert blimp.jsonl pairs.tsv
     syntagm convert "pairs.csv?good=right&bad=wrong" pairs.jsonl --as blimp
 
-The extension of OUT selects the format (.json SyntaxGym; .jsonl BLiMP; .tsv pairs; .csv
-SyntaxGym or pairs, whichever can store the suite), unless --as names it. SyntaxGym numbers
-regions and predictions; to convert a template, which names them, use `syntagm make`, which
-keeps the names as labels. The file is read again and compared with the suite: if anything
-would be lost, the losses are listed and nothing is written, unless --lossy is given.
+The format follows from the ending of OUT (.json SyntaxGym; .jsonl BLiMP; .tsv pairs, or a
+table of regions; .csv SyntaxGym, pairs, or a table of regions: the first that can hold the
+suite), or is given with --as. SyntaxGym numbers regions and predictions; to convert a
+template, which names them, use `syntagm make`, which keeps the names as labels. The file is
+read again and compared with the suite: if anything would be lost, the losses are listed and
+nothing is written, unless --lossy is given.
 """
 
 import argparse

@@ -173,9 +173,11 @@ def _rows(run: "Run", suites: list[str]) -> str:
 
 
 def _shown(estimate: "Estimate") -> str:
+    from syntagm.cli._text import interval
+
     if math.isnan(estimate.value):
         return "undefined"
-    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+    return f"{estimate.value:.3f} {interval(estimate.low, estimate.high)}"
 
 
 def _limits(option: str, texts: list[str], published: tuple[float, ...]) -> tuple[float, ...]:

@@ -120,7 +120,7 @@ _CONFIG: Spec = {
         "labelFontSize": 11,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
-        "labelLimit": 280,
+        "labelLimit": 600,
     },
     "legend": {
         "aria": False,

@@ -82,7 +82,7 @@ def two_columns(content: str) -> bool:
 def _cells(
     content: str, path: Path, is_header: Callable[[Sequence[str]], object], delimiter: str, quote: bool
 ) -> tuple[Sequence[str], list[tuple[int, dict[str, str]]]]:
-    choices = [_character(delimiter)] if delimiter else list(DELIMITERS.values())
+    choices = [character(delimiter)] if delimiter else list(DELIMITERS.values())
     headers = [_header(content, path, choice, quote) for choice in choices]
     chosen = next((index for index, names in enumerate(headers) if is_header(names)), None)
     if chosen is None and not delimiter and two_columns(content):
@@ -107,7 +107,7 @@ def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
         return []
 
 
-def _character(delimiter: str) -> str:
+def character(delimiter: str) -> str:
     character = DELIMITERS.get(delimiter, delimiter)
     if len(character) != 1 or character in '"\r\n':
         raise UsageError("delimiter", repr(delimiter), "one character, or one of " + ", ".join(DELIMITERS))

@@ -5,6 +5,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -14,8 +15,8 @@ MAX_CELLS = 10_000_000
 _SUSPECT = tuple("=+-@\t\r")
 
 
-def cell(value: object) -> str:
-    """Format one cell. Text that a spreadsheet would read as a formula is quoted, like text with commas or line breaks.
+def cell(value: object, delimiter: str = ",") -> str:
+    """Format one cell. Text that a spreadsheet would take for a formula is quoted, like text with commas or line breaks.
 
     >>> cell(0.1), cell(2.0), cell(float("nan")), cell(True), cell('say "no"')
     ('0.1', '2', 'nan', '1', '"say ""no""\"')
@@ -34,16 +35,15 @@ def cell(value: object) -> str:
         case int():
             return str(value)
     text = str(value)
-    if text.startswith(_SUSPECT) or any(character in text for character in ',"\r\n'):
+    if text.startswith(_SUSPECT) or any(character in text for character in delimiter + '"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
 
 
-def lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def lines(columns: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> Iterator[str]:
     """Format the header and the rows as CSV lines, each with its line end."""
-    yield ",".join(map(cell, columns)) + "\n"
-    for row in rows:
-        yield ",".join(map(cell, row)) + "\n"
+    for row in chain([columns], rows):
+        yield delimiter.join([cell(value, delimiter) for value in row]) + "\n"
 
 
 def plain(rows: Iterable[Sequence[object]], delimiter: str) -> str:

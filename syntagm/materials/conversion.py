@@ -62,7 +62,7 @@ def formats_for(target: Path, name: str = "") -> Sequence[str]:
 
 
 def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy: bool = False) -> list[str]:
-    """Write suites in the first format that can store them.
+    """Write suites in the first format that can hold them without loss, or else in the first that can hold them.
 
     Before the file gets its final name, it is read again and compared with the suites.
 
@@ -74,14 +74,34 @@ def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy
         RunError: the file can't be written.
     """
     with atomic.replacing(target) as written:
-        name = write(suites, written, formats)
-        losses = _losses(suites, written, name)
+        name, losses = _written(suites, written, formats)
         if losses and not lossy:
             raise InputError(
                 str(target), f"{name} can't store everything", "a format that can",
                 "Nothing was written. Add --lossy (lossy=True) to convert without the following:\n  " + "\n  ".join(losses),
             )  # fmt: skip
     return losses
+
+
+def _written(suites: Sequence[Suite], path: Path, formats: Sequence[str]) -> tuple[str, list[str]]:
+    """Write in the first format that loses nothing, else in the first that can be written; return it and the losses."""
+    losses: dict[str, list[str]] = {}
+    remaining = list(formats)
+    while remaining:
+        try:
+            name = write(suites, path, remaining)
+        except InputError:
+            if not losses:
+                raise
+            break
+        if not (lost := _losses(suites, path, name)):
+            return name, []
+        losses[name] = lost
+        remaining = remaining[remaining.index(name) + 1 :]
+    first = next(iter(losses))
+    if len(losses) > 1:
+        write(suites, path, [first])
+    return first, losses[first]
 
 
 def _losses(suites: Sequence[Suite], written: Path, name: str) -> list[str]:

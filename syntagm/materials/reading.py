@@ -76,6 +76,7 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
     if not candidates:
         _refuse_damaged(file)
         cure += f" For a table of pairs name the columns, {file.name}?good=COLUMN&bad=COLUMN."
+        cure += " The header of a table of regions begins with item,condition."
     shown = f"more than one format claims it: {names}" if candidates else "no format claims it"
     raise InputError(str(file), shown, "", cure)
 

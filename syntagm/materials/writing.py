@@ -25,7 +25,7 @@ def whole() -> dict[str, tuple[str, str]]:
     True
     """
     complete = {name: endings[0] for name, endings in writable().items() if _holds_predictions(name)}
-    by_ending = {ending.removeprefix("."): (name, ending) for name, ending in complete.items()}
+    by_ending = {ending.removeprefix("."): (name, ending) for name, ending in reversed(complete.items())}
     return {name: (name, ending) for name, ending in complete.items()} | by_ending
 
 
@@ -33,7 +33,7 @@ def of_ending(ending: str) -> list[str]:
     """Return the formats whose files can have an extension, the most typical format first.
 
     >>> of_ending(".csv")
-    ['syntaxgym_csv', 'pairs']
+    ['syntaxgym_csv', 'pairs', 'spreadsheet']
     """
     places = {name: endings.index(ending) for name, endings in writable().items() if ending in endings}
     return sorted(places, key=places.__getitem__)

@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
+from syntagm.models.windows import refuse_overlap
 
 Sees = Literal["left", "both", "left and length"]
 
@@ -26,6 +27,8 @@ class LanguageModel(ABC):
         token's surprisal depends on: "left", the text before it, so that a prefix has the same
             bits as the beginning of the longer text; "both", the text before and after it; "left and length", the text
             before it and the length of the text.
+        reach: the largest number of previous tokens that a token's surprisal depends on; None if it is not limited, or
+            limited only by the model's positions.
         exact: whether surprisals are those of the model's own distribution. False for a beam search, whose sizes are
             in `settings`.
         can: the supported queries: {"score"} or {"score", "fill"}.
@@ -40,6 +43,7 @@ class LanguageModel(ABC):
     eos: str | None = None
     numerical_error: float = 0.0
     sees: Sees = "left"
+    reach: int | None = None
     exact: bool = True
     can: ClassVar[frozenset[str]] = frozenset({"score"})
     worth_caching: ClassVar[bool] = True
@@ -57,6 +61,35 @@ class LanguageModel(ABC):
         Raises:
             ModelError: the model can't score a text; the message names it.
         """
+
+    def read(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Compute the surprisals of texts of any length, in the order of `texts`, with the context of each token.
+
+        A text that is longer than the model's positions is scored in overlapping windows. The start-of-text symbol precedes
+        each of them. This method is for models without a limit; models with one override it.
+
+        Arguments:
+            texts: the texts. Their number must fit in memory; call this several times for a large file.
+            overlap: the smallest number of tokens before a scored token, in the windows after the first. If the model sees
+                both sides, half of that number on each side. By default half of the model's positions.
+            done: called with the number of further characters scored. It may raise an exception to stop.
+
+        Raises:
+            UsageError: an overlap that the windows of this model can't have.
+            ModelError: the model can't score a text; the message names it.
+        """
+        refuse_overlap(overlap, self.name, "this model reads a text of any length at once")
+        for answer in self.score(texts):
+            yield InContext(answer, self._context(len(answer.starts)))
+            if done:
+                done(len(answer.text))
+
+    def _context(self, tokens: int) -> NDArray[np.int32]:
+        """Return the number of tokens that each token's surprisal depends on in a text that is scored at once."""
+        context = np.arange(tokens, dtype=np.int32)
+        return context if self.reach is None else np.minimum(context, np.int32(self.reach))
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate in each gap, in the order of `gaps`.

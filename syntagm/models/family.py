@@ -58,6 +58,7 @@ class Family:
         sees: the context that a token's surprisal depends on; each `recorded` model has its own value.
         exact: whether surprisals are those of the model's own distribution.
         scoring: how a text is scored.
+        filling: how a gap is filled, if `scoring` does not describe it.
         references: keys of the bibliography to cite for every model of the family.
         architectures: value of `architecture` in a model's record -> keys of the bibliography.
         programs: programs that compute the numbers.
@@ -71,6 +72,7 @@ class Family:
     sees: Sees = "left"
     exact: bool = True
     scoring: Scoring = SURPRISAL
+    filling: Scoring | None = None
     references: tuple[str, ...] = ()
     architectures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     programs: tuple[Program, ...] = ()
@@ -90,6 +92,11 @@ class Family:
     def gaps_only(self) -> frozenset[str]:
         """The options that only affect filled gaps."""
         return frozenset(name for name, option in self.options.items() if option.gaps_only)
+
+    @property
+    def texts_only(self) -> frozenset[str]:
+        """The options that only affect scored texts."""
+        return frozenset(name for name, option in self.options.items() if option.texts_only)
 
     def load(self, path: str, given: Mapping[str, str]) -> LanguageModel:
         """Load a model.

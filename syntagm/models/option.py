@@ -127,6 +127,7 @@ class Option:
         loading: whether it is about loading weights, and so is invalid for a model already in memory.
         always_named: whether it is part of the canonical name even if it was not given.
         gaps_only: whether it only affects filled gaps.
+        texts_only: whether it only affects scored texts.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Option:
     loading: bool = False
     always_named: bool = False
     gaps_only: bool = False
+    texts_only: bool = False
 
     @property
     def in_name(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from syntagm.models import families
-from syntagm.models.family import SURPRISAL, Scoring
+from syntagm.models.family import SURPRISAL
 from syntagm.report import references
 from syntagm.report.markdown import code, counted, text
 from syntagm.runs.store import Run
@@ -103,6 +103,8 @@ def _model(run: Run) -> str:
     ]
     details += [text(_words(run, "dtype"))] if "dtype" in settings else []
     before = f"{_code(str(model['start']))} preceded each text" if model["start"] else "nothing preceded a text"
+    if "bos" in settings and (words := _words(run, "bos")) != settings["bos"]:
+        before = words
     ends = (
         "the end-of-text symbol was scored, too" if settings.get("eos") == "yes" else "no end-of-text symbol was scored"
     )
@@ -114,9 +116,9 @@ def _model(run: Run) -> str:
 
 def _measure(runs: Sequence[Run]) -> Iterator[str]:
     score = [run for run in runs if not references.fills_gaps(run)]
-    ways = dict.fromkeys(map(_scoring, runs))
+    ways = dict.fromkeys(map(references.scoring, runs))
     for way in sorted(ways, key=lambda way: way is not SURPRISAL):
-        chosen = [run for run in runs if _scoring(run) == way]
+        chosen = [run for run in runs if references.scoring(run) == way]
         cited = _cite([key for run in chosen for key in references.of_scoring(run) if key != references.GAPS])
         named = {
             setting: " or ".join(dict.fromkeys(_words(run, setting) for run in chosen)) for setting in way.settings
@@ -154,11 +156,6 @@ def _gaps(run: Run) -> str:
         f"probability of all forms that goes to fitting ones; both are averaged over distinct contexts{cut}"
         f"{_cite([references.GAPS])}."
     )
-
-
-def _scoring(run: Run) -> Scoring:
-    family = families.of_model(run.model)
-    return family.scoring if family else SURPRISAL
 
 
 def _words(run: Run, setting: str) -> str:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from syntagm.models import families
-from syntagm.models.family import SURPRISAL
+from syntagm.models.family import SURPRISAL, Scoring
 from syntagm.runs.store import Run
 from syntagm.tasks.task import SuiteRecord
 
@@ -72,16 +72,26 @@ def of_model(run: Run) -> list[str]:
 def of_scoring(run: Run) -> list[str]:
     """Return the keys of the papers on the scoring: on the family, its settings, and the measures of gaps."""
     family = families.of_model(run.model)
-    keys = list((family.scoring if family else SURPRISAL).references)
+    keys = list(scoring(run).references)
     declared = [family.known(setting, value) for setting, value in settings(run).items()] if family else []
     keys += [key for value in declared if value for key in value.references]
     return [*keys, *([GAPS] if fills_gaps(run) else [])]
 
 
+def scoring(run: Run) -> Scoring:
+    """Return how the model of a run scored texts, or filled gaps."""
+    family = families.of_model(run.model)
+    if family is None:
+        return SURPRISAL
+    return family.filling if family.filling and fills_gaps(run) else family.scoring
+
+
 def settings(run: Run) -> dict[str, str]:
-    """Return the scoring settings of a model that matter in a run; those for gaps matter only if gaps were filled."""
+    """Return the scoring settings of a model that matter in a run, which either scored texts or filled gaps."""
     family, recorded = families.of_model(run.model), run.record["model"]["policies"]
-    others = family.gaps_only if family and not fills_gaps(run) else frozenset()
+    others: frozenset[str] = frozenset()
+    if family:
+        others = family.texts_only if fills_gaps(run) else family.gaps_only
     return {name: str(value) for name, value in recorded.items() if name not in others}
 
 

@@ -93,7 +93,9 @@ class Run:
 
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
-        return f"<Run of {self.model} on {len(self.suites)} suites, {self.task.name}{state}: {self.place}>"
+        count = len(self.suites)
+        suites = f"{count} suite" + ("" if count == 1 else "s")
+        return f"<Run of {self.model} on {suites}, {self.task.name}{state}: {self.place}>"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("suite", "items", "predictions"))

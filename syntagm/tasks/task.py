@@ -81,6 +81,14 @@ class SuiteRecord:
     first_left_out: bool = False
     asked: bool = True
 
+    def group(self, tag: str) -> str:
+        """Return the value of a tag by which suites are grouped; empty if the suite does not have the tag.
+
+        BLiMP's files spell one field in two ways, `syntax/semantics` and `syntax_semantics`; they are one group here.
+        """
+        value = self.tags.get(tag, "")
+        return value.replace("/", "_") if tag == "field" else value
+
     def predictions_for(self, rule: str) -> tuple[str, ...]:
         """Return the predictions that a scoring rule uses.
 

@@ -22,7 +22,7 @@ from syntagm.io import lock
 from syntagm.progress import Progress
 from syntagm.training import optimiser, record, state
 from syntagm.training.learner import Learner
-from syntagm.training.settings import Settings, rate_at
+from syntagm.training.settings import Default, Settings, rate_at, warmup_steps
 from syntagm.training.state import Place
 
 SAVE_EVERY = 300.0
@@ -108,16 +108,24 @@ class _Training:
         self._finish()
 
     def _refuse_too_short(self, batches: int) -> None:
-        """Refuse a text that is too short for one batch, and a training that would end during the warm-up."""
+        """Refuse a text that is too short for one batch, and a training that would end during a given warm-up."""
         if not batches:
             has, needed = self.learner.needs(self.world)
             cure = "Train on more text, or with smaller batches."
             raise InputError(
                 self.learner.family, f"a training text too short for one batch: {has}", f"at least {needed}", cure
             )
-        warmup, steps = self.settings.warmup, batches * self.settings.epochs
         # Check only before the first step: later epochs may have one batch less.
-        if self.place.step == 0 and self.settings.schedule != "plateau" and warmup > steps:
+        if self.place.step or self.settings.schedule == "plateau":
+            return
+        steps = batches * self.settings.epochs
+        warmup = warmup_steps(self.settings, steps)
+        if warmup < self.settings.warmup and self.rank == 0:
+            self.progress.warned(
+                f"the whole training has {steps:,} steps, so the warm-up is reduced from the default of "
+                f"{self.settings.warmup:,} steps to {warmup:,} (--warmup sets it)"
+            )
+        if warmup > steps:
             whole = f"the whole training has {steps:,} ({batches:,} batches, {self.settings.epochs} epochs)"
             cure = "Use a shorter warm-up (--warmup), or train for more epochs."
             raise UsageError("warmup", f"{warmup:,} steps, and {whole}", f"at most {steps:,}", cure)
@@ -252,6 +260,8 @@ class _Training:
 def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any]:
     """Return the values that must be the same for training to resume, with the types that JSON gives back."""
     values = {name: getattr(settings, name) for name in settings.__slots__ if name != "device"}
+    # A default and the same number given differ in short trainings.
+    values["warmup"] = f"{settings.warmup} or less" if isinstance(settings.warmup, Default) else settings.warmup
     identity: dict[str, Any] = json.loads(json.dumps({"settings": values, "processes": world, **learner.record}))
     return identity
 

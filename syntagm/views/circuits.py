@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from math import nan
-from typing import Annotated
 
 import polars as pl
 
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import Figure, finish
 from syntagm.runs.store import Run
+from syntagm.views.options import Tag
 from syntagm.views.scores.numbers import scores
 
 SCHEMA = {
@@ -55,7 +55,7 @@ def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
     return [{**row, "note": "", "said": dots.describe(row)} for row in rows]
 
 
-def draw_figure(runs: Sequence[Run], tag: Annotated[str, "a tag of the suites"] = "circuit") -> Figure:
+def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
     """Draw scores by circuit or by another tag of the suites; intervals resample items within suites."""
     rows = [
         (

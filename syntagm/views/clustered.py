@@ -73,9 +73,16 @@ def labelled(run: Run, suite: str, results: pl.DataFrame, by: str) -> pl.DataFra
     return results.with_columns(label=pl.Series(values, dtype=pl.String)).filter(pl.col("label").is_not_null())
 
 
-def unknown(runs: Sequence[Run], by: str) -> UsageError:
-    """Return the exception for a tag or region that no item has."""
-    known = sorted({tag for run in runs for suite in run.suites for tag in tags_of(run, suite.name)})
+def unknown(runs: Sequence[Run], by: str, suites: Sequence[str] = ()) -> UsageError:
+    """Return the error for a tag or region that no item has, with those that the items of the suites do have.
+
+    Arguments:
+        suites: the names of the suites that count; all by default.
+    """
+    known = sorted({
+        tag for run in runs for suite in run.suites if not suites or suite.name in suites
+        for tag in tags_of(run, suite.name) if any(labels(run, suite.name, tag))
+    })  # fmt: skip
     return UsageError("by=", f"{by!r}, which no item has", "one of " + ", ".join(known) if known else "a tag")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import isnan, nan
-from typing import Annotated
 
 import polars as pl
 
@@ -16,6 +15,7 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import correlation
 from syntagm.stats.association import METHODS
+from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import accuracies
 
 CELL = 68
@@ -39,13 +39,11 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     return Figure(finish(spec, title, subtitle), table.select(list(correlation.SCHEMA)))
 
 
-def draw_figure(
-    runs: Sequence[Run], measure: Annotated[str, "name of a prediction, `first` or `all`"] = "full_sentence"
-) -> Figure:
+def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
     """Draw the correlations of all pairs of runs, each over the suites that both have.
 
     Raises:
-        UsageError: fewer than two runs.
+        UsageError: fewer than two runs, or no two of them have a suite in common.
     """
     if len(runs) < 2:
         raise UsageError("correlation", counted(len(runs), "run"), "at least two")
@@ -58,7 +56,10 @@ def draw_figure(
         }
         for model, run in named(runs)
     }
-    return draw(correlation.correlations(values), list(values), "Correlation of accuracies")
+    table = correlation.correlations(values)
+    if not table["n"].max():
+        raise UsageError("correlation", "no suite with the measure in two of the runs", "suites in common")
+    return draw(table, list(values), "Correlation of accuracies")
 
 
 def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:

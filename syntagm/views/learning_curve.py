@@ -25,6 +25,7 @@ from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
+from syntagm.views.options import Measure, Tag
 from syntagm.views.scores.numbers import scores
 
 SLOPES = {
@@ -175,8 +176,8 @@ def _of_experiment(run: Run) -> int | None:
 
 def draw_figure(
     runs: Sequence[Run],
-    tag: Annotated[str, "a tag of the suites"] = "linguistics_term",
-    measure: Annotated[str, "name of a prediction"] = "full_sentence",
+    tag: Tag = "linguistics_term",
+    measure: Measure = "first",
     words: Annotated[str, "numbers of training words in the order of the runs, `-` for unknown"] = "",
 ) -> Figure:
     """Draw the learning curves of models whose number of training words is known.
@@ -190,7 +191,13 @@ def draw_figure(
             the measure.
     """
     rows = []
-    for (name, run), size in zip(named(runs), training_words(runs, words), strict=True):
+    sizes = training_words(runs, words)
+    if not any(sizes):
+        cure = "Give the sizes in the order of the runs: words=1000000,5000000"
+        raise UsageError(
+            "learning_curve", "no size of a training text", "the number of training words of a model", cure
+        )
+    for (name, run), size in zip(named(runs), sizes, strict=True):
         rows += [
             (
                 estimate.group[tag],
@@ -207,8 +214,7 @@ def draw_figure(
             if size is not None
         ]
     if not rows:
-        cure = "Give the sizes in the order of the runs: words=1000000,5000000"
-        raise UsageError("learning_curve", "no size of a training text, or no suite with the tag", "both", cure)
+        raise UsageError("tag=", f"{tag!r} in no suite with the measure {measure}", "a suite with both")
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), title="Accuracy and training text")
 
 

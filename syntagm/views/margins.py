@@ -17,7 +17,7 @@ from syntagm.result import Kind
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats.paired import kind_of
-from syntagm.views.options import Suite
+from syntagm.views.options import Named, Suite, measures
 from syntagm.views.scores.numbers import predictions
 
 SCHEMA = {
@@ -31,7 +31,9 @@ _COLOURS = {"holds": "#0072B2", "fails": "#D55E00"}
 
 
 def draw_figure(
-    runs: Sequence[Run], suite: Suite = "", measure: Annotated[str, "name of a prediction; default: the first"] = ""
+    runs: Sequence[Run],
+    suite: Suite = "",
+    measure: Annotated[str, Named("name of a prediction; default: the first", measures)] = "",
 ) -> Figure:
     """Draw the margins of one suite.
 

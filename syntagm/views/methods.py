@@ -65,7 +65,7 @@ def draw_figure(
     """
     comparisons: list[Comparison] = []
     for name, run in named(runs):
-        labels = {suite.name: suite.tags.get(tag, "others") for suite in run.suites}
+        labels = {suite.name: suite.group(tag) or "others" for suite in run.suites}
         comparisons += differences(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels)
     if not comparisons:
         raise UsageError("methods", "no suite with full_sentence and a prefix method", "at least one")

@@ -7,19 +7,57 @@ Each parameter after the runs is an option. Its annotation has the type and the 
     scale: Annotated[Literal["log", "linear"], "scale of the axis"] = "log"           one of the values
     series: Annotated[tuple[str, ...], "names of the curves"] = ()                    separated by commas
     limit: Annotated[int | None, Reader("number of items, or `all`", count)]          read by `count`
+    tag: Annotated[str, Named("a tag of the suites", tags)]                           a name that occurs in the runs
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from syntagm.errors import UsageError
+from syntagm.runs.several import tags
 from syntagm.runs.store import Run
 
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Help text of an option whose value is a name that occurs in the runs.
+
+    Arguments:
+        help: the help text, one line.
+        names: runs -> the names.
+        also: other values that are allowed.
+    """
+
+    help: str
+    names: Callable[[Sequence[Run]], Iterable[str]]
+    also: tuple[str, ...] = ()
+
+    def refuse_unknown(self, name: str, value: str, runs: Sequence[Run]) -> None:
+        """Raise UsageError if no run has the name."""
+        known = list(dict.fromkeys([*self.names(runs), *self.also]))
+        if value and value not in known:
+            expected = "one of " + ", ".join(known) if known else "suites that have one"
+            raise UsageError(f"{name}=", f"{value!r}, which no suite has", expected)
+
+
+def measures(runs: Sequence[Run]) -> list[str]:
+    """Return the names of all computed predictions or measures, in the order of first appearance."""
+    return list(dict.fromkeys(name for run in runs for suite in run.suites for name in suite.predictions))
+
+
 # Options that many views take.
-Measure = Annotated[str, "name of a prediction, `first` (of each suite) or `all` (whether all predictions hold)"]
+Measure = Annotated[
+    str,
+    Named(
+        "name of a prediction, `first` (of each suite) or `all` (whether all predictions hold)",
+        measures,
+        ("first", "all"),
+    ),
+]
+Tag = Annotated[str, Named("a tag of the suites", tags)]
 Suite = Annotated[str, "name of a suite; optional if there is only one"]
 
 
@@ -48,6 +86,7 @@ class Option:
         help: one line of help text.
         values: the allowed values; empty if any text is allowed.
         read: text -> value.
+        named: the names that the value must be one of; None if it is no name.
     """
 
     name: str
@@ -55,6 +94,7 @@ class Option:
     help: str
     values: tuple[str, ...]
     read: Callable[[str], object]
+    named: Named | None = None
 
 
 def options(make: Callable[..., Any]) -> tuple[Option, ...]:
@@ -67,19 +107,23 @@ def options(make: Callable[..., Any]) -> tuple[Option, ...]:
 def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str], place: str) -> Any:
     """Call `make` with runs and with options that a user has written.
 
-    Arguments:
-        texts: name -> text.
-        place: name of the table or figure, for error messages.
+        Arguments:
+            texts: name -> text.
+            place: name of the table or figure, for error messages.
 
-    Raises:
-        UsageError: there are no runs, an option is unknown, or a value is not allowed.
-    """
+        Raises:
+                UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
+        """
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")
     known = {option.name: option for option in options(make)}
     if unknown := [name for name in texts if name not in known]:
         expected = "one of " + ", ".join(f"{name}=" for name in sorted(known)) if known else "no options"
         raise UsageError(place, f"no option {unknown[0]!r}", expected)
+    # What the user gave is refused before a default.
+    for option in sorted(known.values(), key=lambda option: option.name not in texts):
+        if option.named:
+            option.named.refuse_unknown(option.name, texts.get(option.name, option.default), runs)
     return make(runs, **{name: known[name].read(text) for name, text in texts.items()})
 
 
@@ -98,6 +142,8 @@ def _option(name: str, default: object, hint: Any) -> Option:
     kind, help = get_args(hint)
     if isinstance(help, Reader):
         return Option(name, help.default, help.help, (), help.read)
+    if isinstance(help, Named):
+        return Option(name, str(default), help.help, (), str, help)
     if kind is bool:
         return Option(name, "yes" if default else "no", help, ("yes", "no"), _choice(name, {"yes": True, "no": False}))
     if get_origin(kind) is tuple:

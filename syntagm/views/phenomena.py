@@ -1,10 +1,12 @@
-"""Accuracy by phenomenon: a row for each phenomenon, with a dot and an interval for each model and a tick for human accuracy."""
+"""Accuracy by phenomenon: a row for each phenomenon, and a dot with interval for each model.
+
+`syntagm reproduce warstadt2020` draws it with a tick for the human accuracy of each phenomenon.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan, nan
-from typing import Annotated
 
 import polars as pl
 
@@ -14,8 +16,9 @@ from syntagm.drawing.layers import layer
 from syntagm.drawing.text import counted, only, shown
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
-from syntagm.runs.several import named, tags
+from syntagm.runs.several import named
 from syntagm.runs.store import Run
+from syntagm.views.options import Measure, Tag
 from syntagm.views.scores.numbers import scores
 
 SCHEMA = {
@@ -62,8 +65,8 @@ def draw(
 
 def draw_figure(
     runs: Sequence[Run],
-    tag: Annotated[str, "a tag of the suites"] = "linguistics_term",
-    measure: Annotated[str, "name of a prediction"] = "full_sentence",
+    tag: Tag = "linguistics_term",
+    measure: Measure = "first",
 ) -> Figure:
     """Draw accuracies by phenomenon (BLiMP's `linguistics_term`), or by another tag of the suites.
 
@@ -77,13 +80,11 @@ def draw_figure(
             replace(estimate, group=Group(name, labels=(("phenomenon", estimate.group[tag]),)))
             for estimate in scores(run, measure, tag)
         ]
-        for value in {suite.tags[tag] for suite in run.suites if tag in suite.tags}:
-            suites = sum(suite.tags.get(tag) == value and measure in suite.predictions for suite in run.suites)
+        for value in {suite.group(tag) for suite in run.suites}:
+            suites = sum(suite.group(tag) == value and bool(suite.predictions_for(measure)) for suite in run.suites)
             counts[value] = max(suites, counts.get(value, 0))
     if not estimates:
-        known = sorted(tags(runs))
-        expected = "one of " + ", ".join(known) if known else "suites with tags"
-        raise UsageError("tag", f"{tag!r} in no suite with the measure {measure}", expected)
+        raise UsageError("tag", f"{tag!r} in no suite with the measure {measure}", "a suite with both")
     return draw(estimates, counts, title=f"Accuracy by {tag.replace('_', ' ')}")
 
 

@@ -18,6 +18,7 @@ from syntagm.errors import InputError, UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import binned, logit, matching
+from syntagm.views.options import Named, measures
 
 _KEYS = ("item", "occurrence")
 PROPERTIES = {
@@ -164,7 +165,9 @@ def with_margin_of(pairs: pl.DataFrame, model: str) -> pl.DataFrame:
     return joined.with_columns(own.alias(margin_of(model)))
 
 
-def draw_figure(runs: Sequence[Run], measure: Annotated[str, "name of a prediction"] = "full_sentence") -> Figure:
+def draw_figure(
+    runs: Sequence[Run], measure: Annotated[str, Named("name of a prediction", measures)] = "full_sentence"
+) -> Figure:
     """Draw the curves of runs over all their suites of minimal pairs.
 
     Raises:

@@ -38,7 +38,7 @@ def test_the_table_has_each_shared_suite_and_the_rest_is_named(folders, capsys):
     lines = [line.split() for line in out.splitlines()]
     # Accuracies 1/3 and 2/3, and 1/2 and 1; of two items that both hold every draw is 1.
     wide, ones = ["[0.000,", "1.000]"], ["[1.000,", "1.000]"]
-    rest = ["[+0.000,", "+1.000]", "↑1", "↓0"]
+    rest = ["[0.000,", "+1.000]", "↑1", "↓0"]
     assert ["agreement", "3", "0.333", *wide, "0.667", *wide, "+0.333", *rest, "1,", "0", "1.000"] in lines
     assert ["again", "2", "0.500", *wide, "1.000", *ones, "+0.500", *rest, "0,", "0", "1.000"] in lines
     # Mean of the three differences: (1/3 + 1/2 + 0) / 3 = 0.278.
@@ -104,7 +104,7 @@ def test_json_has_null_for_what_is_not_a_number(tmp_path, capsys):
 def test_a_model_does_not_differ_from_itself(folders, capsys):
     main(["compare", folders[0], folders[0]])
     out = capsys.readouterr().out
-    assert "+0.000 [+0.000, +0.000]" in out
+    assert "0.000 [0.000, 0.000]" in out
     assert "McNemar p = 1" in out
     assert "discordant items" not in out
 
@@ -113,7 +113,9 @@ def test_one_item_has_no_interval_and_the_reason_is_shown(tmp_path, capsys):
     toy_run(tmp_path / "a", agreement(nouns=("dog",)))
     main(["compare", str(tmp_path / "a"), str(tmp_path / "a")])
     out = capsys.readouterr().out
-    assert "+0.000 [nan, nan]" in out
+    assert "0.000 no interval" in out
+    assert "+0.000" not in out
+    assert "nan" not in out
     assert "no interval: fewer than two items in agreement" in out
 
 

@@ -204,7 +204,10 @@ def test_what_is_done_is_not_made_again(
         (["--set", "gpt2.layers=2"], "families.gpt2.layers = 1"),
         (["--draw", "2"], "draw = 1"),
         (["--sizes", "xs=490"], "sizes.xs = 480"),
-        (["--sizes", "big=2000"], "big of 2,000 words; expected at most the 1,600"),
+        (
+            ["--sizes", "big=2000"],
+            "big of 2,000 words; expected at most the 1,600 of the training text. These fit: --sizes big=1600",
+        ),
         (["--families", "gpt3"], "'gpt3'; expected one of ngram, lstm, gpt2, gpt2-words"),
         (["--set", "gpt2.width=wide"], "gpt2.width: 'wide'; expected a value like 128"),
         (["--set", "gpt2.depth=1"], "no 'gpt2.depth'"),

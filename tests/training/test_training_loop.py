@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ from syntagm.training.gpt2.train import train as train_gpt2
 from syntagm.training.lstm import train as lstm
 from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.record import finished
-from syntagm.training.settings import Settings, rate_at
+from syntagm.training.settings import Default, Settings, rate_at, warmup_steps
 from syntagm.training.transformers.size import Size
 
 
@@ -333,6 +333,34 @@ def test_a_warm_up_longer_than_the_training_is_refused(corpus: Path, tmp_path: P
     # Twice as many epochs are twice as many steps.
     with pytest.raises(UsageError, match=f"expected at most {2 * steps}\\."):
         learn("gpt2", tmp_path / "longer", corpus, replace(GPT2, warmup=2 * steps + 1))
+
+
+def test_a_default_warm_up_fits_a_short_training(corpus: Path, tmp_path: Path) -> None:
+    class Hearing(Progress):
+        heard: ClassVar[list[str]] = []
+        rates: ClassVar[list[float]] = []
+
+        def warned(self, message: str) -> None:
+            self.heard.append(message)
+
+        def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
+            self.rates.append(rate)
+
+    default = replace(GPT2, warmup=Default(10_000))
+    row = learn("gpt2", tmp_path / "m", corpus, default, Hearing())[-1]
+    steps = int(row["step"])
+    assert Hearing.heard == [
+        f"the whole training has {steps} steps, so the warm-up is reduced from the default of 10,000 steps to {steps // 10} "
+        "(--warmup sets it)"
+    ]
+    assert Hearing.rates.index(max(Hearing.rates)) + 1 == steps // 10
+    # The same number, given, is refused; and it is another training.
+    with pytest.raises(UsageError, match="warmup: 10,000 steps, and the whole training"):
+        learn("gpt2", tmp_path / "given", corpus, replace(GPT2, warmup=10_000))
+    with pytest.raises(RunError, match="warmup"):
+        learn("gpt2", tmp_path / "m", corpus, replace(GPT2, warmup=10_000))
+    # What fits is not reduced.
+    assert warmup_steps(replace(GPT2, warmup=Default(steps // 2)), steps) == steps // 2
 
 
 def test_a_tokenizer_that_is_nowhere(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,7 +79,12 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["run", "toy", "--suite", str(tmp_path / "two.json"), "-o", str(tmp_path / "run"), "--no-report"]) == 0
     shown = capsys.readouterr()
     lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.out.splitlines() if "│" in line]
-    assert [(line[1], line[4]) for line in lines] == [("0", "0.500"), ("1", ""), ("all", ""), ("SG score", "0.500")]
+    assert [(line[1], line[4]) for line in lines] == [
+        ("0", "0.500"),
+        ("1", ""),
+        ("all", ""),
+        ("mean accuracy", "0.500"),
+    ]
     assert "no chance level: a comparison with a number" in shown.err
     assert shown.err.rstrip().endswith("(two, two)")
 

@@ -70,24 +70,30 @@ class Forward:
             self.head.watch(borders)
 
     @torch.inference_mode()
-    def surprisals(self, sequences: Sequence[Sequence[int]], done: Callable[[Sequence[int]], None]) -> list[Rows]:
-        """Compute the surprisals of all tokens but the first of each sequence.
+    def surprisals(
+        self,
+        sequences: Sequence[Sequence[int]],
+        done: Callable[[Sequence[int]], None],
+        skipped: Sequence[int] | None = None,
+    ) -> list[Rows]:
+        """Compute the surprisals of all tokens of each sequence but the first.
 
         Arguments:
             sequences: token ids, at least one and at most `limit` + 1 in each sequence.
             done: called after each batch with the indices of its finished sequences.
+            skipped: for each sequence, the number of further tokens that are only context; none by default.
         """
         results: list[Rows | None] = [None] * len(sequences)
         short = [
             index
             for index, sequence in enumerate(sequences)
-            if self.tree and len(sequence) <= min(self.window, _LONGEST)
+            if self.tree and len(sequence) <= min(self.window, _LONGEST) and not (skipped and skipped[index])
         ]
         short_indices = set(short)
         long = [index for index in range(len(sequences)) if index not in short_indices]
         with self._lock:
             self.run(sequences, short, True, results, done)
-            self.run(sequences, long, False, results, done)
+            self.run(sequences, long, False, results, done, skipped)
         return [rows for rows in results if rows is not None]
 
     def run(
@@ -97,13 +103,14 @@ class Forward:
         tree: bool,
         results: list[Rows | None],
         done: Callable[[Sequence[int]], None],
+        skipped: Sequence[int] | None = None,
     ) -> None:
         """Compute the chosen sequences batch by batch, and store the results in `results`."""
         remaining = list(chosen)
         while remaining:
             for batch in batches(self._packs(sequences, remaining, tree), self.budget):
                 try:
-                    answers = self.batch(sequences, batch, tree)
+                    answers = self.batch(sequences, batch, tree, skipped)
                 except (RuntimeError, MemoryError) as error:
                     self._halve(batch, error)
                     break
@@ -176,17 +183,23 @@ class Forward:
         for index in sorted(chosen, key=lambda index: (len(sequences[index]), tuple(sequences[index]))):
             yield from plan(sequences, 1, last, [index])
 
-    def batch(self, sequences: Sequence[Sequence[int]], batch: Sequence[Pack], tree: bool) -> list[list[Rows]]:
+    def batch(
+        self,
+        sequences: Sequence[Sequence[int]],
+        batch: Sequence[Pack],
+        tree: bool,
+        skipped: Sequence[int] | None = None,
+    ) -> list[list[Rows]]:
         """Compute the results for each sequence of each pack."""
         inputs, width = self._inputs(batch, tree)
         # The row of the head and the target of each surprisal, in the order of packs, sequences and positions.
         nodes, targets, lengths = [], [], []
         for row, pack in enumerate(batch):
             for index, path in zip(pack.sequences, pack.paths, strict=True):
-                sequence = sequences[index]
-                nodes.append(row * width + path[: len(sequence) - 1])
-                targets.append(np.array(sequence[1:], np.int64))
-                lengths.append(len(sequence) - 1)
+                sequence, first = sequences[index], skipped[index] if skipped else 0
+                nodes.append(row * width + path[first : len(sequence) - 1])
+                targets.append(np.array(sequence[first + 1 :], np.int64))
+                lengths.append(len(sequence) - 1 - first)
         all_nodes = np.concatenate(nodes)
         if self.head.borders is not None:
             needed = np.concatenate([row * width + np.arange(len(pack.tokens)) for row, pack in enumerate(batch)])

@@ -82,6 +82,20 @@ class Framed:
     words: NDArray[np.int64]
     tokens: Encoded
 
+    def part(self, begin: int, end: int) -> "Framed":
+        """Return some of the tokens, with the special symbols around them that are around the whole text."""
+        if end - begin == len(self.places):
+            return self
+        after = int(self.places[-1]) + 1
+        inputs = [self.inputs[: self.places[0]], self.inputs[self.places[begin:end]], self.inputs[after:]]
+        tokens = self.tokens
+        return Framed(
+            np.concatenate(inputs),
+            self.places[begin:end] - self.places[begin] + self.places[0],
+            self.words[begin:end],
+            Encoded(tokens.ids[begin:end], tokens.starts[begin:end], tokens.in_vocabulary[begin:end]),
+        )
+
 
 def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded]:
     """Tokenise texts without truncation, padding or special symbols.

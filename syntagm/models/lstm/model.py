@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
 from syntagm.io import seal
 from syntagm.io.json import record
@@ -27,8 +27,9 @@ from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.lstm.family import FAMILY
-from syntagm.models.lstm.network import Network, next_logits, surprisals
+from syntagm.models.lstm.network import Network, continued, next_logits, surprisals
 from syntagm.models.rank import rank
+from syntagm.models.windows import refuse_overlap
 from syntagm.models.words import vocabulary
 from syntagm.models.words.gaps import divide, single
 from syntagm.models.words.vocabulary import END, Vocabulary
@@ -91,6 +92,40 @@ class Lstm(LanguageModel):
         answers = {text: self._answer(text, *divided[i], all_nats.get(i)) for i, text in enumerate(distinct)}
         for text in texts:
             yield answers[text]
+
+    def read(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Compute the surprisals of texts of any length; see `LanguageModel.read`.
+
+        A text with more words than a batch is read in portions, and the state is carried from one to the next.
+        """
+        refuse_overlap(overlap, self.name, "an LSTM carries its state through a text of any length")
+        waiting: list[str] = []
+        for text in texts:
+            split_words, starts = words(text, self._tokens)
+            if len(split_words) <= self._batch:
+                waiting.append(text)
+                continue
+            yield from super().read(waiting, None, done)
+            waiting = []
+            nats = self._continued(self._sequence(split_words), len(text), done)
+            answer = self._answer(text, split_words, starts, nats)
+            yield InContext(answer, self._context(len(answer.starts)))
+        yield from super().read(waiting, None, done)
+
+    def _continued(
+        self, sequence: Sequence[int], characters: int, done: Callable[[int], None] | None
+    ) -> NDArray[np.float64]:
+        """Read a long text in portions, and report about as many of its characters after each."""
+        nats = np.empty(len(sequence) - 1)
+        read = 0
+        for portion in continued(self.network, sequence, self._batch):
+            nats[read : read + len(portion)] = portion
+            if done:
+                done(characters * (read + len(portion)) // len(nats) - characters * read // len(nats))
+            read += len(portion)
+        return nats
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""

@@ -107,6 +107,25 @@ def surprisals(
         yield from zip(indices, nats, strict=True)
 
 
+@torch.no_grad()
+def continued(network: Network, sequence: Sequence[int], portion: int) -> Iterator[NDArray[np.float64]]:
+    """Compute the surprisals of one long sequence, as `surprisals` does, carrying the state from portion to portion.
+
+    Arguments:
+        network: the network, in evaluation mode.
+        sequence: word ids.
+        portion: number of words read at a time, which bounds the memory.
+
+    Yields:
+        The surprisals of the next words, in nats.
+    """
+    ids, state = torch.tensor(sequence, device=network.decoder.weight.device), network.fresh(1)
+    for first in range(0, len(sequence) - 1, portion):
+        targets = np.array(sequence[first + 1 : first + 1 + portion], np.int64)
+        hidden, state = network(ids[first : first + len(targets), None], state)
+        yield _nats(network, hidden[:, 0], np.arange(len(targets)), targets)
+
+
 def _batches(sequences: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:
     """Split the sorted sequences into batches: neighbours in sorted order share the longest prefixes."""
     gathered: list[int] = []

@@ -69,17 +69,20 @@ class Plan:
         return number
 
 
-def plan(texts: Iterable[tuple[int, Framed]], mask: int, hidden: Callable[[Framed, int], NDArray[np.int64]]) -> Plan:
+def plan(
+    texts: Iterable[tuple[int, Framed, range]], mask: int, hidden: Callable[[Framed, int], NDArray[np.int64]]
+) -> Plan:
     """Plan the rows of texts.
 
     Arguments:
-        texts: (number, text) pairs; the number becomes the `owner` of the targets.
+        texts: tuples of a number, which becomes the `owner` of the targets, a text, and the indices of the tokens to score.
         mask: token id of the mask.
         hidden: the function that selects the positions to mask; see `Masking`.
     """
     rows = Plan(mask)
-    for owner, text in texts:
-        for index, place in enumerate(text.places.tolist()):
+    for owner, text, indices in texts:
+        for index in indices:
+            place = int(text.places[index])
             rows.ask(Row(text.inputs, hidden(text, index), place), owner, index, int(text.inputs[place]))
     return rows
 

@@ -37,7 +37,7 @@ class BackOff(LanguageModel):
     ) -> None:
         self._tokenisation, self.name, self.bos = tokenisation, name, START
         self.eos = self._scorer.end
-        self.ngrams, self.vocabulary = ngrams, vocabulary
+        self.ngrams, self.vocabulary, self.reach = ngrams, vocabulary, ngrams.order - 1
         self._numbers = self._word_ids()
         self._room = len(self._numbers) + _ROOM
         self._distributions: dict[tuple[int, ...], tuple[NDArray[np.float64], ...]] = {}

@@ -44,6 +44,7 @@ class KenLM(LanguageModel):
         self._tokenisation, self.name, self.bos = tokenisation, name, START
         self.eos = self._scorer.end
         self._model = _opened(path)
+        self.reach = self._model.order - 1
         self._impossible = self._model.score(UNKNOWN, bos=False, eos=False) == _NO_UNKNOWN
         self.settings = self._scorer.scoring_settings("none")
         self.fingerprint = hashlib.sha256(json.dumps([SCORER, digest, self.settings]).encode()).hexdigest()

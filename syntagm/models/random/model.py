@@ -49,7 +49,7 @@ class Random(LanguageModel):
 
     def __init__(self, seed: int, unigram: bool) -> None:
         kind = "unigram" if unigram else "text"
-        self._unigram = unigram
+        self._unigram, self.reach = unigram, 0 if unigram else None
         self._beginning = hashlib.blake2b(f"random 1|{kind}|{seed}|".encode(), digest_size=_HASH_BYTES)
         chosen = {"seed": str(seed), "unigram": "yes" if unigram else "no"}
         self.name = FAMILY.canonical(LABEL, chosen if unigram else {"seed": str(seed)})

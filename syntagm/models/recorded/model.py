@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.answers import Surprisals
+from syntagm.answers import InContext, Surprisals
 from syntagm.errors import InputError, ModelError
 from syntagm.io import csv, utf8
 from syntagm.models import families
@@ -54,6 +54,19 @@ class Recorded(LanguageModel):
             yield self._answers[text]
             if done:
                 done(1)
+
+    def read(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Refuse: a recording does not tell the context of its tokens.
+
+        Raises:
+            ModelError: always.
+        """
+        raise ModelError(
+            self.name, "recorded surprisals, whose contexts are not known", "a model that computes surprisals",
+            "The file itself has a row per token.",
+        )  # fmt: skip
 
 
 def load(path: str, **options: str) -> Recorded:

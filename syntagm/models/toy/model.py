@@ -52,6 +52,7 @@ class Toy(LanguageModel):
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching = False
+    reach = 1
 
     def __init__(self, text: str, name: str, settings: Mapping[str, str]) -> None:
         sentences = [[START, *_words(line), END] for line in text.splitlines() if line.strip()]

@@ -75,14 +75,15 @@ def options(scale: str, names: Sequence[str], changes: Mapping[str, str] | None 
 
 def _like(default: object, name: str, text: str) -> object:
     """Convert a value from text to the type of the default."""
+    # A bool is an int, too.
     kinds: dict[type, Callable[[str], object]] = {
+        bool: {"yes": True, "no": False}.__getitem__,
         int: int,
         float: float,
         str: str,
-        bool: {"yes": True, "no": False}.__getitem__,
     }
     try:
-        return kinds[type(default)](text)
+        return next(read for kind, read in kinds.items() if isinstance(default, kind))(text)
     except (ValueError, KeyError):
         expected = "yes or no" if isinstance(default, bool) else f"a value like {default!r}"
         raise UsageError(f"hyperparameter {name}", repr(text), expected) from None

@@ -1,5 +1,7 @@
 """The nested subsets of an experiment's corpus, and the number of words in each of its texts."""
 
+from collections.abc import Mapping
+
 from syntagm.errors import UsageError
 from syntagm.papers.experiment.design import Design
 
@@ -31,5 +33,22 @@ def words(design: Design) -> dict[str, int]:
     for name, size in design.sizes.items():
         if size > counts["corpus"]:
             found = f"{name} of {size:,} words"
-            raise UsageError("sizes", found, f"at most the {counts['corpus']:,} words of the training text")
+            fitting = ",".join(f"{name}={size}" for name, size in fitting_sizes(design.sizes, counts["corpus"]).items())
+            expected = f"at most the {counts['corpus']:,} of the training text"
+            raise UsageError("sizes", found, expected, f"These fit: --sizes {fitting}")
     return counts
+
+
+def fitting_sizes(sizes: Mapping[str, int], words: int) -> dict[str, int]:
+    """Reduce sizes in proportion, so that the largest fits into a text; they are rounded down to two digits.
+
+    >>> fitting_sizes({"xs": 100_000, "sm": 1_000_000}, 219_500)
+    {'xs': 21000, 'sm': 210000}
+    """
+    share = words / max(sizes.values())
+    return {name: _two_digits(int(size * share)) for name, size in sizes.items()}
+
+
+def _two_digits(number: int) -> int:
+    unit = int(10 ** max(0, len(str(number)) - 2))
+    return max(1, number // unit * unit)

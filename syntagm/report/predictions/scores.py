@@ -99,13 +99,13 @@ def _line(
 def _over(column: Column[Run], rule: str, tag: str = "", label: str = "") -> Suites:
     """Return the suites of a score: the rule must select a prediction of each and, with a tag, the label must match."""
     taken = [suite for suite in column.run.suites if suite.predictions_for(rule)]
-    return frozenset((suite.name, suite.hash) for suite in taken if not tag or suite.tags.get(tag) == label)
+    return frozenset((suite.name, suite.hash) for suite in taken if not tag or suite.group(tag) == label)
 
 
 def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
     """Return the scores by first prediction over the suites with each value of each tag."""
     by_tag = {}
-    for tag in estimates.TAGS:
+    for tag in estimates.grouping([column.run for column in columns]):
         cells: dict[str, dict[int, Estimate]] = {}
         for index, column in enumerate(columns):
             tagged = any(tag in suite.tags for suite in column.run.suites)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from syntagm.answers import Fill, Surprisals
-from syntagm.errors import UsageError
+from syntagm.errors import InputError, UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind
 from syntagm.suite import Suite
@@ -42,14 +42,17 @@ class Predictions(Task[Slice]):
         """Cut each suite into slices, and skip the predictions that the model can't be judged by.
 
         Raises:
+            InputError: a suite has no predictions.
             UsageError: no prediction can be computed for this model.
         """
-        identity = json.dumps([model.fingerprint, options])
         records: list[SuiteRecord] = []
         units: list[Unit] = []
         for suite in suites:
-            digest, suite_units = slices(suite, identity)
+            refuse_no_predictions(suite)
             skipped = skipped_predictions(suite, model)
+            # Results of a unit also depend on which predictions are computed; the model's fingerprint does not tell.
+            identity = json.dumps([model.fingerprint, options, *([skipped] if skipped else [])])
+            digest, suite_units = slices(suite, identity)
             formulas = {
                 prediction.name: prediction.formula.text
                 for prediction in suite.predictions
@@ -111,6 +114,18 @@ def skipped_predictions(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
         for prediction in suite.predictions
         if any(reference.region != "*" for reference in prediction.formula.references())
     )
+
+
+def refuse_no_predictions(suite: Suite) -> None:
+    """Raise InputError if a suite has no predictions."""
+    if suite.predictions:
+        return
+    condition, sentence = next(iter(suite.items[0].sentences.items()))
+    region = next((region.name for region in sentence.regions), "*")
+    raise InputError(
+        f"suite {suite.name}", "no predictions", "at least one, or nothing is tested",
+        f"Add one to the file, or compute a measure: --measure 'surprisal(condition={condition}, region={region})'.",
+    )  # fmt: skip
 
 
 def _refuse_nothing_left(suites: Collection[SuiteRecord], model: LanguageModel) -> None:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from syntagm.errors import UsageError
 from syntagm.training.options import MODEL, TRAINING, option, part, refuse_small
-from syntagm.training.settings import Settings
+from syntagm.training.settings import Default, Settings
 from syntagm.training.transformers.size import Size, refuse_long_rows
 
 
@@ -51,7 +51,16 @@ class Gpt2Settings:
     text: Text = part(MODEL, Text())
     loop: Settings = part(
         TRAINING,
-        Settings(epochs=40, optimiser="adamw", lr=6e-4, schedule="cosine", warmup=200, decay=0.1, clip=1.0, patience=2),
+        Settings(
+            epochs=40,
+            optimiser="adamw",
+            lr=6e-4,
+            schedule="cosine",
+            warmup=Default(200),
+            decay=0.1,
+            clip=1.0,
+            patience=2,
+        ),
     )
     cloze: tuple[str, ...] = option(
         "cloze lines: of each, only the last word is a target", (), metavar="FILE", group=MODEL

@@ -5,7 +5,7 @@ from typing import Literal
 
 from syntagm.errors import UsageError
 from syntagm.training.options import MODEL, TRAINING, option, part, refuse_small
-from syntagm.training.settings import Settings
+from syntagm.training.settings import Default, Settings
 from syntagm.training.transformers.size import Size, refuse_long_rows
 
 
@@ -51,7 +51,14 @@ class MaskedSettings:
     loop: Settings = part(
         TRAINING,
         Settings(
-            epochs=40, optimiser="adamw", lr=5e-4, schedule="cosine", warmup=1000, decay=0.01, clip=1.0, patience=2
+            epochs=40,
+            optimiser="adamw",
+            lr=5e-4,
+            schedule="cosine",
+            warmup=Default(1000),
+            decay=0.01,
+            clip=1.0,
+            patience=2,
         ),
     )
     save_dtype: Literal["f32", "f16"] = option("dtype of the saved weights", "f32", group=MODEL)

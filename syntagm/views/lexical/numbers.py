@@ -65,7 +65,7 @@ def of_words(
     tables = [table for model, run in named(runs)
               for table in _of_run(run, model, by, wanted, measure, words, unigrams, titles(runs))]  # fmt: skip
     if not tables:
-        raise unknown(runs, by)
+        raise unknown(runs, by, wanted)
     return tables
 
 

@@ -15,11 +15,11 @@ from syntagm.stats.chance import chance
 from syntagm.stats.chance.chance import Chance
 from syntagm.tasks.task import SuiteRecord
 
-TAGS = ("circuit", "phenomenon", "field")
+TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
 
 
 def estimates(run: Run, draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED) -> list[Estimate]:
-    """Compute all accuracies, the score over all suites, and the score of each circuit, phenomenon and field.
+    """Compute all accuracies, the score over all suites, and the score of each group of suites (`grouping`).
 
     The groups of the estimates differ. An accuracy has a suite and a measure, a score over suites has a rule, and a
     score over the suites with one value of a tag has a rule and a label.
@@ -33,7 +33,7 @@ def estimates(run: Run, draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED
     """
     results, resampling = run.results(), Resampling(draws, seed)
     computed = [*score.accuracy(results, run.tolerance, resampling), *_scores(run, results, "first", "", resampling)]
-    for tag in TAGS:
+    for tag in grouping([run]):
         computed += _scores(run, results, "first", tag, resampling)
     return computed
 
@@ -67,6 +67,22 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
     return _scores(run, run.results(), rule, tag)
 
 
+def grouping(runs: Sequence[Run]) -> list[str]:
+    """Return those of `TAGS` that suites have. A tag that groups the suites as an earlier one does is omitted."""
+    chosen: dict[frozenset[tuple[str, str]], str] = {}
+    for tag in TAGS:
+        groups = frozenset((suite.name, label) for run in runs for suite in run.suites if (label := suite.group(tag)))
+        if groups:
+            chosen.setdefault(groups, tag)
+    return list(chosen.values())
+
+
+def mean_name(run: Run) -> str:
+    """Return the name of the mean accuracy over suites: `SG score` for suites in circuits, as in Hu et al. 2020."""
+    in_circuits = all("circuit" in suite.tags and "linguistics_term" not in suite.tags for suite in run.suites)
+    return "SG score" if in_circuits else "mean accuracy"
+
+
 def conjoins(run: Run) -> bool:
     """Return whether the measures of a run are predictions about the same items, so that the rule `all` applies."""
     return run.task.conjoins
@@ -97,7 +113,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
         [
             chance_of_suite(suite, group.rule)
             for suite in run.suites
-            if suite.predictions_for(group.rule) and all(suite.tags.get(tag) == value for tag, value in group.labels)
+            if suite.predictions_for(group.rule) and all(suite.group(tag) == value for tag, value in group.labels)
         ]
     )
 
@@ -132,5 +148,5 @@ def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
 def _scores(
     run: Run, results: pl.DataFrame, rule: str, tag: str, resampling: Resampling = bootstrap.DEFAULT
 ) -> list[Estimate]:
-    labels = {suite.name: suite.tags[tag] for suite in run.suites if tag in suite.tags} if tag else None
+    labels = {suite.name: label for suite in run.suites if (label := suite.group(tag))} if tag else None
     return score.score(results, predictions(run, rule), run.tolerance, rule, tag, labels, resampling)

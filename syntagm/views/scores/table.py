@@ -9,6 +9,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate
 from syntagm.runs.several import named, not_asked, titles
 from syntagm.runs.store import Run
+from syntagm.views.options import Named, measures
 from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
@@ -25,12 +26,20 @@ MEANING = {
     "all": "An item counts as correct if all predictions of its suite hold.",
     "each": "Each prediction has a row of its own.",
 }
+Measure = Annotated[
+    str,
+    Named(
+        "name of a prediction, `first`, `all`, or `each` for all predictions one by one",
+        measures,
+        ("first", "all", "each"),
+    ),
+]
 Wide = Annotated[bool, "one column for each model"]
 
 
 def make_table(
     runs: Sequence[Run],
-    measure: Annotated[str, "name of a prediction, `first`, `all`, or `each` for all predictions one by one"] = "first",
+    measure: Measure = "first",
     wide: Wide = False,
 ) -> Table:
     """Make one row for each suite and model and one for the mean over suites; if `wide`, one column for each model.

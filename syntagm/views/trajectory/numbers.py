@@ -14,10 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.errors import RunError, UsageError
+from syntagm.runs.several import tags
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, matching, score
 from syntagm.stats.bootstrap import Resampling
-from syntagm.views.options import Reader
+from syntagm.views.options import Named, Reader
 from syntagm.views.scores.numbers import chance_of_suite, predictions
 from syntagm.views.trajectory.places import Places, Point, places
 
@@ -28,7 +29,7 @@ _ITEM = ("item", "occurrence")
 
 
 # Options of the views that show curves.
-By = Annotated[str, "a tag of the suites, or `suite`; default: all suites together"]
+By = Annotated[str, Named("a tag of the suites, or `suite`; default: all suites together", tags, ("suite",))]
 Scale = Annotated[Literal["log", "linear"], "scale of the horizontal axis"]
 Level = float | Literal["chance"] | None
 
@@ -174,7 +175,7 @@ def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
 def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for suite in run.suites:
-        label = {"": "all suites", "suite": suite.name}.get(by) or suite.tags.get(by, "")
+        label = {"": "all suites", "suite": suite.name}.get(by) or suite.group(by)
         if suite.name in shared and suite.predictions_for(measure) and label:
             groups.setdefault(label, []).append(suite.name)
     return groups
