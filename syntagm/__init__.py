@@ -8,7 +8,7 @@
     from_transformers  use a transformers model that is in memory
     evaluate           evaluate a model on suites in memory
     score_text         the surprisal of each token or word of a text or a file
-    run_suites         evaluate a model on suites into a run directory, or continue the run there
+    run_suites         evaluate a model on suites and write a run directory, or resume its run
     fill               fill the gaps of suites with a word list
     open_run           open a run directory
     estimate           the accuracies and scores of a run, with intervals

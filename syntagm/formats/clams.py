@@ -18,7 +18,7 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """Read the suite of a file, which is named after the file. Pairs are numbered from 0.
+    """Read the suite in a file. The suite is named after the file, and pairs are numbered from 0.
 
     Raises:
         InputError: a line has the wrong label or no sentence; the message names the line.

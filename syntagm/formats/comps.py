@@ -21,7 +21,7 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """Read the suite of a file, which is named after the file.
+    """Read the suite in a file. The suite is named after the file.
 
     The field `id` is the id of an item; the default is its number, from 0. Other fields are tags.
 

@@ -67,7 +67,7 @@ def claims(path: Path, head: str) -> bool:
 def read(
     path: Path, *, allow_pickle: str = "no", style: str = "published", n: str = "", seed: str = "1"
 ) -> Iterator[Suite]:
-    """Read the suite of a pickle, which is named after the file.
+    """Read the suite in a pickle. The suite is named after the file.
 
     Arguments:
         path: the file.

@@ -115,7 +115,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if (in_columns := _method(str(path), columns)[0]) != (method := next(iter(methods.values()), None)):
         raise InputError(
-            str(path), f"tags called like the columns of {in_columns}", f"columns of {method or 'no prefix method'}"
+            str(path), f"tags with the names of columns of {in_columns}", f"columns of {method or 'no prefix method'}"
         )
     cells = [columns, *([row.get(name, "") for name in columns] for row in rows)]
     text = csv.plain(cells, "," if path.suffix == ".csv" else "\t")

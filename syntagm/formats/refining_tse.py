@@ -54,7 +54,7 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read(path: Path, *, context: str = "published") -> Iterator[Suite]:
-    """Read the suite of a file, which is named after the file. Pairs are numbered from 0.
+    """Read the suite in a file. The suite is named after the file, and pairs are numbered from 0.
 
     For files with the published names, the tag `construction` is the row of the paper's Table 2.
 

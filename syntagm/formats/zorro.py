@@ -20,7 +20,7 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """Read the suite of a file, which is named after the file. Pairs are numbered from 0.
+    """Read the suite in a file. The suite is named after the file, and pairs are numbered from 0.
 
     The part of the name before a hyphen, as in `agreement_subject_verb-across_prepositional_phrase`, becomes the tag
     `phenomenon`.

@@ -16,7 +16,7 @@ _SUSPECT = tuple("=+-@\t\r")
 
 
 def cell(value: object, delimiter: str = ",") -> str:
-    """Format one cell. Text that a spreadsheet would take for a formula is quoted, like text with commas or line breaks.
+    """Format one cell. Text that a spreadsheet would read as a formula is quoted, like text with commas or line breaks.
 
     >>> cell(0.1), cell(2.0), cell(float("nan")), cell(True), cell('say "no"')
     ('0.1', '2', 'nan', '1', '"say ""no""\"')

@@ -66,7 +66,7 @@ def head(path: Path) -> dict[str, Any]:
     """Read the `model.json` of a folder, which names at least the family; return an empty mapping if there is no such file.
 
     Raises:
-        ModelError: it names no family, or can't be read.
+        ModelError: the file names no family, or can't be read.
     """
     if not (file := path / "model.json").is_file():
         return {}

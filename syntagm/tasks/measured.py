@@ -84,7 +84,7 @@ class Measures(Task[Slice]):
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of sentences and of results."""
+        """Return the columns of the tables of sentences and of results."""
         return items.TABLES
 
     @classmethod

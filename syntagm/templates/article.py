@@ -25,11 +25,11 @@ _CONSONANT = re.compile(
 def article(following: str) -> str:
     """Return *a* or *an*, judging by the sound with which the next word probably begins.
 
-            An acronym gets the article of its first letter's name (*an FBI agent*), unless it is known to be read as a word
-        (*a NATO ally*).
-    
-        >>> [article(word) for word in ("apple", "unit", "unimportant one", "hour", "house", "MP", "NATO", "European")]
-        ['an', 'a', 'an', 'an', 'a', 'an', 'a', 'a']
+        An acronym gets the article of its first letter's name (*an FBI agent*), unless it is known to be read as a word
+    (*a NATO ally*).
+
+    >>> [article(word) for word in ("apple", "unit", "unimportant one", "hour", "house", "MP", "NATO", "European")]
+    ['an', 'a', 'an', 'an', 'a', 'an', 'a', 'a']
     """
     match = _WORD.search(following)
     # Accents are ignored.

@@ -23,22 +23,25 @@ class Default(int):
 class Settings:
     """Training settings.
 
-        Arguments:
-            epochs: the maximum number of passes over the text.
-            optimiser: `sgd`: plain SGD; `adamw`: AdamW with betas 0.9 and 0.95 and no weight decay of biases and norms.
-            lr: the peak learning rate.
-            schedule: `plateau`: divide the rate by four after an evaluation that does not beat the best one (Gulordava et al.
-                2018); `cosine`: rise linearly over `warmup` steps, then fall to a tenth along a cosine over all epochs;
-                `constant`: rise linearly over `warmup` steps, then stay constant.
-                warmup: steps of linear warm-up, at most the total number of steps; ignored by `plateau`. A `Default` is reduced in
-                short trainings, see `warmup_steps`.
-            decay: weight decay (adamw).
-            clip: the largest norm of the gradient; 0 for no limit.
-            patience: stop after this many evaluations in a row without improvement; 0: never.
-            every: evaluate every this many steps and after the last one; 0: after each epoch.
-            seed: seed of the initial weights, the order of the batches and dropout.
-                dtype: `f32`: float32; `bf16`: forward passes in bfloat16, weights and optimiser in float32.
-            device: `cpu`, `cuda`, `cuda:1` ...
+    Arguments:
+        epochs: the maximum number of passes over the text.
+        optimiser: `sgd`: plain SGD; `adamw`: AdamW with betas 0.9 and 0.95 and no weight decay of biases and norms.
+        lr: the peak learning rate.
+        schedule: `plateau`: divide the rate by four after an evaluation that does not beat the best one (Gulordava et al.
+            2018); `cosine`: rise linearly over `warmup` steps, then fall to a tenth along a cosine over all epochs;
+            `constant`: rise linearly over `warmup` steps, then stay constant.
+            warmup: the number of linear warm-up steps, at most the total number of steps; ignored by `plateau`. A
+                `Default` is reduced in
+            short trainings, see `warmup_steps`.
+        decay: the weight decay (adamw).
+        clip: the maximum norm of the gradient; 0 for no limit.
+        patience: the number of successive evaluations without improvement after which training stops; 0 for no
+            early stopping.
+        every: the number of steps between evaluations, in addition to one at the end; 0 to evaluate after each
+            epoch.
+        seed: the seed of the initial weights, the order of the batches and dropout.
+            dtype: `f32`: float32; `bf16`: forward passes in bfloat16, weights and optimiser in float32.
+        device: `cpu`, `cuda`, `cuda:1` ...
     """
 
     epochs: int = option("maximum number of passes over the text")

@@ -26,7 +26,7 @@ class Named:
     """Help text of an option whose value is a name that occurs in the runs.
 
     Arguments:
-        help: the help text, one line.
+        help: one line of help text.
         names: runs -> the names.
         also: other values that are allowed.
     """
@@ -107,13 +107,13 @@ def options(make: Callable[..., Any]) -> tuple[Option, ...]:
 def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str], place: str) -> Any:
     """Call `make` with runs and with options that a user has written.
 
-        Arguments:
-            texts: name -> text.
-            place: name of the table or figure, for error messages.
+    Arguments:
+        texts: name -> text.
+        place: name of the table or figure, for error messages.
 
-        Raises:
-                UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
-        """
+    Raises:
+            UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
+    """
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")
     known = {option.name: option for option in options(make)}

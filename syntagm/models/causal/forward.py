@@ -76,7 +76,7 @@ class Forward:
         done: Callable[[Sequence[int]], None],
         skipped: Sequence[int] | None = None,
     ) -> list[Rows]:
-        """Compute the surprisals of all tokens of each sequence but the first.
+        """Compute the surprisals of all tokens but the first of each sequence.
 
         Arguments:
             sequences: token ids, at least one and at most `limit` + 1 in each sequence.

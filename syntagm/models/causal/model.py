@@ -253,7 +253,7 @@ class Causal(LanguageModel):
     def _correct(
         self, bits: NDArray[np.float64], ids: Sequence[int], text_windows: Sequence[Window], all_rows: Sequence[Rows]
     ) -> None:
-        """Let each word include its own end instead of that of the word before it (Pimentel & Meister 2024, theorem 2).
+        """Move the probability of each word's end to that word from the next one (Pimentel & Meister 2024, theorem 2).
 
         Subtract the surprisal of "a word begins here" from the bits of a word's first token, and add that of the next word
         to the bits of a word's last token. For the first word of a text, it is the surprisal of "a text can begin so". Both

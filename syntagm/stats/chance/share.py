@@ -1,4 +1,4 @@
-"""Probability of an event if values are independent draws from one distribution; see `chance`."""
+"""The probability of an event if all values are independent draws from one distribution; see `chance`."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence

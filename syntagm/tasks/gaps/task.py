@@ -143,7 +143,7 @@ class Gaps(Task[Contexts]):
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of contexts, of lemmas and of results."""
+        """Return the columns of the tables of contexts, lemmas and results."""
         return tables.schemas(_cuts(options))
 
     @classmethod

@@ -39,7 +39,7 @@ class Predictions(Task[Slice]):
         return {"align": self.align, "tolerance": tolerance}
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Cut each suite into slices, and skip the predictions that the model can't be judged by.
+        """Cut each suite into slices, and skip predictions that don't apply to the model.
 
         Raises:
             InputError: a suite has no predictions.
@@ -86,7 +86,7 @@ class Predictions(Task[Slice]):
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of sentences and of results."""
+        """Return the columns of the tables of sentences and of results."""
         return items.TABLES
 
     @classmethod

@@ -32,7 +32,9 @@ def batches(
 
 
 def groups(rows: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Sequence[NDArray[np.int64]]]:
-    """Yield groups of rows, of at most `tokens` tokens including padding or of one row. Rows must be sorted, longest first."""
+    """Yield groups of rows with at most `tokens` tokens including padding; longer rows are separate groups.
+
+    Rows must be sorted from longest to shortest."""
     first = 0
     while first < len(rows):
         count = max(1, tokens // len(rows[first]))
