@@ -97,6 +97,18 @@ def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = ""
     return value
 
 
+def own(content: str, place: str) -> Any:
+    """Parse JSON that Syntagm wrote and whose hash was checked.
+
+    Raises:
+        InputError: not JSON, or nested too deep.
+    """
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(place, f"not JSON ({error})", "JSON") from None
+
+
 def finite(value: Any) -> Any:
     """Replace nan and infinite numbers, which JSON doesn't have, with None at any depth.
 

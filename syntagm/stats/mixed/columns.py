@@ -200,7 +200,8 @@ def _coded(variable: Variable, table: pl.DataFrame, factors: Levels, full: bool)
         raise InputError(
             f"column {variable.column}",
             f"only the level {', '.join(own)}",
-            "two or more levels", "Remove it from the formula.",
+            "two or more levels",
+            "Remove it from the formula.",
         )
     if len(own) > 1000:
         raise InputError(

@@ -197,7 +197,9 @@ def _groupings(
 def _grouping(group: tuple[list[str], Integers], name: str, parts: Sequence[Columns], place: str) -> Grouping:
     levels, index = group
     if len(levels) < 2:
-        raise InputError(f"group {name}", f"only the level {levels[0]}", "two or more levels", "Remove its random term.")
+        raise InputError(
+            f"group {name}", f"only the level {levels[0]}", "two or more levels", "Remove its random term."
+        )
     effects = [effect for part in parts for effect in part.names]
     if repeated := sorted({effect for effect in effects if effects.count(effect) > 1}):
         raise InputError(place, f"{', '.join(repeated)} given twice for group {name}", "each effect once per group")
