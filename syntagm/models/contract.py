@@ -21,10 +21,11 @@ class LanguageModel(ABC):
         name: canonical name `family:path?options`, as in results. Local models are named by folder and hash.
         fingerprint: hash of everything that the numbers depend on: weights, vocabulary, dtype, settings, scorer version.
         bos: the start-of-text symbol before the first token; None if there is none. Without it, the first token has no
-        surprisal: its bits are nan and count as 0 in sums. eos: the end-of-text symbol, if its surprisal is listed as
-        the last token; else None. numerical_error: largest measured difference, in bits per text, between two ways of
-        computing the same number; smaller margins are not meaningful. 0 for exact models. sees: the context that a
-        token's surprisal depends on: "left", the text before it, so that a prefix has the same
+            surprisal: its bits are nan and count as 0 in sums.
+        eos: the end-of-text symbol, if its surprisal is listed as the last token; else None.
+        numerical_error: largest measured difference, in bits per text, between two ways of computing the same number;
+            smaller margins are not meaningful. 0 for exact models.
+        sees: the context that a token's surprisal depends on: "left", the text before it, so that a prefix has the same
             bits as the beginning of the longer text; "both", the text before and after it; "left and length", the text
             before it and the length of the text.
         reach: the largest number of previous tokens that a token's surprisal depends on; None if it is not limited, or

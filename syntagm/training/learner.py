@@ -16,7 +16,7 @@ class Learner(ABC):
         family: the name of the family's folder in `training`: `lstm`, `gpt2` ...
         module: the network that is trained.
         record: the corpus, the text settings and the model's size, for `training.json`. Training resumes only if the
-        record is the same as before.
+            record is the same as before.
     """
 
     family: str

@@ -30,9 +30,8 @@ class Settings:
         schedule: `plateau`: divide the rate by four after an evaluation that does not beat the best one (Gulordava et al.
             2018); `cosine`: rise linearly over `warmup` steps, then fall to a tenth along a cosine over all epochs;
             `constant`: rise linearly over `warmup` steps, then stay constant.
-            warmup: the number of linear warm-up steps, at most the total number of steps; ignored by `plateau`. A
-                `Default` is reduced in
-            short trainings, see `warmup_steps`.
+        warmup: the number of linear warm-up steps, at most the total number of steps; ignored by `plateau`. In short
+            training, a `Default` is reduced; see `warmup_steps`.
         decay: the weight decay (adamw).
         clip: the maximum norm of the gradient; 0 for no limit.
         patience: the number of successive evaluations without improvement after which training stops; 0 for no
@@ -40,7 +39,7 @@ class Settings:
         every: the number of steps between evaluations, in addition to one at the end; 0 to evaluate after each
             epoch.
         seed: the seed of the initial weights, the order of the batches and dropout.
-            dtype: `f32`: float32; `bf16`: forward passes in bfloat16, weights and optimiser in float32.
+        dtype: `f32`: float32; `bf16`: forward passes in bfloat16, weights and optimiser in float32.
         device: `cpu`, `cuda`, `cuda:1` ...
     """
 

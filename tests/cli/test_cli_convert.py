@@ -51,7 +51,7 @@ def test_a_format_that_loses_nothing_is_preferred(tmp_path: Path, capsys: pytest
 def test_a_suite_that_no_format_of_the_ending_can_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", str(LANTERNS), str(tmp_path / "out.jsonl")]) == 2
     assert (
-        "blimp can't hold it: suite lanterns: the predictions 0, 1; expected the predictions of minimal pairs"
+        "blimp can't store it: suite lanterns: the predictions 0, 1; expected the predictions of minimal pairs"
         in capsys.readouterr().err
     )
     assert main(["convert", str(AGREEMENT), str(tmp_path / "out.json")]) == 2

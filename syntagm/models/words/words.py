@@ -31,7 +31,7 @@ def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int3
         text: one line.
         tokens: `blanks`: split at white space; `treebank`: as NLTK's TreebankWordTokenizer, with `` and '' for quotes;
             `auto`: as `blanks` if the text is already tokenised (it contains a separate punctuation mark), else as
-                `treebank`.
+            `treebank`.
 
     Returns:
         The words, and the index of the first character of each: shape (words,), int32, beginning with 0.
