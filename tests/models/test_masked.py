@@ -164,6 +164,14 @@ def test_special_symbols_inside_a_text_are_refused() -> None:
             next(masked("bert").score([text]))
 
 
+def test_weights_that_are_not_numbers_are_refused() -> None:
+    broken = transformer("bert", word_pieces())
+    with torch.no_grad():
+        broken.bert.embeddings.LayerNorm.bias[1] = math.nan
+    with pytest.raises(ModelError, match=r"1 of 32 weights of bert\.embeddings\.LayerNorm\.bias are not numbers"):
+        from_transformers(broken, word_pieces(), "broken")
+
+
 def test_a_text_beyond_the_positions_is_undefined_and_others_are_not() -> None:
     model = masked("bert")
     long = " ".join(["rain"] * 63)

@@ -37,7 +37,14 @@ from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 
 SCORER = "causal 1"
@@ -61,6 +68,7 @@ class Causal(LanguageModel):
         self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         self.bos, self.eos = self._symbol(tokenizer, self.bos_id), self._symbol(tokenizer, self.eos_id)
         self.tokenizer = tokenizer
         self.forward = probed(

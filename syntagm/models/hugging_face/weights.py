@@ -69,6 +69,26 @@ def refuse_change(model: Any, before: str, name: str) -> None:
         )  # fmt: skip
 
 
+def refuse_nan(model: Any, name: str) -> None:
+    """Refuse a model with a weight that is not a number, as after a training that diverged.
+
+    Arguments:
+        model: the model.
+        name: name of the model, for the message.
+
+    Raises:
+        ModelError: a weight is NaN, or a matrix of weights has an infinite number.
+    """
+    for weights, tensor in model.named_parameters():
+        # A vector may hold -inf: the bias of symbols that the model never predicts.
+        broken = tensor.isnan() if tensor.dim() < 2 else ~tensor.isfinite()
+        if count := int(broken.sum()):
+            raise ModelError(
+                name, f"{count:,} of {tensor.numel():,} weights of {weights} are not numbers", "finite numbers",
+                "Did the training diverge? Or is the dtype too narrow for the weights?",
+            )  # fmt: skip
+
+
 def refuse_training(model: Any, label: str) -> None:
     """Refuse a model in memory that is in training mode, with dropout.
 

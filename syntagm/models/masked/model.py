@@ -25,7 +25,14 @@ from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.gaps import Filler
 from syntagm.models.masked.masking import MASKINGS
@@ -73,6 +80,7 @@ class Masked(LanguageModel):
         chosen = FAMILY.choose(options)
         self._masking = MASKINGS[chosen["masking"]]
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         if tokenizer.mask_token_id is None:
             raise ModelError(self.name, "a tokenizer without a mask", "that of a masked model")
         self.tokenizer = tokenizer
