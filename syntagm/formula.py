@@ -89,6 +89,36 @@ class Formula:
         """Return every reference to a region, in the order of the formula, repeats included."""
         return tuple(_references(self.tree))
 
+    def comparisons(self) -> tuple["Formula", ...]:
+        """Return the comparisons that `&` and `|` join, in order, each as a formula.
+
+        >>> [str(comparison) for comparison in parse("(1;%a%) < (1;%b%) & [(2;%a%) > 3]").comparisons()]
+        ['(1;%a%) < (1;%b%)', '(2;%a%) > 3']
+        """
+        return tuple(Formula(_print(node), node) for node in _comparisons(self.tree))
+
+    def difference(self, value: Value) -> Any:
+        """Return the difference between the two sides of a comparison in bits, positive if `<` or `>` holds.
+
+        For `a < b` it is b - a, for `a > b` and `a = b` it is a - b.
+
+        Arguments:
+            value: as for `margin`. The formula is a single comparison, from `comparisons`.
+        """
+        if self.tree.operator == "=":
+            return _evaluate(self.tree.left, value) - _evaluate(self.tree.right, value)
+        return self.margin(value)
+
+    def terms(self) -> tuple[tuple[int, Reference], ...]:
+        """Return the references of a comparison with the sign, 1 or -1, that each has in `difference`.
+
+        >>> [(sign, term.condition) for sign, term in parse("(1;%a%) - (1;%b%) < (1;%c%) - (1;%d%)").terms()]
+        [(1, 'c'), (-1, 'd'), (-1, 'a'), (1, 'b')]
+        """
+        first, second = self.tree.left, self.tree.right
+        plus, minus = (second, first) if self.tree.operator == "<" else (first, second)
+        return (*_terms(plus, 1), *_terms(minus, -1))
+
     def __str__(self) -> str:
         return _print(self.tree)
 
@@ -132,6 +162,23 @@ def _references(node: Node) -> Iterator[Reference]:
     elif isinstance(node, Binary):
         yield from _references(node.left)
         yield from _references(node.right)
+
+
+def _comparisons(node: Binary) -> Iterator[Binary]:
+    if node.operator not in ("&", "|"):
+        yield node
+    else:
+        for side in (node.left, node.right):
+            assert isinstance(side, Binary), "& and | join comparisons"
+            yield from _comparisons(side)
+
+
+def _terms(node: Node, sign: int) -> Iterator[tuple[int, Reference]]:
+    if isinstance(node, Reference):
+        yield sign, node
+    elif isinstance(node, Binary):
+        yield from _terms(node.left, sign)
+        yield from _terms(node.right, -sign if node.operator == "-" else sign)
 
 
 def _print(node: Node, inner: bool = False) -> str:

@@ -17,11 +17,16 @@ p_bh (Benjamini & Hochberg); `syntagm table significance` shows which difference
 could have detected. Measures whose values are proportions (equal_weight and model_weight of
 fill runs) have no discordant items.
 
+--effects adds the differences in bits: for each comparison of the predictions, its effect
+under A and under B, and B - A within items, with a 95% interval and d (mean divided by
+standard deviation). `syntagm table effects DIR DIR paired=yes` writes them to files.
+
 An existing FILE is replaced only if it has the header of this table; --force replaces any
 file. Exit code 1: a run is not finished; items without results are skipped.
 """
 
 import argparse
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +55,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a prediction's name, `first` (the first of each suite, the default) or `all` (whether all predictions hold)",
     )  # fmt: skip
     parser.add_argument("--flips", metavar="N", default="10", help="how many discordant items to list, or `all` (10)")
+    parser.add_argument(
+        "--effects", action="store_true", help="also compare the effects in bits, comparison by comparison"
+    )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
     parser.add_argument("-o", "--output", metavar="FILE", help="write all discordant items to FILE, as CSV")
     _files.add_force(parser)
@@ -64,14 +72,15 @@ def run(options: argparse.Namespace) -> int:
     _spare(options)
     runs = open_run(options.first), open_run(options.second)
     pairing = compare(*runs, options.measure)
+    effects = _effects(runs, options.measure) if options.effects else None
     if options.output:
         _refuse_proportions(pairing, options)
     for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.json:
-        _print_json(pairing, runs, options.measure)
+        _print_json(pairing, runs, options.measure, effects)
     else:
-        _print(pairing, runs, options.measure, count)
+        _print(pairing, runs, options.measure, count, effects)
     if options.output:
         _write(pairing, options.output)
     return 0 if all(run.done for run in runs) else 1
@@ -103,7 +112,19 @@ def _count(text: str) -> int | None:
     return whole("--flips", text, least=0, also="`all`")
 
 
-def _print(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None) -> None:
+def _effects(runs: "tuple[Run, Run]", rule: str) -> "list[dict[str, Any]]":
+    """Return the effects in bits under both models and their differences, as rows of the table of effects."""
+    from syntagm import views
+
+    # All predictions together have no effect of their own, so `all` shows the comparisons of each.
+    table = views.table("effects", runs, paired=True, measure="each" if rule == "all" else rule)
+    names = {"effect A": "effect_a", "effect B": "effect_b", "B - A": "difference"}
+    return table.to_frame().drop("A", "B").rename(names).to_dicts()
+
+
+def _print(
+    pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None, effects: "list[dict[str, Any]] | None"
+) -> None:
     from rich.console import Console
 
     from syntagm.cli._text import plain
@@ -118,6 +139,8 @@ def _print(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | 
     console.print(_suites(pairing, narrow=console.width < WIDE))
     for line in _summary(pairing.overall):
         console.print(plain(line))
+    if effects is not None:
+        console.print(_effects_table(effects))
     if len(pairing.discordant) and count != 0:
         console.print(_discordant(pairing, runs, count))
     if count is not None and len(pairing.discordant) > count:
@@ -178,6 +201,29 @@ def _summary(overall: "Comparison") -> list[str]:
     ]
 
 
+def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    from syntagm.cli._text import interval, plain, signless
+
+    table = Table(
+        box=box.SIMPLE_HEAD, title="effects in bits: mean differences within items; above 0 supports the prediction",
+        title_justify="left",
+    )  # fmt: skip
+    for name in ("suite", "contrast"):
+        table.add_column(name, overflow="fold")
+    for name in ("n", "A", "B", "B - A", "d"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in effects:
+        numbers = ("effect_a", "effect_b", "difference", "d", "low", "high")
+        *bits, low, high = (math.nan if row[name] is None else row[name] for name in numbers)
+        a, b, change, d = (signless(number, "+.3f") for number in bits)
+        change = f"{change} {interval(low, high, '+.3f')}"
+        table.add_row(*map(plain, (row["suite"], row["contrast"], str(row["n"]), a, b, change, d)))
+    return table
+
+
 def _discordant(pairing: "Pairing", runs: "tuple[Run, Run]", count: int | None) -> "Table":
     from rich import box
     from rich.table import Table
@@ -201,7 +247,7 @@ def _discordant(pairing: "Pairing", runs: "tuple[Run, Run]", count: int | None) 
     return table
 
 
-def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
+def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None") -> None:
     import json
 
     from syntagm.io.json import finite
@@ -215,6 +261,7 @@ def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
             _compared(comparison) | {"p_holm": comparison.holm, "p_bh": comparison.benjamini_hochberg}
             for comparison in pairing.suites
         ],
+        **({} if effects is None else {"effects": effects}),
         "flips": pairing.discordant.to_dicts(),
         "warnings": pairing.warnings,
         "left_out": pairing.skipped,

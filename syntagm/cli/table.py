@@ -8,8 +8,9 @@
 Without -o the table is printed, as Markdown unless --format says otherwise. With -o it is
 written to STEM.csv, STEM.md and STEM.tex, or only to the one that --format names. Options
 of a table are given as key=value. CSV has all digits. Existing files are replaced only if
-STEM.csv beside them has the header of this table; --force replaces any file. Exit code 1: a
-run is not finished.
+STEM.csv beside them has the header of this table; --force replaces any file. A wide table
+has fewer columns in LaTeX: --columns names others, or `all`. Exit code 1: a run is not
+finished.
 """
 
 import argparse
@@ -27,6 +28,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="STEM", help="path of the files, without ending; without it the table is printed"
     )
     parser.add_argument("--format", choices=[*FORMATS], help="write only this format")
+    parser.add_argument(
+        "--columns", metavar="NAMES",
+        help="columns of the LaTeX table, separated by commas, or `all`; by default those that fit on a page",
+    )  # fmt: skip
     _files.add_force(parser)
 
 
@@ -36,6 +41,8 @@ def run(options: argparse.Namespace) -> int:
         print(*_views.lines("table", options.name), sep="\n")
         return 0
     table, runs = _views.make("table", options)
+    if options.columns:
+        table = table.chosen(options.columns)
     for sentence in table.warnings:
         print(f"syntagm: {sentence}", file=sys.stderr)
     formats = [options.format] if options.format else []

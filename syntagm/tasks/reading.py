@@ -66,10 +66,7 @@ class Reading:
         Arguments:
             bits: the bits of all tokens of the batch. Shape (all tokens,).
         """
-        firsts = (batch.tokens.cumsum() - batch.tokens)[batch.tokens > 0]
-        if not self.first_scored:
-            bits = bits.copy()
-            bits[firsts] = np.where(np.isnan(bits[firsts]), 0.0, bits[firsts])
+        bits = self._scored(batch, bits)
         alignment = align_all(batch)
         values = self._values(alignment.home, bits, len(batch.low))
         if self.rule == "strict" and alignment.crossing.any():
@@ -78,11 +75,34 @@ class Reading:
             values[np.isin(texts.repeat(batch.regions), crossed)] = np.nan
         return values
 
+    def all_sentences(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the value of each whole sentence, which is `*` in formulas. Shape (texts,).
+
+        Arguments are those of `all_regions`. The values are those of `region`, and nan where `region` raises an error.
+        """
+        texts = np.arange(len(batch.texts))
+        if self.aggregate == "sum":
+            return _sums(texts.repeat(batch.tokens), self._scored(batch, bits), len(texts))
+        values = _sums(texts.repeat(batch.regions), self.all_regions(batch, bits), len(texts))
+        lasts = (batch.tokens.cumsum() - 1)[batch.tokens > 0]
+        ends = np.array([len(text) for text in batch.texts])[batch.tokens > 0]
+        values[batch.tokens > 0] += np.where(batch.starts[lasts] == ends, bits[lasts], 0.0)
+        return values
+
+    def _scored(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the bits as they enter sums: those of an unscored first token are 0."""
+        if self.first_scored:
+            return bits
+        firsts = (batch.tokens.cumsum() - batch.tokens)[batch.tokens > 0]
+        bits = bits.copy()
+        bits[firsts] = np.where(np.isnan(bits[firsts]), 0.0, bits[firsts])
+        return bits
+
     def _values(self, home: NDArray[np.integer], bits: NDArray[np.float64], count: int) -> NDArray[np.float64]:
         """Aggregate the bits of tokens by region; `home` is the region index of each token, as `align` returns it."""
         if self.aggregate == "sum":
             inside = home >= 0
-            return np.bincount(home[inside], bits[inside], count).astype(np.float64)
+            return _sums(home[inside], bits[inside], count)
         order = home.argsort(kind="stable")
         borders = home[order].searchsorted(np.arange(count + 1))
         reduce, sorted_bits = _REDUCE[self.aggregate], bits[order]
@@ -105,3 +125,9 @@ class Reading:
             if region.name == name:
                 return float(value)
         raise KeyError(name)
+
+
+def _sums(places: NDArray[np.integer], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Return the sum of the values at each place. Shape (count,)."""
+    sums: NDArray[np.float64] = np.bincount(places, values, count).astype(np.float64)
+    return sums

@@ -29,6 +29,8 @@ COLUMNS = (
     *("only A", "only B", "undefined"),
     *("p", "p Holm", "p Benjamini-Hochberg"),
 )
+# LaTeX leaves out the rest, which would not fit on a page.
+NARROW = ("suite", "n", "score A", "score B", "B - A", "low", "high", "only A", "only B", "p Holm")
 NOTES = (
     "Scores and differences use the items that are defined under both models. low, high: 95% intervals, percentile "
     "bootstrap over items (10,000 draws, seed 1). The interval of the difference is paired: use it to judge the "
@@ -110,7 +112,7 @@ def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame
         The pairs, with the columns of `stats.paired.PAIR_COLUMNS`, and a sentence for each suite that was skipped.
     """
     refuse_conjunction(first, rule)
-    shared, skipped = _shared(first, second)
+    shared, skipped = shared_suites(first, second)
     predictions_a, predictions_b = (predictions(run, rule) for run in (first, second))
     # Both runs must have the same predictions: masked models have none about parts of sentences.
     shared_predictions = {
@@ -138,8 +140,12 @@ def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame
     return pairs, skipped
 
 
-def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:
-    """Return the suites that can be compared, and a sentence for each suite that can't."""
+def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
+    """Return the suites that two runs have with the same content, and a sentence for each suite that is skipped.
+
+    Raises:
+        RunError: the runs have no such suite.
+    """
     hashes = [{suite.name: suite.hash for suite in run.suites} for run in (first, second)]
     shared, skipped = [], []
     for name in dict.fromkeys(name for suites in hashes for name in suites):
@@ -185,8 +191,18 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         unjudged |= {paired.kind_of_pairs(pairs)} - {Kind.VERDICT}
     kinds = " or ".join(sorted(kind.value for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
-    notes = (*NOTES, *empty, *(f"Skipped: {reason}." for reason in skipped))
-    return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings))
+    notes = (*letters(runs), *NOTES, *empty, *(f"Skipped: {reason}." for reason in skipped))
+    narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
+    return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
+
+
+def letters(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return a note that names A and B, if there are only two models."""
+    return (
+        tuple(f"{letter}: {name}." for letter, (name, _) in zip("AB", named(runs), strict=True))
+        if len(runs) == 2
+        else ()
+    )
 
 
 def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Iterator[tuple[Cell, ...]]:

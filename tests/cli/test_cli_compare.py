@@ -216,3 +216,17 @@ def test_a_suite_without_a_defined_item_is_no_test(tmp_path, capsys):
     assert (first["difference"]["n"], first["p_holm"], second["p_holm"]) == (0, None, 1.0)
     main(["compare", str(tmp_path / "a"), str(tmp_path / "a")])
     assert "no test" in capsys.readouterr().out
+
+
+def test_effects_are_compared_in_bits(folders, capsys):
+    assert main(["compare", *folders, "--effects"]) == 0
+    out = capsys.readouterr().out
+    # Margins of verb: log2(3), -1 and 0 bits under A, 1, 1 and -1 under B.
+    line = next(line for line in out.splitlines() if line.startswith("  agreement") and "2: bad − good" in line)
+    assert line.split()[5:8] == ["3", "+0.195", "+0.333"]
+    assert main(["compare", *folders, "--effects", "--json"]) == 0
+    effects = json.loads(capsys.readouterr().out)["effects"]
+    assert (effects[0]["suite"], effects[0]["comparison"]) == ("agreement", "(2;%good%) < (2;%bad%)")
+    assert effects[0]["difference"] == pytest.approx(effects[0]["effect_b"] - effects[0]["effect_a"])
+    assert main(["compare", *folders, "--json"]) == 0
+    assert "effects" not in json.loads(capsys.readouterr().out)

@@ -195,3 +195,22 @@ def test_a_stem_with_an_ending_is_refused(
     assert main([kind, "scores", str(tmp_path / "run"), "-o", str(tmp_path / name)]) == 2
     assert f"-o x --format {format}" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_latex_has_the_columns_that_fit_and_a_label(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", "comparison", *runs, "--format", "latex"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[4] == r"suite & n & score A & score B & B - A & low & high & only A & only B & p Holm \\"
+    assert lines[-2] == r"\label{tab:paired-comparison}"
+    assert lines[-3].startswith(r"\caption{Paired comparison. A: toy:12-sentences. B: random:")
+    assert main(["table", "comparison", *runs, "--format", "latex", "--columns", "all"]) == 0
+    assert capsys.readouterr().out.splitlines()[4].count("&") == 18
+    assert main(["table", "comparison", *runs, "--format", "latex", "--columns", "suite, p"]) == 0
+    assert capsys.readouterr().out.splitlines()[4] == r"suite & p \\"
+    assert main(["table", "comparison", *runs, "--columns", "nope"]) == 2
+    assert "'nope'; expected all, or some of A, B, suite" in capsys.readouterr().err
+    assert main(["table", "effects", runs[0], "suite=agreement", "--format", "latex"]) == 0
+    assert (
+        r"toy:12-sentences & agreement & 3 & 0.195 & -1.000 & 1.585 & 0.150 & 2: bad $-$ good \\"
+        in capsys.readouterr().out
+    )

@@ -65,7 +65,8 @@ class Section:
     @property
     def compared(self) -> bool:
         """Whether the figure shows regions that the first prediction compares."""
-        return bool(example.compared(self.subject.record) & set(self.figure.table["region"]))
+        regions_compared = {reference.region for reference in example.compared(self.subject.record)}
+        return bool(regions_compared & set(self.figure.table["region"]))
 
     @property
     def empty(self) -> bool:

@@ -145,6 +145,17 @@ def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
     return {suite.name: suite.predictions_for(rule) for suite in run.suites}
 
 
+def panel_tag(runs: Sequence[Run]) -> str:
+    """Return the tag whose values divide the suites of a figure or table: the first of `grouping` with fewer values than
+    there are suites; "" if there is none.
+    """
+    records = {suite.name: suite for run in runs for suite in run.suites}.values()
+    for tag in grouping(runs):
+        if 1 < len({record.group(tag) for record in records}) < len(records):
+            return tag
+    return ""
+
+
 def _scores(
     run: Run, results: pl.DataFrame, rule: str, tag: str, resampling: Resampling = bootstrap.DEFAULT
 ) -> list[Estimate]:
