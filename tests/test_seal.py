@@ -91,7 +91,7 @@ def test_a_seal_that_was_made_to_fit_is_refused(trained: dict[str, Path], tmp_pa
     content = json.loads((folder / seal.FILE).read_text())
     content["files"]["model.json"] = "0" * 64
     (folder / seal.FILE).write_text(json.dumps(content))
-    with pytest.raises(ModelError, match="a seal that was damaged or edited"):
+    with pytest.raises(ModelError, match="damaged or edited: its content does not fit its seal"):
         load(f"lstm:{folder}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _model
+from syntagm.cli import _files, _model
 
 if TYPE_CHECKING:
     from syntagm.materials.suite_files import SuiteFiles
@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         help="files, folders, patterns, bundled collections",
     )
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the run directory, new or unfinished")
+    _files.add_output(parser, "DIR", "the run directory, new or unfinished", required=True)
     add("-n", metavar="N", help="make N items of each suite, from templates and bundled collections")
     add("--seed", metavar="S", help="random seed for the items that are made (1)")
     add(

@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as", dest="kind", required=True, choices=kinds, help="what to export; --list describes each kind"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write; - is standard output")
+    _files.add_output(parser, "FILE", "the file to write; - is standard output", required=True)
     parser.add_argument("--list", action=_List, help="list the kinds and their columns, and stop")
     _files.add_force(parser)
 
@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the file; return the exit code."""
     kind: Kind = registry.find("export", options.kind.replace("-", "_")).KIND
-    output = None if options.output == "-" else Path(options.output)
+    output = None if options.output == Path("-") else options.output
     if output:
         _spare(kind, output, options.force)
     outcome = kind.write(options.folder, output)

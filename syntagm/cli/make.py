@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syntagm.cli import _files
 from syntagm.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
     add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder of the files")
+    _files.add_output(parser, "DIR", "the folder of the files", required=True)
     add(
         "--as", dest="format", default="syntaxgym", help="the format to write: syntaxgym (the default), blimp, tsv, ..."
     )

@@ -44,12 +44,15 @@ class Folder:
         markers: patterns of files. A folder that has one of them is of this kind.
         kinds: the files in it. The first kind whose pattern fits a file is its kind.
         check: a function from a folder to an error for each damaged or missing file: path -> error.
+        renew: a function that renews the seals in a folder after an intended change and returns the names of the changed
+            files, for `syntagm seal`; None if nothing in the folder is sealed.
     """
 
     name: str
     markers: tuple[str, ...]
     kinds: tuple[Kind, ...]
     check: Callable[[Path], Mapping[Path, SyntagmError]]
+    renew: Callable[[Path], list[str]] | None = None
 
     def fits(self, folder: Path) -> bool:
         """Return whether a folder is of this kind."""

@@ -96,6 +96,18 @@ def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = ""
     return value
 
 
+def own(content: str, place: str) -> Any:
+    """Parse JSON that Syntagm wrote and whose hash was checked.
+
+    Raises:
+        InputError: not JSON, or nested too deep.
+    """
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(place, f"not JSON ({error})", "JSON") from None
+
+
 def finite(value: Any) -> Any:
     """Replace nan and infinite numbers, which JSON doesn't have, by None at any depth.
 

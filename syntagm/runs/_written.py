@@ -23,6 +23,7 @@ RUN = Folder(
         Kind("a report", "report.html", checked=False),
     ),
     ledger.faults,
+    ledger.renew,
 )
 
 

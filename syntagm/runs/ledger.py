@@ -24,14 +24,24 @@ from syntagm.errors import Interrupted, RunError, SyntagmError
 from syntagm.io import atomic, csv, hashing, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
-from syntagm.runs.store import FORMAT, Run, damaged_shard, open_run, read_ledger, read_record, read_shard
+from syntagm.runs.store import (
+    LEDGER,
+    RECORD,
+    Run,
+    damaged,
+    ledger_lines,
+    open_run,
+    read_ledger,
+    read_record,
+    read_shard,
+)
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 _RESULTS = ("results.csv", "results.parquet")
 # The temporary files that a killed run leaves behind. No other file in the folder is deleted.
 _TEMPORARY = re.compile(
-    r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+(-[0-9a-f]+)?\.tmp"
+    r"\.(run\.json|words\.csv|ledger\.jsonl|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+(-[0-9a-f]+)?\.tmp"
 )
 
 
@@ -89,28 +99,51 @@ class Ledger:
             RunError: the folder has another run.
         """
         new = new_record(task, model, options, plan, command)
-        if self._recorded is not None:
-            _refuse_another(self._folder, self._recorded, new)
+        recorded = self._recorded
+        if recorded is not None:
+            _refuse_another(self._folder, recorded, new)
             # Tags that are not refused change no number. The latest tags, and counts that depend on them, are recorded.
-            new = self._recorded | {key: new[key] for key in ("suites", "contexts") if key in new}
-        self._record = new
-        _write_record(self._folder, new)
+            new = recorded | {key: new[key] for key in ("suites", "contexts", "files") if key in new}
+        entries, repaired = self._entries(progress)
+        finished = _verified(self._folder, [unit.name for unit in plan.units], task.tables(options), entries, progress)
+        missing = [unit for unit in plan.units if unit.name not in finished]
+        self._complete = (
+            recorded is not None
+            and recorded["status"] == "done"
+            and not (missing or repaired is not None or self._changed_results(recorded, progress))
+        )
+        if recorded is not None and self._complete:
+            self._record = new | {"files": recorded["files"] | new["files"]}
+        else:
+            # From here on, the ledger is not that of a finished run.
+            self._record = new | {"status": "running", "finished": None}
+        if self._record != recorded:
+            RECORD.write(self._folder / "run.json", self._record)
+        if repaired is not None:
+            atomic.write(self._folder / LEDGER, repaired)
         for name, content in plan.files.items():
             atomic.write(self._folder / name, content)
-        finished = _verified(self._folder, [unit.name for unit in plan.units], task.tables(options), progress)
-        missing = [unit for unit in plan.units if unit.name not in finished]
         total = sum(unit.size for unit in plan.units)
         progress.planned(total, total - sum(unit.size for unit in missing), len(plan.suites))
-        finished_before = not missing and new["status"] == "done"
-        self._complete = finished_before and not self._changed_results(progress)
         return missing
 
-    def _changed_results(self, progress: Progress) -> list[str]:
+    def _entries(self, progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes | None]:
+        """Read the ledger; if it is damaged, warn. Return the units by name, and what the file should hold, if it doesn't."""
+        path = self._folder / LEDGER
+        content = path.read_bytes() if path.exists() else b""
+        entries, faults = ledger_lines(content, path)
+        recorded = (self._recorded or {"files": {}})["files"].get(LEDGER)
+        if not faults and recorded not in (None, _hash_of(path)):
+            faults = [damaged(path)]
+        for fault in faults:
+            progress.warned(f"{fault.place}: {fault.found}; what is missing is computed again")
+        whole = "".join(f"{record.sealed(entry)}\n" for entry in entries.values()).encode()
+        return entries, whole if faults or whole != content else None
+
+    def _changed_results(self, recorded: Mapping[str, Any], progress: Progress) -> list[str]:
         """Return the files of results that are not those that were written, with a warning for each."""
-        recorded = self._record.get("results", {})
-        changed = [name for name in _RESULTS if _hash_of(self._folder / name) != recorded.get(name)]
-        # Runs of earlier versions recorded no hashes: their results are written again, which changes nothing.
-        for name in changed if recorded else ():
+        changed = [name for name in _RESULTS if _hash_of(self._folder / name) != recorded["files"].get(name)]
+        for name in changed:
             progress.warned(
                 f"{self._folder}: {name} is damaged, edited or missing; it is written again from the shards"
             )
@@ -125,7 +158,7 @@ class Ledger:
         line: dict[str, Any] = {"shard": unit.name, "suite": unit.suite, "files": digests}
         line |= {"suites": judged.suites} if judged.suites else {}
         line |= {"undefined": dict(judged.undefined), "cached": cached}
-        atomic.append(self._folder / "ledger.jsonl", json.dumps(line))
+        atomic.append(self._folder / LEDGER, record.sealed(line))
 
     def run(self) -> Run:
         """Read the run from the folder."""
@@ -140,34 +173,55 @@ class Ledger:
         try:
             yield
         except (Interrupted, KeyboardInterrupt):
-            _write_record(self._folder, {**self._record, "status": "interrupted"})
+            RECORD.write(self._folder / "run.json", self._record | {"status": "interrupted"})
             raise
-        run = Run(self._folder, self._record, read_ledger(self._folder))
-        atomic.write_parts(self._folder / "results.csv", _lines(run))
-        atomic.write(self._folder / "results.parquet", _parquet(run.results()))
         finished = datetime.now(UTC).isoformat(timespec="seconds")
-        results = {name: _hash_of(self._folder / name) for name in _RESULTS}
-        _write_record(self._folder, {**self._record, "status": "done", "finished": finished, "results": results})
+        _write_results(self._folder, self._record | {"status": "done", "finished": finished})
+
+
+def _write_results(folder: Path, recorded: Mapping[str, Any]) -> None:
+    """Write all results of a finished run, and its record with their hashes."""
+    run = Run(folder, dict(recorded), read_ledger(folder, recorded))
+    atomic.write_parts(folder / "results.csv", _lines(run))
+    atomic.write(folder / "results.parquet", _parquet(run.results()))
+    hashes = {name: _hash_of(folder / name) for name in (LEDGER, *_RESULTS)}
+    RECORD.write(folder / "run.json", {**recorded, "files": recorded["files"] | hashes})
+
+
+def renew(folder: Path) -> list[str]:
+    """Renew the seal of a run's record after an intended change, and write the results again with it.
+
+    Returns:
+        The names of changed files.
+
+    Raises:
+        RunError: another process has locked the folder, another file is damaged, or the record has no valid shape.
+    """
+    with locked(folder):
+        if not RECORD.renew(folder / "run.json"):
+            return []
+        run = open_run(folder)
+        if run.done:
+            _write_results(folder, run.record)
+        return ["run.json"]
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:
     """Return an error for each file of a run that is damaged or missing. No file is changed."""
     try:
-        run = open_run(folder)
+        recorded = open_run(folder).record
+        entries = read_ledger(folder, recorded)
     except SyntagmError as error:
-        return {Path(error.place): error}
+        return {Path(error.place.partition(", ")[0]): error}
     faults: dict[Path, SyntagmError] = {}
-    entries = read_ledger(folder)
     for name, entry in entries.items():
         for ending in entry["files"]:
             if read_shard(folder, name, ending, entries) is None:
                 path = folder / "shards" / f"{name}.{ending}"
-                faults[path] = damaged_shard(path)
-    for name, digest in run.record.get("results", {}).items():
+                faults[path] = damaged(path)
+    for name, digest in recorded["files"].items():
         if _hash_of(folder / name) != digest:
-            cure = "Run the same `syntagm run` command again, which writes it again."
-            found = "damaged, edited or missing"
-            faults[folder / name] = RunError(str(folder / name), found, "the file as it was written", cure)
+            faults[folder / name] = damaged(folder / name)
     return faults
 
 
@@ -191,7 +245,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
         "exact": model.exact,
     }
     record: dict[str, Any] = {
-        "format": FORMAT,
+        "format": RECORD.format,
         "task": task.name,
         "status": "running",
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -205,6 +259,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
         "model": model_entry | {"policies": dict(model.settings), "record": dict(model.record)},
         "options": options,
         "suites": [asdict(suite) for suite in plan.suites],
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in plan.files.items()},
         **plan.record,
     }
     as_read: dict[str, Any] = json.loads(json.dumps(record, default=str))
@@ -243,9 +298,15 @@ def _pairs(recorded: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[dict
     return zip(recorded["suites"], new["suites"], strict=True)
 
 
-def _verified(folder: Path, names: Iterable[str], tables: Iterable[str], progress: Progress) -> set[str]:
+def _verified(
+    folder: Path,
+    names: Iterable[str],
+    tables: Iterable[str],
+    entries: Mapping[str, dict[str, Any]],
+    progress: Progress,
+) -> set[str]:
     """Return the names of the units that are finished and undamaged. Damaged files are renamed."""
-    entries, endings = read_ledger(folder), set(tables)
+    endings = set(tables)
     finished = set()
     for name in (planned for planned in names if planned in entries):
         if entries[name]["files"].keys() == endings and all(
@@ -272,7 +333,3 @@ def _parquet(table: pl.DataFrame) -> bytes:
     buffer = BytesIO()
     table.write_parquet(buffer, compression="zstd")
     return buffer.getvalue()
-
-
-def _write_record(folder: Path, record: Mapping[str, Any]) -> None:
-    atomic.write(folder / "run.json", json.dumps(record, indent=2, ensure_ascii=False, default=str).encode())

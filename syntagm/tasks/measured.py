@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Literal
 
 from syntagm.answers import Fill, Surprisals
 from syntagm.errors import UsageError
+from syntagm.io.shape import Shape
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind
 from syntagm.suite import Item, Suite
 from syntagm.tasks import items
-from syntagm.tasks.align import Rule
+from syntagm.tasks.align import RULES, Rule
 from syntagm.tasks.items import Slice
 from syntagm.tasks.measure import Measure
 from syntagm.tasks.reading import Reading
@@ -35,6 +36,13 @@ class Measures(Task[Slice]):
     needs: ClassVar[Literal["score", "fill"]] = "score"
     portion: ClassVar[int] = items.PORTION
     conjoins: ClassVar[bool] = False
+    recorded: ClassVar[Mapping[str, Shape]] = {
+        "options": {
+            "align": frozenset(RULES),
+            "tolerance": float,
+            "measures": {str: frozenset(kind.name for kind in Kind)},
+        }
+    }
 
     measures: tuple[Measure, ...]
     align: Rule = "strict"

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 import polars as pl
 
 from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.io.shape import Shape
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind
-from syntagm.suite import Aggregate, Suite, public_tags
+from syntagm.suite import AGGREGATES, Aggregate, Suite, public_tags
 
 Schema: TypeAlias = dict[str, pl.DataType]
 Options: TypeAlias = Mapping[str, Any]
@@ -106,6 +107,24 @@ class SuiteRecord:
         return tuple(name for name in self.predictions if rule in ("", name))
 
 
+# The shape of a `SuiteRecord` in run.json; see `io.shape.check`.
+SUITE_SHAPE: Shape = {
+    "name": str,
+    "hash": str,
+    "aggregate": frozenset(AGGREGATES),
+    "predictions": {str: str},
+    "conditions": [str],
+    "region_labels": {str: str},
+    "tags": {str: str},
+    "items": int,
+    "sentences": int,
+    "shards": [str],
+    "left_out": [str],
+    "first_left_out": bool,
+    "asked": bool,
+}
+
+
 def suite_record(
     suite: Suite, digest: str, predictions: Mapping[str, str], units: Sequence[Unit], left_out: tuple[str, ...] = ()
 ) -> SuiteRecord:
@@ -180,12 +199,14 @@ class Task(ABC, Generic[Content]):
         needs: the method that the model must have.
         portion: how many questions are asked at a time, and so how many an interrupted run repeats at most.
         conjoins: whether the measures are predictions of the same items, which can be joined to "all hold".
+        recorded: the shapes of `options` and of the entries of `Plan.record`, as in run.json; see `io.shape.check`.
     """
 
     name: ClassVar[str]
     needs: ClassVar[Literal["score", "fill"]]
     portion: ClassVar[int]
     conjoins: ClassVar[bool]
+    recorded: ClassVar[Mapping[str, Shape]]
 
     @abstractmethod
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:

@@ -51,6 +51,7 @@ MODEL = Folder(
         Kind("a file of an unfinished training", "unfinished/*", checked=False),
     ),
     _faults,
+    seal.renew,
 )
 
 FOLDERS = (MODEL,)

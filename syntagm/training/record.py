@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, UsageError
-from syntagm.io import json, record, seal
+from syntagm.io import atomic, json, record, seal
 
 FILE = "training.json"
 STATE = "state"
@@ -105,7 +105,7 @@ def end(folder: Path, training: Mapping[str, Any]) -> None:
     """
     # The record comes last: a folder that has it is finished and sealed.
     seal.write(folder, {FILE: record.encoded(training)})
-    record.write(folder / FILE, training)
+    atomic.write(folder / FILE, record.encoded(training))
     remove_state(folder)
 
 

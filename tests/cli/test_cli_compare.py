@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_runs import agreement, pairs, toy_run
+from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import RunError
@@ -180,8 +180,7 @@ def test_markup_in_names_is_shown_as_it_is(tmp_path, capsys):
 
 
 def test_an_unfinished_run_falls_short(folders, capsys):
-    ledger = Path(folders[1]) / "ledger.jsonl"
-    ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:2]))
+    interrupt(Path(folders[1]), 2)
     assert main(["compare", *folders]) == 1
     assert "is not finished" in capsys.readouterr().err
 

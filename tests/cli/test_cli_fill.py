@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from toy_runs import edit_record
 
 from syntagm.cli import main
 from syntagm.cli.fill import show
@@ -63,8 +64,8 @@ def test_estimates_under_several_masks_are_called_so(
 ) -> None:
     assert main(line) == 0
     assert "masks=several" not in capsys.readouterr().err
-    record = tmp_path / "run" / "run.json"
-    record.write_text(record.read_text().replace('"policies": {', '"policies": {"masks": "several", '))
+    model = open_run(tmp_path / "run").record["model"]
+    edit_record(tmp_path / "run", model=model | {"policies": model["policies"] | {"masks": "several"}})
     run = open_run(tmp_path / "run")
     assert isinstance(run, Run)
     show(run)

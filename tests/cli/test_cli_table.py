@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from report_examples import crossed, gaps
-from toy_runs import agreement, pairs, toy_run
+from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm import views
 from syntagm.cli import main
@@ -156,8 +155,7 @@ def test_refusals(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_unfinished_run_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run: Run = toy_run(tmp_path, agreement(), gaps())
-    record = json.loads((run.folder / "run.json").read_text())
-    (run.folder / "run.json").write_text(json.dumps(record | {"status": "interrupted"}))
+    interrupt(run.folder)
     assert main(["table", "scores", str(tmp_path)]) == 1
     assert "not finished" in capsys.readouterr().err
 

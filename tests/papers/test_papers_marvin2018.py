@@ -1,11 +1,10 @@
 """Tables 1 and 2 of Marvin & Linzen 2018, by pencil and by the command."""
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
-from toy_runs import FULL, toy_run
+from toy_runs import FULL, interrupt, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import RunError
@@ -231,8 +230,7 @@ def test_an_unfinished_run_is_said(run: Run, tmp_path: Path, capsys: pytest.Capt
         (copy / file).write_bytes((run.folder / file).read_bytes())
     for file in (run.folder / "shards").iterdir():
         (copy / "shards" / file.name).write_bytes(file.read_bytes())
-    record = json.loads((copy / "run.json").read_text())
-    (copy / "run.json").write_text(json.dumps(record | {"status": "interrupted"}))
+    interrupt(copy)
     assert main(["reproduce", "marvin2018", "--from-run", str(copy), "-o", str(tmp_path / "out")]) == 1
     assert "The run is not finished" in capsys.readouterr().out
 

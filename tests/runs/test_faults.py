@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from toy_runs import agreement, pairs, sentence, toy_run
+from toy_runs import agreement, interrupt, pairs, sentence, toy_run
 
 from syntagm.errors import RunError
 from syntagm.io import atomic
@@ -203,6 +203,7 @@ def test_a_damaged_shard_is_seen_and_computed_again(tmp_path: Path, kind: str) -
 def test_a_torn_ledger_line_is_no_entry(tmp_path: Path) -> None:
     toy_run(tmp_path, *many_suites())
     before = content(tmp_path)
+    interrupt(tmp_path)
     ledger = tmp_path / "ledger.jsonl"
     ledger.write_bytes(ledger.read_bytes()[:-25])
     assert open_run(tmp_path).results().height == 7 * 5 * 2

@@ -12,6 +12,7 @@ from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs, sentence, toy_run
 
 from syntagm.errors import InputError, Interrupted, RunError
+from syntagm.io import record
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.names import load
 from syntagm.progress import Progress
@@ -74,7 +75,9 @@ def test_a_run_that_goes_on_under_another_spelling_has_one_model(tmp_path: Path)
 def test_a_ledger_entry_without_files_is_no_entry(tmp_path: Path) -> None:
     toy_run(tmp_path, agreement())
     ledger = tmp_path / "ledger.jsonl"
-    ledger.write_text(json.dumps(json.loads(ledger.read_text()) | {"files": {}}) + "\n")
+    entry = json.loads(ledger.read_text())
+    del entry["seal"]
+    ledger.write_text(record.sealed(entry | {"files": {}}) + "\n")
     assert toy_run(tmp_path, agreement()).results().height == 6
 
 

@@ -35,7 +35,7 @@ from syntagm.models.causal.probe import probed
 from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
 from syntagm.models.hugging_face.weights import (
     hash_code,
@@ -62,7 +62,8 @@ class Causal(LanguageModel):
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
-    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
+    def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
+        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
         chosen, config = FAMILY.choose(options), model.config
         self.bos_id = start_symbol(chosen["bos"], tokenizer, config)
         self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
@@ -96,6 +97,7 @@ class Causal(LanguageModel):
         self.record = {
             "architecture": config.model_type,
             "weights": weights,
+            "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(config, "_commit_hash", None),
             "options": dict(options),
@@ -289,10 +291,10 @@ def load(path: str, **options: str) -> Causal:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
+        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
+            weights or own code without permission.
     """
-    model, tokenizer, label, weights = read("causal", path, FAMILY.choose(options), FAMILY.bundled)
-    return Causal(model, tokenizer, label, options, weights)
+    return Causal(read("causal", path, FAMILY.choose(options), FAMILY.bundled), options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
@@ -310,7 +312,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
-    return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
+    return Causal(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
 
 
 def _ending(tokenizer: Any, config: Any) -> int | None:

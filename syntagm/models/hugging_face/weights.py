@@ -4,6 +4,7 @@ import hashlib
 import inspect
 import json
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing
 from syntagm.io.json import record
 
+# Fields of config.json that transformers builds one object each for, and what no published model exceeds.
+_MOST = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1_000) | {"num_labels": 1_000_000}
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
@@ -127,6 +130,9 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
+    for path in folder.iterdir():
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ModelError(str(path), "a device or a pipe", "files and folders", "Reading it might never end.")
     if not config.exists():
         raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")
     weights = sorted(folder.glob("*.safetensors"))
@@ -140,17 +146,27 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
             place, f"weights only as a pickle ({pickles[0]})", "model.safetensors",
             "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
         )  # fmt: skip
-    try:
-        settings = json.loads(config.read_bytes())
-    except ValueError as error:
-        raise ModelError(str(config), f"not JSON ({error})", "the configuration of a model") from error
-    if not isinstance(settings, dict):
-        raise ModelError(str(config), "not a JSON object", "the configuration of a model")
+    settings = record(config, ModelError, "the configuration of a model")
+    _refuse_endless(settings, str(config))
     if "auto_map" in settings and not code:
         raise ModelError(
             place, "code of the model's own (auto_map)", "an architecture that transformers has",
             "Add remote_code=yes if you have read that code and trust it.",
         )  # fmt: skip
+
+
+def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
+    """Refuse a configuration with so many layers or labels that transformers would work on it for minutes.
+
+    Raises:
+        ModelError: it has more than any published model.
+    """
+    for name, most in _MOST.items():
+        if isinstance(number := settings.get(name), int) and number > most:
+            raise ModelError(place, f"{name} = {number}", f"at most {most:,}", "Was config.json edited?")
+    for part in settings.values():
+        if isinstance(part, dict):
+            _refuse_endless(part, place)
 
 
 def _refuse_other_files(index: Path, pickle: bool) -> None:
@@ -189,5 +205,5 @@ def _refuse_repeated_names(path: Path) -> None:
             raise ModelError(str(path), "not a safetensors file, or cut short", "a complete safetensors file")
         try:
             json.loads(file.read(size), object_pairs_hook=unique)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ModelError(str(path), f"a damaged header ({error})", "a whole safetensors file") from error

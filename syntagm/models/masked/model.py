@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame
 from syntagm.models.hugging_face.weights import (
     hash_code,
@@ -76,7 +76,8 @@ class Masked(LanguageModel):
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     sees = FAMILY.sees
 
-    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
+    def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
+        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
         chosen = FAMILY.choose(options)
         self._masking = MASKINGS[chosen["masking"]]
         self.name = FAMILY.canonical(label, options)
@@ -98,6 +99,7 @@ class Masked(LanguageModel):
         self.record = {
             "architecture": model.config.model_type,
             "weights": weights,
+            "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(model.config, "_commit_hash", None),
             "options": dict(options),
@@ -232,10 +234,10 @@ def load(path: str, **options: str) -> Masked:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
+        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
+            weights or own code without permission.
     """
-    model, tokenizer, label, weights = read("masked", path, FAMILY.choose(options), FAMILY.bundled)
-    return Masked(model, tokenizer, label, options, weights)
+    return Masked(read("masked", path, FAMILY.choose(options), FAMILY.bundled), options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
@@ -253,7 +255,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
-    return Masked(model, tokenizer, label, options, hash_weights(model, tokenizer))
+    return Masked(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
 
 
 def _before(tokenizer: Any, name: str) -> str:

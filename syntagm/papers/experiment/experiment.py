@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from syntagm.errors import RunError
 from syntagm.papers.experiment import model, parts, record
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.lock import waiting
@@ -27,14 +28,20 @@ def carry_out(design: Design, write: Callable[[Path], None], progress: Progress)
         Interrupted: `progress` stopped it; the same call resumes.
     """
     record.begin(design, progress)
-    words = parts.draw(design)
+    words = parts.draw(design, progress)
     for number, cell in enumerate(cells := design.cells(), 1):
         progress.began(f"{number} of {len(cells)}: {cell.name}, {words[cell.size]:,} words")
         with locked(design, cell, progress):
             model.make(design, cell, words[cell.size], progress)
         # Without the lock, another process could overwrite the table with one that lacks this model.
         with waiting(design.folder, progress):
-            write(design.folder)
+            try:
+                write(design.folder)
+            except RunError as error:
+                # The run of a later model may be damaged; it is repaired when it is that model's turn.
+                if cell == cells[-1]:
+                    raise
+                progress.warned(str(error))
 
 
 @contextmanager

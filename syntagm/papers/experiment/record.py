@@ -15,11 +15,9 @@ from syntagm.io import record as records
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.lock import waiting
-from syntagm.papers.experiment.measured import read
+from syntagm.papers.experiment.measured import DESIGN
 from syntagm.progress import Progress
 from syntagm.training import record as training
-
-FORMAT = 1
 
 
 def check(design: Design) -> None:
@@ -38,8 +36,8 @@ def begin(design: Design, progress: Progress) -> None:
     requested, path = _record(design), design.record()
     with waiting(design.folder, progress):
         merged = _merged(design, requested)
-        if not path.exists() or merged != read(path):
-            records.write(path, merged)
+        if not path.exists() or merged != DESIGN.read(path):
+            DESIGN.write(path, merged)
 
 
 def refuse_changed(design: Design, cell: Cell) -> None:
@@ -48,7 +46,7 @@ def refuse_changed(design: Design, cell: Cell) -> None:
     Raises:
         RunError: another process has started with other hyperparameters or subsets meanwhile.
     """
-    recorded = read(design.record())
+    recorded = DESIGN.read(design.record())
     requested: dict[str, dict[str, Any]] = {
         "families": {cell.family: dict(design.options[cell.family])},
         "sizes": {cell.size: design.sizes[cell.size]},
@@ -68,7 +66,7 @@ def _record(design: Design) -> dict[str, Any]:
         for words in design.sizes.values():
             hyperparameters.settings(family, options, words)
     texts = {name: corpus.record(getattr(design, name)) for name in ("corpus", "valid", "test")}
-    values = {"format": FORMAT, **texts, "draw": design.draw, "suites": list(design.suites)}
+    values = {"format": DESIGN.format, **texts, "draw": design.draw, "suites": list(design.suites)}
     values["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_suites(*design.suites)}
     values |= {
         "sizes": dict(design.sizes),
@@ -81,14 +79,15 @@ def _record(design: Design) -> dict[str, Any]:
 def _merged(design: Design, requested: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the record in the folder with the requested one."""
     path = design.record()
-    recorded = read(path) if path.exists() else {}
+    recorded = DESIGN.read(path) if path.exists() else {}
     if not recorded and (_models_with_results(design.folder) or any(design.folder.glob("corpora/*.txt"))):
         found = "subsets of a corpus or models, without an experiment.json"
         raise RunError(str(design.folder), found, "an experiment, or a new folder", "Choose another folder.")
     fixed = _fixed(design, recorded)
     fixed_values = {key: {name: recorded[key][name] for name in names} for key, names in fixed.items()}
     _refuse_another(design, {**recorded, **fixed_values}, requested)
-    return {**requested, **{key: recorded.get(key, {}) | requested[key] for key in fixed}}
+    kept: dict[str, Any] = {key: recorded[key] for key in ("parts", "renewed") if key in recorded}
+    return {**requested, **{key: recorded.get(key, {}) | requested[key] for key in fixed}, **kept}
 
 
 def _fixed(design: Design, recorded: Mapping[str, Any]) -> dict[str, set[str]]:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from syntagm.errors import InputError
+from syntagm.io.shape import Shape
 from syntagm.suite import Suite
 from syntagm.tasks.gaps.context import Labels
 from syntagm.tasks.gaps.distinct_contexts import ContextItem, DistinctContext, SuiteContexts, suite_contexts
@@ -20,6 +21,15 @@ from syntagm.tasks.task import Plan, SuiteRecord, Unit, suite_record
 SIZE = 512
 TSE = "(word;%good%) < (word;%bad%)"
 VERSION = 1
+# The shape of the counts of a suite in run.json; see `io.shape.check`.
+COUNTS_SHAPE: Shape = {
+    "contexts": int,
+    "asked": int,
+    "items": int,
+    "left_out": {str: int},
+    "conflicts": int,
+    "contradicted": int,
+}
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import UsageError
+from syntagm.io.shape import Shape
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind, Result
 from syntagm.suite import Suite
@@ -70,6 +71,18 @@ class Gaps(Task[Contexts]):
     # The answer for a long list takes about 200 kB.
     portion: ClassVar[int] = 64
     conjoins: ClassVar[bool] = False
+    recorded: ClassVar[Mapping[str, Shape]] = {
+        "options": {
+            "tolerance": float,
+            "words": {"name": str, "hash": str, "labels": [str], "rows": int},
+            "blank": frozenset({"shared", "differing"}),
+            "eligible": frozenset(nucleus.ELIGIBLE),
+            "top": [float],
+            "bottom": [float],
+        },
+        "contexts": {str: plan.COUNTS_SHAPE},
+        "remarks": [str],
+    }
 
     words: WordList
     eligible: Eligible = "all"

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Literal
 
 from syntagm.answers import Fill, Surprisals
 from syntagm.errors import InputError, UsageError
+from syntagm.io.shape import Shape
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind
 from syntagm.suite import Suite
 from syntagm.tasks import items
-from syntagm.tasks.align import Rule
+from syntagm.tasks.align import RULES, Rule
 from syntagm.tasks.items import Slice
 from syntagm.tasks.predictions.prediction import PredictionMeasure
 from syntagm.tasks.reading import Reading
@@ -31,6 +32,7 @@ class Predictions(Task[Slice]):
     needs: ClassVar[Literal["score", "fill"]] = "score"
     portion: ClassVar[int] = items.PORTION
     conjoins: ClassVar[bool] = True
+    recorded: ClassVar[Mapping[str, Shape]] = {"options": {"align": frozenset(RULES), "tolerance": float}}
 
     align: Rule = "strict"
 
