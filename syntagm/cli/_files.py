@@ -4,6 +4,7 @@ Commands replace only files that Syntagm wrote, unless --force is given.
 """
 
 import argparse
+import filecmp
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -107,6 +108,17 @@ def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
     expected = next(csv.lines(columns, []))
     if header and header != expected.encode():
         raise UsageError(str(path), "a file with another header", expected.rstrip(), CURE)
+
+
+def spare_other(path: Path, written: Path, force: bool = False) -> None:
+    """Refuse to replace the file at `path` by `written` if their contents differ.
+
+    Raises:
+        UsageError: they differ.
+    """
+    if force or not path.exists() or (path.is_file() and filecmp.cmp(path, written, shallow=False)):
+        return
+    raise UsageError(str(path), "this file exists, with other content", "a new name", CURE)
 
 
 def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force: bool = False) -> None:

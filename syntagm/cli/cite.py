@@ -75,7 +75,6 @@ def _write(text: str, bibliography: str, options: argparse.Namespace) -> None:
     }
     for path in contents:
         _files.spare(path, [MARK], options.force)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    for path, content in contents.items():
-        atomic.write(path, content.encode())
-        print(path)
+    atomic.make_folder(stem.parent)
+    atomic.write_all({path: content.encode() for path, content in contents.items()})
+    print(*contents, sep="\n")

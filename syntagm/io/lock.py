@@ -30,8 +30,8 @@ def held(folder: Path) -> Iterator[None]:
 def _taken(folder: Path) -> int:
     """Open and lock the file `lock` of a folder, and return its descriptor."""
     while True:
+        atomic.make_folder(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise atomic.refusal(folder, error, 0) from error

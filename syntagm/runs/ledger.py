@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import platform
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -39,10 +38,6 @@ from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 _RESULTS = ("results.csv", "results.parquet")
-# The temporary files that a killed run leaves behind. No other file in the folder is deleted.
-_TEMPORARY = re.compile(
-    r"\.(run\.json|words\.csv|ledger\.jsonl|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+(-[0-9a-f]+)?\.tmp"
-)
 
 
 def tolerance(model: LanguageModel) -> float:
@@ -58,13 +53,10 @@ def locked(folder: Path) -> Iterator[None]:
         RunError: the folder can't be created or written, or another process has locked it.
     """
     with lock.held(folder):
-        try:
-            (folder / "shards").mkdir(exist_ok=True)
-        except OSError as error:
-            raise atomic.refusal(folder, error, 0) from error
-        for path in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
-            if _TEMPORARY.fullmatch(path.name):
-                path.unlink(missing_ok=True)
+        shards = folder / "shards"
+        atomic.make_folder(shards)
+        # A finished run writes no more shards.
+        atomic.sweep(shards)
         yield
 
 

@@ -4,7 +4,6 @@ The file is written atomically, so a training that is killed resumes exactly fro
 far are in a file of their own, which the state names. It is written before the state and deleted after it.
 """
 
-import contextlib
 import json
 import zlib
 from collections.abc import Mapping
@@ -166,16 +165,10 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
 
 
 def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    size = sum(tensor.numel() * tensor.element_size() for tensor in plain.values())
     try:
-        save_file(plain, temporary, metadata | {"checksum": _checksum(plain)})
-        atomic.put(temporary, path)
-    except (OSError, SafetensorError) as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, SafetensorError):
-            # The library passes on the system's message without the error number.
-            raise RunError(str(path), f"can't be written ({error})", "a writable folder with free space") from error
-        raise atomic.refusal(path, error, size) from error
+        with atomic.replacing(path) as written:
+            save_file(plain, written, metadata | {"checksum": _checksum(plain)})
+    except SafetensorError as error:
+        # The library passes on the system's message without the error number.
+        raise RunError(str(path), f"can't be written ({error})", "a writable folder with free space") from error
