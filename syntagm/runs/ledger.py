@@ -96,6 +96,8 @@ class Ledger:
             _refuse_another(self._folder, recorded, new)
             # Tags that are not refused change no number. The latest tags, and counts that depend on them, are recorded.
             new = recorded | {key: new[key] for key in ("suites", "contexts", "files") if key in new}
+            label = {"label": model.label} if model.label else {}
+            new["model"] = new["model"] | label
         entries, repaired = self._entries(progress)
         finished = _verified(self._folder, [unit.name for unit in plan.units], task.tables(options), entries, progress)
         missing = [unit for unit in plan.units if unit.name not in finished]
@@ -229,6 +231,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
     """Return the record of a run that begins now, in the form in which it is read back from JSON."""
     model_entry = {
         "name": model.name,
+        **({"label": model.label} if model.label else {}),
         "fingerprint": model.fingerprint,
         "start": model.bos,
         "end": model.eos,
@@ -267,6 +270,8 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
             f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (recorded, new)
         )
         raise RunError(str(folder), found, wanted, cure)
+    # A scoring setting may change which results are computed, and no surprisal.
+    record.refuse_another(folder, "a run", recorded["model"]["policies"], new["model"]["policies"], cure)
     record.refuse_another(folder, "a run", recorded["options"], new["options"], cure)
     old_hashes, new_hashes = ({suite["name"]: suite["hash"] for suite in run["suites"]} for run in (recorded, new))
     if list(old_hashes.items()) != list(new_hashes.items()):
