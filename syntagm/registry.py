@@ -75,11 +75,13 @@ def modules(name: str) -> list[ModuleType]:
     return [importlib.import_module(".".join(path.parts)) for path in paths]
 
 
-def _own(room: str) -> list[str]:
+@cache
+def _own(room: str) -> tuple[str, ...]:
+    """Return the names in a room of the package. Cached, as the next function is."""
     folder = importlib.import_module(f"syntagm.{room}")
     if declaration := DECLARED_IN.get(room):
-        return [path.parent.name for path in Path(folder.__path__[0]).glob(f"*/{declaration}.py")]
-    return [module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("_")]
+        return tuple(path.parent.name for path in Path(folder.__path__[0]).glob(f"*/{declaration}.py"))
+    return tuple(module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("_"))
 
 
 @cache

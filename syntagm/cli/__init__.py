@@ -51,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has closed the pipe, as `head` does.
         sys.stderr.close()
         return DONE
+    except MemoryError:
+        print("syntagm: out of memory; expected less to do at once, or a larger machine", file=sys.stderr)
+        return FAILED
     except OSError as error:
         print(f"syntagm: {error.filename or 'output'}: {error.strerror}; expected to read or write it", file=sys.stderr)
         _drop_output()

@@ -1,14 +1,71 @@
-"""Protection of existing files: commands replace only files that Syntagm wrote, unless --force is given."""
+"""The option -o, checked before any work, and protection of existing files.
+
+Commands replace only files that Syntagm wrote, unless --force is given.
+"""
 
 import argparse
+import filecmp
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.errors import UsageError
+from syntagm.errors import RunError, UsageError
 from syntagm.io import csv
 
 _SEARCHED = 1 << 16
 CURE = "Choose another name, or give --force to replace it."
+
+
+def add_output(parser: argparse._ActionsContainer, metavar: str, help: str, required: bool = False) -> None:
+    """Add the option -o, whose value is a `Path` that can be written.
+
+    Arguments:
+        metavar: FILE for a file, whose folder must exist; DIR or STEM for what is made with its folders.
+    """
+    kind = file if metavar == "FILE" else folder
+    parser.add_argument("-o", "--output", metavar=metavar, required=required, type=kind, help=help)
+
+
+def file(text: str) -> Path:
+    """Return the path of a file to write; `-` is passed on.
+
+    Raises:
+        UsageError: the path is empty.
+        RunError: its folder doesn't exist or can't be written.
+    """
+    path = _path(text)
+    if text != "-":
+        _try(path, path.parent)
+    return path
+
+
+def folder(text: str) -> Path:
+    """Return the path of a folder to write, or of files in a new folder; errors as for `file`."""
+    path = _path(text)
+    _try(path, next(place for place in (path, *path.absolute().parents) if place.exists()))
+    return path
+
+
+def _path(text: str) -> Path:
+    if not text.strip():
+        raise UsageError("-o", "an empty path", "the path of the output", "Is a variable of the shell empty?")
+    return Path(text)
+
+
+def _try(path: Path, place: Path) -> None:
+    """Write a nameless file into the folder `place`, to learn before any work whether that is possible."""
+    import tempfile
+
+    if place.exists() and not place.is_dir():
+        if place != path:
+            raise RunError(str(path), f"{place} is not a folder", "a path in a folder", "Choose another folder.")
+        return  # a file in place of the folder: the command says what it expects
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        from syntagm.io import atomic
+
+        raise atomic.refusal(path, error, 0) from error
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +108,17 @@ def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
     expected = next(csv.lines(columns, []))
     if header and header != expected.encode():
         raise UsageError(str(path), "a file with a different header", expected.rstrip(), CURE)
+
+
+def spare_other(path: Path, written: Path, force: bool = False) -> None:
+    """Refuse to replace the file at `path` by `written` if their contents differ.
+
+    Raises:
+        UsageError: they differ.
+    """
+    if force or not path.exists() or (path.is_file() and filecmp.cmp(path, written, shallow=False)):
+        return
+    raise UsageError(str(path), "this file exists, with other content", "a new name", CURE)
 
 
 def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force: bool = False) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from syntagm.cli._files import spare_set
 from syntagm.errors import UsageError
+from syntagm.io import atomic
 
 if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
@@ -36,7 +37,7 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
         raise UsageError(f"-o {stem}", "a name with a file extension", "a name without one", cure)
     chosen = endings(view.FORMATS, formats)
     spare_set(stem, list(chosen.values()), view.to_frame().columns, force)
-    stem.parent.mkdir(parents=True, exist_ok=True)
+    atomic.make_folder(stem.parent)
     return view.save(stem, list(chosen))
 
 
@@ -53,7 +54,6 @@ def write(views: "Outputs", folder: Path, force: bool = False) -> None:
     """
     from syntagm.drawing.chart import Figure
 
-    folder.mkdir(parents=True, exist_ok=True)
     for name, view in views.items() if isinstance(views, Mapping) else views:
         stem = folder / name
         save(view, stem, force=force)

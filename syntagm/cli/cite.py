@@ -25,9 +25,7 @@ MARK = "Written by syntagm cite"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
-    parser.add_argument(
-        "-o", "--output", metavar="STEM", help="path of the files, without extension; if omitted, the text is printed"
-    )
+    _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the text is printed")
     parser.add_argument("--format", choices=["md", "latex"], default="md", help="format of the paragraph (md)")
     parser.add_argument(
         "--also",
@@ -68,7 +66,7 @@ def _write(text: str, bibliography: str, options: argparse.Namespace) -> None:
     if not options.output:
         print(f"{text}\n{bibliography}", end="")
         return
-    stem = Path(options.output)
+    stem: Path = options.output
     latex = options.format == "latex"
     contents = {
         stem.with_name(f"{stem.name}.{'tex' if latex else 'md'}"): (f"% {MARK}\n" if latex else f"<!-- {MARK} -->\n")
@@ -77,7 +75,6 @@ def _write(text: str, bibliography: str, options: argparse.Namespace) -> None:
     }
     for path in contents:
         _files.spare(path, [MARK], options.force)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    for path, content in contents.items():
-        atomic.write(path, content.encode())
-        print(path)
+    atomic.make_folder(stem.parent)
+    atomic.write_all({path: content.encode() for path, content in contents.items()})
+    print(*contents, sep="\n")

@@ -28,6 +28,7 @@ file. Exit code 1: a run is not finished; items without results are skipped.
 import argparse
 import math
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files
@@ -59,7 +60,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--effects", action="store_true", help="also compare the effects in bits, comparison by comparison"
     )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write all discordant items to FILE, as CSV")
+    _files.add_output(parser, "FILE", "write all discordant items to FILE, as CSV")
     _files.add_force(parser)
 
 
@@ -96,12 +97,10 @@ def _refuse_proportions(pairing: "Pairing", options: argparse.Namespace) -> None
 
 
 def _spare(options: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from syntagm.stats.paired import PAIR_COLUMNS
 
     if options.output:
-        _files.spare_csv(Path(options.output), PAIR_COLUMNS, options.force)
+        _files.spare_csv(options.output, PAIR_COLUMNS, options.force)
 
 
 def _count(text: str) -> int | None:
@@ -307,11 +306,9 @@ def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[
     return [str(signature if count == 1 else signature.over(count)) for signature in signatures]
 
 
-def _write(pairing: "Pairing", output: str) -> None:
-    from pathlib import Path
-
+def _write(pairing: "Pairing", output: Path) -> None:
     from syntagm.io import atomic
     from syntagm.io import csv as table
     from syntagm.stats.paired import PAIR_COLUMNS
 
-    atomic.write(Path(output), "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())
+    atomic.write(output, "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())

@@ -17,15 +17,14 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from syntagm.cli import _files
 from syntagm.errors import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns, bundled collections")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, help="the file to write; if omitted, the page is printed"
-    )
+    _files.add_output(parser, "FILE", "the file to write; if omitted, the page is printed")
     parser.add_argument(
         "--allow-pickle", action="store_true", help="read pickled suites without running any code in them"
     )

@@ -12,7 +12,6 @@ finished.
 """
 
 import argparse
-from pathlib import Path
 
 from syntagm.cli import _files, _saving, _views
 from syntagm.errors import UsageError
@@ -21,7 +20,7 @@ from syntagm.errors import UsageError
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     _views.arguments(parser, "figure")
-    parser.add_argument("-o", "--output", metavar="STEM", help="path of the files, without extension")
+    _files.add_output(parser, "STEM", "path of the files, without extension")
     parser.add_argument("--format", metavar="LIST", help="formats, separated by commas; all by default")
     _files.add_force(parser)
 
@@ -39,5 +38,5 @@ def run(options: argparse.Namespace) -> int:
     formats = options.format.split(",") if options.format else []
     endings(FORMATS, formats)  # an unknown format is refused before anything is computed
     figure, runs = _views.make("figure", options)
-    print(*_saving.save(figure, Path(options.output), formats, options.force), sep="\n")
+    print(*_saving.save(figure, options.output, formats, options.force), sep="\n")
     return _views.exit_code(runs)

@@ -130,7 +130,7 @@ def _table(run: "Run", key: str, estimates: "Sequence[Estimate]") -> "Table":
 
     from syntagm.cli._text import plain
 
-    table = Table(title=plain(run.model), title_justify="left", caption=plain(CAPTION), caption_justify="left")
+    table = Table(title=plain(run.title), title_justify="left", caption=plain(CAPTION), caption_justify="left")
     table.add_column(key, overflow="fold")
     for name in ("items", "tse", "contexts", *_SHOWN[1:], "invalid", "rows"):
         table.add_column(name, justify="right", no_wrap=name != "invalid")

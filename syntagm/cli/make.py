@@ -9,7 +9,8 @@ template language.
     syntagm make blimp_like/causative -o pairs --as blimp -n 200 --seed 7
 
 The items depend only on the template and --seed: the same command gives the same bytes on
-every machine. SyntaxGym's format numbers regions and predictions; their names are kept as
+every machine, and an existing file is kept unless its content would be the same or --force
+is given. SyntaxGym's format numbers regions and predictions; their names are kept as
 labels. A suite that the format can't store is skipped and named (blimp and tsv store only
 minimal pairs); the exit code is then 1.
 """
@@ -19,6 +20,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syntagm.cli import _files
 from syntagm.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
     add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder to write to")
+    _files.add_output(parser, "DIR", "the folder to write to", required=True)
     add(
         "--as", dest="format", default="syntaxgym", help="the format to write: syntaxgym (the default), blimp, tsv, ..."
     )
@@ -40,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=["natural", "published"],
         help="natural: with an initial capital and a full stop; published: without them (natural)",
     )
-    add("--force", action="store_true", help="replace files that exist")
+    add("--force", action="store_true", help="replace files with other content")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -83,11 +85,11 @@ def _format(name: str) -> tuple[str, str]:
 
 
 def _folder(output: Path) -> None:
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        found = "not a folder" if output.exists() else f"can't be created: {error.strerror}"
-        raise UsageError(f"-o {output}", found, "a folder") from None
+    from syntagm.io import atomic
+
+    if output.exists() and not output.is_dir():
+        raise UsageError(f"-o {output}", "not a folder", "a folder")
+    atomic.make_folder(output)
 
 
 def _file_name(name: str) -> str:
@@ -107,11 +109,12 @@ def _count(items: int, wanted: str | None) -> str:
 def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:
     """Write a suite completely or not at all; return the error if the format can't store it."""
     from syntagm import registry
+    from syntagm.io import atomic
 
-    if target.exists() and not force:
-        raise UsageError(str(target), "this file exists", "a new folder", "Add --force to replace it.")
     try:
-        registry.find("formats", format).write([suite], target)
+        with atomic.replacing(target) as written:
+            registry.find("formats", format).write([suite], written)
+            _files.spare_other(target, written, force)
     except InputError as error:
         return error
     return None

@@ -31,8 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm import registry
-from syntagm.cli import _experiment
-from syntagm.cli._files import add_force
+from syntagm.cli import _experiment, _files
 from syntagm.cli._saving import write
 from syntagm.errors import UsageError
 from syntagm.papers import paper as papers
@@ -58,7 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paper", metavar="PAPER", help="one of " + ", ".join(registry.names("papers")))
     add("--model", metavar="MODEL", help="the model, as in `syntagm run`")
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder for all results")
+    _files.add_output(parser, "DIR", "the folder for all results", required=True)
     add("--from-run", metavar="DIR", nargs="+", action="extend", help="use these runs; no model is loaded")
     add("--from-raw", metavar="DIR", type=Path, help="use the raw data that the authors published")
     add("--suite", metavar="SUITE", nargs="+", action="extend", help="use these suites instead of the bundled ones")
@@ -83,7 +82,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="options of an analysis (suites=33), or hyperparameters (lstm.hidden=64 ...)",
     )
-    add_force(parser)
+    _files.add_force(parser)
     _experiment.arguments(parser)
 
 

@@ -79,7 +79,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="space",
         help="with --context document: read line ends as spaces (the default), or score them as they stand",
     )
-    add("-o", "--output", metavar="FILE", help="write a table (.csv, .tsv, .parquet or .jsonl); - prints CSV")
+    _files.add_output(parser, "FILE", "write a table (.csv, .tsv, .parquet or .jsonl); - prints CSV")
     add("--json", action="store_true", help="print one JSON object per text instead of tables")
     _files.add_force(parser)
 
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.tasks.texts import refuse_options
 
     _refuse(arguments)
-    output = None if arguments.output in (None, "-") else Path(arguments.output)
+    output = None if arguments.output in (None, Path("-")) else arguments.output
     if output:
         _spare(output, arguments)
     # Errors in the texts are reported before the model is loaded. A file of lines is read twice, as a stream.
@@ -294,33 +294,24 @@ def _number(bits: float) -> float | None:
 
 def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    from syntagm.cli._text import plain
+    from syntagm.cli._text import plain, side_by_side
 
     surprisals = answer.surprisals
-
-    def table(title: str, rows: list[tuple[str, float, str]]) -> Table:
-        columns = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        columns.add_column(title.partition(" ")[0].rstrip("s"))
-        columns.add_column("bits", justify="right")
-        columns.add_column("")
-        for name, bits, note in rows:
-            columns.add_row(plain(name), f"{bits:.3f}", note)
-        return columns
-
     notes = _notes(model, surprisals)
     tokens = [
-        (repr(token)[1:-1], bits, note) for (token, bits, _), note in zip(_tokens(surprisals), notes, strict=True)
+        (repr(token)[1:-1], f"{bits:.3f}", note)
+        for (token, bits, _), note in zip(_tokens(surprisals), notes, strict=True)
     ]
-    tables: list[Any] = [table("tokens", tokens)]
+    tables = [("tokens", [("token", "bits", ""), *tokens])]
     if named := _named(surprisals.text, words):
-        tables.append(table("words", [(word, bits, "") for word, bits in named]))
+        tables.append(("words", [("word", "bits", ""), *((word, f"{bits:.3f}", "") for word, bits in named)]))
+    title, header, *rows = side_by_side(*tables)
     console = Console(highlight=False, soft_wrap=True)
     console.print(plain(surprisals.text, style="bold"))
-    side = Table.grid(padding=(0, 4))
-    side.add_row(*tables)
-    console.print(side)
+    console.print(plain(title, style="italic"))
+    console.print(plain(header, style="bold"))
+    console.file.writelines(f"{row}\n" for row in rows)
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     total = _total(surprisals, model.bos is not None)
     console.print(plain(f"{total:.3f} bits, {len(surprisals.bits)} tokens   {model.name} {settings}\n"))

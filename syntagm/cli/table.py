@@ -15,7 +15,6 @@ finished.
 
 import argparse
 import sys
-from pathlib import Path
 
 from syntagm.cli import _files, _saving, _views
 from syntagm.drawing.table import FORMATS
@@ -24,9 +23,7 @@ from syntagm.drawing.table import FORMATS
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     _views.arguments(parser, "table")
-    parser.add_argument(
-        "-o", "--output", metavar="STEM", help="path of the files, without extension; if omitted, the table is printed"
-    )
+    _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the table is printed")
     parser.add_argument("--format", choices=[*FORMATS], help="write only this format")
     parser.add_argument(
         "--columns", metavar="NAMES",
@@ -47,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"syntagm: {sentence}", file=sys.stderr)
     formats = [options.format] if options.format else []
     if options.output:
-        print(*_saving.save(table, Path(options.output), formats, options.force), sep="\n")
+        print(*_saving.save(table, options.output, formats, options.force), sep="\n")
     else:
         print(table.content(options.format or "md").decode(), end="")
     return _views.exit_code(runs)

@@ -18,9 +18,9 @@ the same. The model can be used at once:
 
 import argparse
 import os
-from pathlib import Path
 from typing import Any
 
+from syntagm.cli import _files
 from syntagm.errors import UsageError
 from syntagm.training import families
 from syntagm.training.options import MODEL, Option, changed
@@ -39,7 +39,7 @@ def _declare(parser: argparse.ArgumentParser, family: Trainable[Any]) -> None:
     add = parser.add_argument
     add("--corpus", nargs="+", required=True, metavar="FILE", help="the training text; several files count as one")
     add("--valid", nargs="+", required=family.needs_valid, default=[], metavar="FILE", help=family.valid)
-    add("-o", "--output", metavar="DIR", required=True, type=Path, help="the folder for the model")
+    _files.add_output(parser, "DIR", "the folder for the model", required=True)
     if family.on_device:
         add("--threads", type=int, default=1, help="processor threads (1)")
     groups: dict[str, argparse._ActionsContainer] = {"": parser}

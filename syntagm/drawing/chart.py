@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from syntagm.drawing.pdf import ordered
 from syntagm.drawing.save import Product
 from syntagm.drawing.svg import checked
 from syntagm.drawing.text import shown
@@ -62,7 +63,7 @@ class Figure(Product):
             case "png":
                 return bytes(vl_convert.svg_to_png(_laid_out(spec), ppi=216))
             case _:
-                return bytes(vl_convert.svg_to_pdf(_laid_out(spec)))
+                return ordered(bytes(vl_convert.svg_to_pdf(_laid_out(spec))))
 
     def __repr__(self) -> str:
         return f"<Figure of {self.table.height} rows: {', '.join(self.table.columns)}>"

@@ -66,10 +66,10 @@ class Product(ABC):
         if "csv" not in self.FORMATS:
             frame = self.to_frame()
             contents["csv"] = "".join(csv.lines(frame.columns, frame.iter_rows())).encode()
-        paths = [path.with_name(f"{path.name}.{extension}") for extension in contents]
-        for file, content in zip(paths, contents.values(), strict=True):
-            atomic.write(file, content)
-        return paths
+        files = {path.with_name(f"{path.name}.{extension}"): content for extension, content in contents.items()}
+        # The numbers come first: files with their CSV beside them may be replaced, also if a kill prevents the rest.
+        atomic.write_all(dict(sorted(files.items(), key=lambda file: file[0].suffix != ".csv")))
+        return list(files)
 
 
 def endings(known: Mapping[str, str], chosen: Sequence[str] = ()) -> dict[str, str]:

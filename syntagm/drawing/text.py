@@ -1,10 +1,14 @@
 """Formatting of names and numbers for figures and tables."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import TypeVar
 
 T = TypeVar("T")
+# The hash in the name of a local model, and the family before the name of a local or causal model.
+_HASH = re.compile(r"@[0-9a-f]{8}(?![0-9a-zA-Z])")
+_FAMILY = re.compile(r"^(?:causal:(?=.)|[a-z]\w*:(?=[^@]+@[0-9a-f]{8}(?![0-9a-zA-Z])))")
 
 
 def shown(text: str) -> str:
@@ -50,6 +54,24 @@ def distinct(names: Iterable[str]) -> dict[str, str]:
             text = f"{shown(name)} ({count})"
         texts[name] = text
     return texts
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Map names of models to short ones for legends, if they are still different.
+
+    Without `causal:`, which is the family of a plain name; and local models without family and hash.
+
+    >>> short_names(["causal:gpt2", "lstm:small@dd5dc999", "toy:12-sentences"])
+    {'causal:gpt2': 'gpt2', 'lstm:small@dd5dc999': 'small', 'toy:12-sentences': 'toy:12-sentences'}
+    >>> short_names(["causal:tiny@dd5dc999", "causal:tiny@0b1c2d3e"])["causal:tiny@0b1c2d3e"]
+    'tiny@0b1c2d3e'
+    """
+    without_family = {name: _FAMILY.sub("", name) for name in names}
+    without_hash = {name: _HASH.sub("", text) if text != name else text for name, text in without_family.items()}
+    for short in (without_hash, without_family):
+        if len(set(short.values())) == len(short):
+            return short
+    return {name: name for name in names}
 
 
 def or_none(value: T) -> T | None:

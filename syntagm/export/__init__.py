@@ -24,7 +24,8 @@ class Outcome:
 class Kind(ABC):
     """The base class of kinds of export.
 
-    An existing file is replaced only if it has the header or one of the marks of its kind, or with --force.
+    An existing file is replaced only if it has the header or one of the marks of its kind, or with --force. A kind without
+    both replaces only a file of the same content.
 
     Attributes:
         columns: the header of a CSV.

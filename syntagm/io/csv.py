@@ -12,11 +12,15 @@ from typing import Literal
 from syntagm.errors import InputError
 
 MAX_CELLS = 10_000_000
+# What makes a spreadsheet take a cell for a formula; full-width signs do so in some languages.
 _SUSPECT = tuple("=+-@\t\r")
+_FORMULA = (*_SUSPECT, "\n", *"＝＋－＠")
 
 
 def cell(value: object, delimiter: str = ",") -> str:
-    """Format one cell. Text that a spreadsheet would read as a formula is quoted, like text with commas or line breaks.
+    """Format one cell. Text with commas or line breaks, or that begins like a formula, is quoted.
+
+    Quotation marks don't keep a spreadsheet from running a formula; `harmless` does, but changes the text.
 
     >>> cell(0.1), cell(2.0), cell(float("nan")), cell(True), cell('say "no"')
     ('0.1', '2', 'nan', '1', '"say ""no""\"')
@@ -38,6 +42,17 @@ def cell(value: object, delimiter: str = ",") -> str:
     if text.startswith(_SUSPECT) or any(character in text for character in delimiter + '"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def harmless(value: object) -> object:
+    """Return the value of a cell for files that people open in a spreadsheet: text like a formula gets an apostrophe.
+
+    Only for such files: programs that read the text back would get another one.
+
+    >>> harmless("=1+1"), harmless("-ing"), harmless(-1.5), harmless("a=b")
+    ("'=1+1", "'-ing", -1.5, 'a=b')
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def lines(columns: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> Iterator[str]:

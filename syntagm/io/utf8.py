@@ -25,11 +25,18 @@ def read(path: Path, limit: int | None = MAX_BYTES) -> str:
 
 def whole(path: Path, limit: int | None = MAX_BYTES) -> bytes:
     """Read the bytes of a file; raise InputError if it is not a file, can't be read, or is larger than the limit."""
+    # A size that is known before reading is checked before, since the limit may be large.
+    if limit is not None and path.is_file() and path.stat().st_size > limit:
+        raise _too_large(path, limit)
     content = beginning(path, None if limit is None else limit + 1)
     if limit is not None and len(content) > limit:
-        size = f"{limit // 2**20} MB"
-        raise InputError(str(path), f"more than {size}", f"at most {size}", "Split it into several files.")
+        raise _too_large(path, limit)
     return content
+
+
+def _too_large(path: Path, limit: int) -> InputError:
+    size = f"{limit // 2**20:,} MB"
+    return InputError(str(path), f"more than {size}", f"at most {size}", "Split it into several files.")
 
 
 def decoded(content: bytes, path: Path) -> str:

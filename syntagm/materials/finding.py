@@ -60,9 +60,11 @@ def _nothing(argument: str, name: str) -> UsageError:
 
 def collections() -> list[str]:
     """Return the names of the bundled collections, which are the folders of `syntagm/materials` with suites."""
-    if not _MATERIALS.is_dir():
-        return []
-    return sorted(place.name for place in _MATERIALS.iterdir() if place.is_dir() and _sift(_files(place), {}, None))
+    return sorted(place.name for place in _folders() if _sift(_files(place), {}, None))
+
+
+def _folders() -> list[Path]:
+    return [place for place in _MATERIALS.iterdir() if place.is_dir()] if _MATERIALS.is_dir() else []
 
 
 def bundled_suites(collection: str) -> list[str]:
@@ -80,11 +82,10 @@ def _bundled(name: str) -> list[tuple[Path, str]]:
     Each file comes with the name of the suite to read, or "" for all suites of the file.
     """
     collection, _, suite = name.rstrip("/").partition("/")
-    # Only listed names are accepted, so that nothing typed is joined to the path of the package.
-    if collection not in collections():
-        return []
-    files = _sift(_files(_MATERIALS / collection), {}, None)
-    if not suite:
+    # Only listed names are accepted, so that nothing typed is joined to the path of the package. Only the named folder is
+    # read, since this is asked about every argument.
+    files = [file for place in _folders() if place.name == collection for file in _sift(_files(place), {}, None)]
+    if not files or not suite:
         return [(file, "") for file in files]
     known = {suite_name: file for file in files for suite_name in _suites(file)}
     if suite in known:

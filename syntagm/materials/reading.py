@@ -36,9 +36,9 @@ def read(path: str | Path) -> list[Suite]:
     known = option_names(module)
     for option in options:
         if option not in known:
-            raise UsageError(
-                str(path), f"no option {option!r} in {_name(module)}", "one of " + ", ".join(["format", *known])
-            )
+            cure = "--limit N draws N items of any suite." if option == "n" else ""
+            expected = "one of " + ", ".join(["format", *known])
+            raise UsageError(str(path), f"no option {option!r} in {_name(module)}", expected, cure)
     return list(module.read(file, **options))
 
 

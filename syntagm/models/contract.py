@@ -19,6 +19,7 @@ class LanguageModel(ABC):
 
     Attributes:
         name: canonical name `family:path?options`, as in results. Local models are named by folder and hash.
+        label: a short name for tables, figures and reports; empty for `name`.
         fingerprint: hash of everything that the numbers depend on: weights, vocabulary, dtype, settings, scorer version.
         bos: the start-of-text symbol before the first token; None if there is none. Without it, the first token has no
             surprisal: its bits are nan and count as 0 in sums.
@@ -39,6 +40,7 @@ class LanguageModel(ABC):
     """
 
     name: str
+    label: str = ""
     fingerprint: str
     bos: str | None = None
     eos: str | None = None

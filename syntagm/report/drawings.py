@@ -29,10 +29,7 @@ def save(
         RunError: a run is damaged, or the folder can't be written.
     """
     endings(FORMATS, formats)  # an unknown format is refused before anything is drawn
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise atomic.refusal(folder, error, 0) from error
+    atomic.make_folder(folder)
     drawn = [(folder / name, figure) for name, figure in chapter_of(runs).figures()]
     for stem, figure in drawn:
         spare(stem, figure.table.columns)

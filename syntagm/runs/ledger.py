@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import platform
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -39,10 +38,6 @@ from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 _RESULTS = ("results.csv", "results.parquet")
-# The temporary files that a killed run leaves behind. No other file in the folder is deleted.
-_TEMPORARY = re.compile(
-    r"\.(run\.json|words\.csv|ledger\.jsonl|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+(-[0-9a-f]+)?\.tmp"
-)
 
 
 def tolerance(model: LanguageModel) -> float:
@@ -58,13 +53,10 @@ def locked(folder: Path) -> Iterator[None]:
         RunError: the folder can't be created or written, or another process has locked it.
     """
     with lock.held(folder):
-        try:
-            (folder / "shards").mkdir(exist_ok=True)
-        except OSError as error:
-            raise atomic.refusal(folder, error, 0) from error
-        for path in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
-            if _TEMPORARY.fullmatch(path.name):
-                path.unlink(missing_ok=True)
+        shards = folder / "shards"
+        atomic.make_folder(shards)
+        # A finished run writes no more shards.
+        atomic.sweep(shards)
         yield
 
 
@@ -104,6 +96,8 @@ class Ledger:
             _refuse_another(self._folder, recorded, new)
             # Tags that are not refused change no number. The latest tags, and counts that depend on them, are recorded.
             new = recorded | {key: new[key] for key in ("suites", "contexts", "files") if key in new}
+            label = {"label": model.label} if model.label else {}
+            new["model"] = new["model"] | label
         entries, repaired = self._entries(progress)
         finished = _verified(self._folder, [unit.name for unit in plan.units], task.tables(options), entries, progress)
         missing = [unit for unit in plan.units if unit.name not in finished]
@@ -237,6 +231,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
     """Return the record of a run that begins now, in the form that reading it from JSON gives."""
     model_entry = {
         "name": model.name,
+        **({"label": model.label} if model.label else {}),
         "fingerprint": model.fingerprint,
         "start": model.bos,
         "end": model.eos,
@@ -275,6 +270,8 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
             f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (recorded, new)
         )
         raise RunError(str(folder), found, wanted, cure)
+    # A scoring setting may change which results are computed, and no surprisal.
+    record.refuse_another(folder, "a run", recorded["model"]["policies"], new["model"]["policies"], cure)
     record.refuse_another(folder, "a run", recorded["options"], new["options"], cure)
     old_hashes, new_hashes = ({suite["name"]: suite["hash"] for suite in run["suites"]} for run in (recorded, new))
     if list(old_hashes.items()) != list(new_hashes.items()):

@@ -9,12 +9,12 @@ from syntagm.runs.store import Run
 def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     """Return the runs with distinct names.
 
-    The name is that of the model. If two runs have the same model, the name of the folder is added, and if necessary a
-    number.
+    The name is the label of the model, or else its canonical name, with the name of the folder if two runs have the same
+    name, and with a number if that is not enough.
     """
-    names = [run.model for run in runs]
+    names = [run.name for run in runs]
     if len(set(names)) < len(names):
-        names = [f"{run.model} ({run.label})" for run in runs]
+        names = [f"{run.name} ({run.label})" for run in runs]
     if len(set(names)) < len(names):
         names = [f"{name} #{index + 1}" for index, name in enumerate(names)]
     return list(zip(names, runs, strict=True))

@@ -11,6 +11,7 @@ results.parquet/.csv all results, when the run is done
 """
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from html import escape
@@ -47,6 +48,7 @@ _RECORD_SHAPE: Shape = {
     "versions": {str: str},
     "model": {
         "name": str,
+        "label?": str,
         "fingerprint": str,
         "start": (str, None),
         "end": (str, None),
@@ -82,6 +84,8 @@ RECORD = records.Form(
     "answers in the cache are not computed again.",
 )  # fmt: skip
 _AGAIN = "Run the same command again, which computes what is missing."
+# The tag that `suite.sampled` gives to a suite.
+_SAMPLE = re.compile(r"(\d+) of \d+ items, seed (-?\d+)")
 # The maximum number of suites whose tables of sentences are held in memory.
 _MAX_IN_MEMORY = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
@@ -93,6 +97,8 @@ class Run:
     Attributes:
         folder: the run directory; None for a run in memory.
         record: the content of run.json.
+        model: the canonical name of the model.
+        name: the label that was given to the model (`--name`), or else its canonical name.
     """
 
     def __init__(
@@ -106,6 +112,7 @@ class Run:
         self.folder, self.record, self._ledger = folder, record, ledger
         self._in_memory, self._files = tables or {}, files or {}
         self.model: str = record["model"]["name"]
+        self.name: str = record["model"].get("label") or self.model
         self.task: type[Task[Any]] = TASKS[record["task"]]
         self.tolerance: float = record["options"]["tolerance"]
         self.rule: Rule = record["options"].get("align", "strict")
@@ -118,6 +125,11 @@ class Run:
     def place(self) -> str:
         """The place of the run, for messages."""
         return str(self.folder) if self.folder else f"the run of {self.model} in memory"
+
+    @property
+    def title(self) -> str:
+        """The label and the canonical name of the model."""
+        return self.model if self.name == self.model else f"{self.name}: {self.model}"
 
     @property
     def label(self) -> str:
@@ -315,9 +327,15 @@ class Run:
             *([f"weights:{weights[:8]}"] if weights else []),
             *(f"{key}:{value}" for key, value in model["policies"].items()),
         )
-        options = (*self.task.signature_parts(self.record["options"]), f"tie:{self.tolerance:g}")
+        options = (*self.task.signature_parts(self.record["options"]), *self._sample, f"tie:{self.tolerance:g}")
         version = self.record["versions"]["syntagm"]
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
+
+    @property
+    def _sample(self) -> tuple[str, ...]:
+        """The part of signatures that describes the sample of items; empty if all items were evaluated."""
+        matches = (_SAMPLE.fullmatch(suite.tags.get("sample", "")) for suite in self.suites)
+        return next(((f"sample:{match[1]},seed:{match[2]}",) for match in matches if match), ())
 
     def refuse(self, what: str) -> NoReturn:
         """Raise a RunError that says that runs of this task don't have `what`."""

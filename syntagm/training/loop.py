@@ -246,9 +246,6 @@ class _Training:
             return
         if self.place.best_file:
             state.load_weights(self.learner.module, state.load_best(self.folder / record.STATE, self.place))
-        for leftover in self.folder.glob(".*.tmp"):
-            # Left by a process that was killed while it wrote.
-            leftover.unlink()
         self.learner.module.eval()
         self.learner.write(self.folder)
         summary = {"family": self.learner.family, **self.place.identity, "history": self.place.history}

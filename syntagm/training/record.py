@@ -110,7 +110,8 @@ def end(folder: Path, training: Mapping[str, Any]) -> None:
 
 
 def remove_state(folder: Path) -> None:
-    """Delete the state of a finished training, if there is one."""
+    """Delete the state of a finished training, if there is one, and what a process left that was killed as it wrote."""
+    atomic.sweep(folder)
     # The model is written already. A file that can't be deleted, such as a lock on a network file system, is no error.
     with contextlib.suppress(OSError):
         for path in (folder / STATE).iterdir():

@@ -5,7 +5,6 @@ so far are in a separate file, which the state names. New best weights are writt
 deleted after it.
 """
 
-import contextlib
 import json
 import zlib
 from collections.abc import Mapping
@@ -167,16 +166,10 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
 
 
 def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    size = sum(tensor.numel() * tensor.element_size() for tensor in plain.values())
     try:
-        save_file(plain, temporary, metadata | {"checksum": _checksum(plain)})
-        atomic.put(temporary, path)
-    except (OSError, SafetensorError) as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, SafetensorError):
-            # The library passes on the system's message without the error number.
-            raise RunError(str(path), f"can't be written ({error})", "a writable folder with free space") from error
-        raise atomic.refusal(path, error, size) from error
+        with atomic.replacing(path) as written:
+            save_file(plain, written, metadata | {"checksum": _checksum(plain)})
+    except SafetensorError as error:
+        # The library passes on the system's message without the error number.
+        raise RunError(str(path), f"can't be written ({error})", "a writable folder with free space") from error

@@ -9,7 +9,7 @@ from syntagm.drawing import axes
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
-from syntagm.drawing.text import counted, or_none, shown
+from syntagm.drawing.text import counted, or_none, short_names, shown
 from syntagm.errors import UsageError
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -63,7 +63,8 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
 
 
 def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:
-    names = [shown(name) for name in ordered]
+    short = short_names(ordered)
+    names = [shown(short[name]) for name in ordered]
     correlations = {frozenset((a, b)): numbers for a, b, of, *numbers in table.iter_rows() if of == kind}
     values = [
         {"row": names[i], "column": names[j], **_value(*correlations.get(frozenset((a, b)), [1.0, nan, nan])[:3])}

@@ -88,6 +88,8 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.C
     assert target.read_text() == "mine"
     assert main(["convert", "--force", str(LANTERNS), str(target)]) == 0
     assert target.read_bytes() == LANTERNS.read_bytes()
+    assert main(["convert", str(LANTERNS), str(target)]) == 0, "the same content may be written again"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 
 @pytest.mark.parametrize(

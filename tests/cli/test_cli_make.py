@@ -85,6 +85,7 @@ def test_an_existing_file_is_kept_unless_forced(folder: Path, capsys: pytest.Cap
     assert target.read_text() == "mine"
     assert make(folder / "table.toml", "-o", folder, "--force") == 0
     assert target.read_text() != "mine"
+    assert make(folder / "table.toml", "-o", folder) == 0, "the same content may be written again"
 
 
 def test_a_full_disk_leaves_nothing_behind(

@@ -171,6 +171,18 @@ class TestCollections:
         assert finding.expand(["suites/others"]) == files[1:]
         assert finding.expand(["suites?joined=hub"]) == [f"{file}?joined=hub" for file in files]
 
+    def test_files_are_named_without_reading_collections(
+        self, materials: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whatever lies beside them, 300 files take as long as their folder."""
+        file = str(materials / "suites" / "lanterns.json")
+
+        def read(path: Path) -> None:
+            raise AssertionError(path)
+
+        monkeypatch.setattr(finding, "claimed", read)
+        assert finding.expand([file] * 300) == [file]
+
     def test_bundled_names_win_over_paths(
         self, materials: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -15,8 +15,8 @@ from ngrams_for_tests import TOY, trained
 from safetensors.numpy import load_file, save_file
 
 from syntagm.answers import Gap
-from syntagm.errors import ModelError, RunError, UsageError
-from syntagm.io import seal
+from syntagm.errors import InputError, ModelError, RunError, UsageError
+from syntagm.io import lock, seal
 from syntagm.models import names
 from syntagm.models.ngram import arpa
 from syntagm.models.ngram import kenlm as _kenlm
@@ -258,9 +258,28 @@ def test_a_full_disk_leaves_no_half_model(tmp_path: Path, monkeypatch: pytest.Mo
         patch.setattr(os, "fsync", full)
         with pytest.raises(RunError, match="no space"):
             trained(tmp_path, order=2)
-    assert list((tmp_path / "model").iterdir()) == []
+    assert not (tmp_path / "model").exists()
     trained(tmp_path, order=2)
     assert {path.name for path in (tmp_path / "model").iterdir()} == FILES
+
+
+def test_two_trainings_of_one_folder_do_not_meet(tmp_path: Path) -> None:
+    with (
+        lock.held(tmp_path / "model" / "unfinished"),
+        pytest.raises(RunError, match=rf"in use by process {os.getpid()}"),
+    ):
+        trained(tmp_path, order=2)
+    # What a killed training leaves is in nobody's way, and doesn't stay.
+    (tmp_path / "model" / "unfinished" / "model.safetensors").write_bytes(b"half")
+    trained(tmp_path, order=2)
+    assert {path.name for path in (tmp_path / "model").iterdir()} == FILES
+
+
+def test_a_folder_of_the_user_stays_if_a_training_fails(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    with pytest.raises(InputError):
+        trained(tmp_path, "one\n")
+    assert list((tmp_path / "model").iterdir()) == []
 
 
 def test_perplexity_of_held_out_text(tmp_path: Path) -> None:

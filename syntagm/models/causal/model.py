@@ -36,9 +36,16 @@ from syntagm.models.causal.probe import probed
 from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 
 SCORER = "causal 1"
@@ -56,12 +63,14 @@ class Causal(LanguageModel):
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
-    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
+    def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
+        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
         chosen, config = FAMILY.choose(options), model.config
         self.bos_id = start_symbol(chosen["bos"], tokenizer, config)
         self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         self.bos, self.eos = self._symbol(tokenizer, self.bos_id), self._symbol(tokenizer, self.eos_id)
         self.tokenizer = tokenizer
         self.forward = probed(
@@ -89,6 +98,7 @@ class Causal(LanguageModel):
         self.record = {
             "architecture": config.model_type,
             "weights": weights,
+            "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(config, "_commit_hash", None),
             "options": dict(options),
@@ -282,11 +292,10 @@ def load(path: str, **options: str) -> Causal:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or its own code without
-            permission.
+        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
+            weights or own code without permission.
     """
-    model, tokenizer, label, weights = read("causal", path, FAMILY.choose(options), FAMILY.bundled)
-    return Causal(model, tokenizer, label, options, weights)
+    return Causal(read("causal", path, FAMILY.choose(options), FAMILY.bundled), options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
@@ -304,7 +313,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
-    return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
+    return Causal(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
 
 
 def _ending(tokenizer: Any, config: Any) -> int | None:

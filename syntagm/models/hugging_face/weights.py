@@ -4,6 +4,7 @@ import hashlib
 import inspect
 import json
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing
 from syntagm.io.json import record
 
+# Fields of config.json that transformers builds one object each for, and what no published model exceeds.
+_MOST = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1_000) | {"num_labels": 1_000_000}
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
@@ -69,6 +72,26 @@ def refuse_change(model: Any, before: str, name: str) -> None:
         )  # fmt: skip
 
 
+def refuse_nan(model: Any, name: str) -> None:
+    """Refuse a model with a weight that is not a number, as after a training that diverged.
+
+    Arguments:
+        model: the model.
+        name: name of the model, for the message.
+
+    Raises:
+        ModelError: a weight is NaN, or a matrix of weights has an infinite number.
+    """
+    for weights, tensor in model.named_parameters():
+        # A vector may hold -inf: the bias of symbols that the model never predicts.
+        broken = tensor.isnan() if tensor.dim() < 2 else ~tensor.isfinite()
+        if count := int(broken.sum()):
+            raise ModelError(
+                name, f"{count:,} of {tensor.numel():,} weights of {weights} are not numbers", "finite numbers",
+                "Did the training diverge? Or is the dtype too narrow for the weights?",
+            )  # fmt: skip
+
+
 def refuse_training(model: Any, label: str) -> None:
     """Refuse a model in memory that is in training mode, because dropout would be active.
 
@@ -107,6 +130,9 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
+    for path in folder.iterdir():
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ModelError(str(path), "a device or a pipe", "files and folders", "Reading it might never end.")
     if not config.exists():
         raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")
     weights = sorted(folder.glob("*.safetensors"))
@@ -120,17 +146,27 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
             place, f"only pickled weights ({pickles[0]})", "model.safetensors",
             "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
         )  # fmt: skip
-    try:
-        settings = json.loads(config.read_bytes())
-    except ValueError as error:
-        raise ModelError(str(config), f"not JSON ({error})", "the configuration of a model") from error
-    if not isinstance(settings, dict):
-        raise ModelError(str(config), "not a JSON object", "the configuration of a model")
+    settings = record(config, ModelError, "the configuration of a model")
+    _refuse_endless(settings, str(config))
     if "auto_map" in settings and not code:
         raise ModelError(
             place, "custom code (auto_map)", "an architecture that transformers supports",
             "Add remote_code=yes if you have read that code and trust it.",
         )  # fmt: skip
+
+
+def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
+    """Refuse a configuration with so many layers or labels that transformers would work on it for minutes.
+
+    Raises:
+        ModelError: it has more than any published model.
+    """
+    for name, most in _MOST.items():
+        if isinstance(number := settings.get(name), int) and number > most:
+            raise ModelError(place, f"{name} = {number}", f"at most {most:,}", "Was config.json edited?")
+    for part in settings.values():
+        if isinstance(part, dict):
+            _refuse_endless(part, place)
 
 
 def _refuse_other_files(index: Path, pickle: bool) -> None:
@@ -169,5 +205,5 @@ def _refuse_repeated_names(path: Path) -> None:
             raise ModelError(str(path), "not a safetensors file, or truncated", "a complete safetensors file")
         try:
             json.loads(file.read(size), object_pairs_hook=unique)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ModelError(str(path), f"a damaged header ({error})", "a complete safetensors file") from error

@@ -23,9 +23,16 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.gaps import Filler
 from syntagm.models.masked.masking import MASKINGS
@@ -69,10 +76,12 @@ class Masked(LanguageModel):
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     sees = FAMILY.sees
 
-    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
+    def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
+        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
         chosen = FAMILY.choose(options)
         self._masking = MASKINGS[chosen["masking"]]
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         if tokenizer.mask_token_id is None:
             raise ModelError(self.name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")
         self.tokenizer = tokenizer
@@ -90,6 +99,7 @@ class Masked(LanguageModel):
         self.record = {
             "architecture": model.config.model_type,
             "weights": weights,
+            "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(model.config, "_commit_hash", None),
             "options": dict(options),
@@ -225,11 +235,10 @@ def load(path: str, **options: str) -> Masked:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or its own code without
-            permission.
+        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
+            weights or own code without permission.
     """
-    model, tokenizer, label, weights = read("masked", path, FAMILY.choose(options), FAMILY.bundled)
-    return Masked(model, tokenizer, label, options, weights)
+    return Masked(read("masked", path, FAMILY.choose(options), FAMILY.bundled), options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
@@ -247,7 +256,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
-    return Masked(model, tokenizer, label, options, hash_weights(model, tokenizer))
+    return Masked(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
 
 
 def _before(tokenizer: Any, name: str) -> str:

@@ -1,5 +1,6 @@
 """Folders of n-gram models: model.json, model.safetensors, vocabulary.txt, and training.json for the record of training."""
 
+import contextlib
 import hashlib
 import json
 import shutil
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
-from syntagm.io import atomic, hashing, seal
+from syntagm.io import atomic, hashing, lock, seal
 from syntagm.io.json import record
 from syntagm.models.ngram.ngrams import START, Ngrams
 from syntagm.models.words import vocabulary
@@ -20,19 +21,39 @@ from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.models.words.words import KINDS
 
 FORMAT = 1
+_UNFINISHED = "unfinished"
 FILES = ("model.safetensors", "vocabulary.txt")
 _TYPES = {"int32": "I32", "float32": "F32"}
 
 
+@contextlib.contextmanager
+def training(folder: Path) -> Iterator[None]:
+    """Lock a model folder while a model is trained for it, and leave nothing unfinished in it.
+
+    Raises:
+        RunError: another process trains a model for this folder, or the folder can't be written.
+    """
+    new = not folder.exists()
+    try:
+        with lock.held(folder / _UNFINISHED):
+            try:
+                yield
+            finally:
+                shutil.rmtree(folder / _UNFINISHED, ignore_errors=True)
+    finally:
+        if new:
+            with contextlib.suppress(OSError):  # a folder with a model stays
+                folder.rmdir()
+
+
 def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, training: Mapping[str, object]) -> None:
-    """Write a model. An existing model in the folder is replaced once the new one is completely on disk.
+    """Write a model, inside `training`. An existing model is replaced once the new one is completely on disk.
 
     Raises:
         RunError: the disk is full, or the folder can't be written.
     """
-    new = folder / "unfinished"
+    new = folder / _UNFINISHED
     try:
-        new.mkdir(parents=True, exist_ok=True)
         vocabulary.write(new / "vocabulary.txt")
         atomic.write_parts(new / "model.safetensors", _safetensors(_arrays(ngrams)))
         atomic.write(new / "training.json", json.dumps(training, indent=1).encode() + b"\n")
@@ -50,8 +71,6 @@ def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, tra
             atomic.put(new / name, folder / name)
     except OSError as error:
         raise atomic.refusal(folder, error, 0) from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
 
 
 def _arrays(ngrams: Ngrams) -> dict[str, NDArray[Any]]:

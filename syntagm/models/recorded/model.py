@@ -22,6 +22,8 @@ from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 from syntagm.models.recorded.family import FAMILY
 
+# A recording of all of BLiMP has a tenth of this.
+MAX_BYTES = 2**32
 _NEEDED = ("index", "start", "token", "bits")
 
 
@@ -78,7 +80,7 @@ def load(path: str, **options: str) -> Recorded:
     chosen = FAMILY.choose(options)
     bos = chosen["bos"] == "yes"
     try:
-        content = utf8.whole(Path(path), limit=None)
+        content = utf8.whole(Path(path), MAX_BYTES)
         text = utf8.decoded(content, Path(path))
         answers = _answers(path, _rows(path, text, options.get("model")))
         both_sides = _both_sides(options, _model(path, text, options))

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, Surprisals
-from syntagm.errors import ModelError
+from syntagm.errors import InputError, ModelError
+from syntagm.io import utf8
 from syntagm.models.contract import LanguageModel
 from syntagm.models.toy.family import FAMILY
 
@@ -134,11 +135,9 @@ def load(path: str, **options: str) -> Toy:
     """
     chosen = FAMILY.choose(options)
     try:
-        text = Path(path).read_text(encoding="utf-8") if path else SENTENCES
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(
-            f"toy:{path}", f"can't be read ({error})", "a UTF-8 text with one sentence per line"
-        ) from error
+        text = utf8.read(Path(path)).replace("\r\n", "\n") if path else SENTENCES
+    except InputError as error:
+        raise ModelError(f"toy:{error.place}", error.found, error.expected, error.cure) from error
     label = f"{Path(path).name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}" if path else "12-sentences"
     return Toy(text, FAMILY.canonical(label, options), FAMILY.scoring_settings(chosen))
 

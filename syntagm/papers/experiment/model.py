@@ -3,6 +3,7 @@
 from typing import Any
 
 from syntagm.errors import RunError
+from syntagm.io import atomic
 from syntagm.models.contract import LanguageModel
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design
@@ -78,7 +79,7 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
         "weights": weights,
     }
     measured |= {name: getattr(result, name) for name in (*numbers, "bits_per_character")}
-    path.parent.mkdir(exist_ok=True)
+    atomic.make_folder(path.parent)
     PERPLEXITY.write(path, measured)
 
 

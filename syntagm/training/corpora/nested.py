@@ -95,10 +95,7 @@ def write(
     ordered = sorted(sizes.items(), key=lambda named: named[1])
     lengths = np.fromiter((len(_words.split(text, tokens)) for text in corpus.texts(paths)), np.int64)
     selections = subset(lengths, [size for _, size in ordered], seed)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise atomic.refusal(folder, error, 0) from error
+    atomic.make_folder(folder)
     for (name, _), selection in zip(ordered, selections, strict=True):
         lines = (text.encode() + b"\n" for text in texts(corpus.texts(paths), selection))
         atomic.write_parts(targets[name], lines)

@@ -9,6 +9,7 @@ import transformers
 from safetensors import SafetensorError
 
 from syntagm.errors import ModelError
+from syntagm.models.hugging_face.checkpoint import refuse_incomplete, unused_weights
 from syntagm.training.record import finished
 
 
@@ -17,12 +18,16 @@ def load_checkpoint(start: str, config: Any) -> Any:
     dropout = {name: getattr(config, name) for name in ("resid_pdrop", "embd_pdrop", "attn_pdrop")}
     gpt2: Any = transformers.GPT2LMHeadModel
     try:
-        loaded = gpt2.from_pretrained(start, dtype=torch.float32, use_safetensors=True, **dropout)
+        loaded, loading = gpt2.from_pretrained(
+            start, dtype=torch.float32, use_safetensors=True, output_loading_info=True, **dropout
+        )
     except (OSError, ValueError, SafetensorError) as error:
         found = str(error).splitlines()[0]
         raise ModelError(
             f"--init-from {start}", found, "the folder or name of a GPT-2 model in safetensors format"
         ) from error
+    refuse_incomplete(f"--init-from {start}", loading)
+    unused_weights(f"--init-from {start}", loaded.config, loading)
     for name in ("n_layer", "n_embd", "n_head", "n_positions", "vocab_size"):
         if (actual := getattr(loaded.config, name)) != (expected := getattr(config, name)):
             raise ModelError(f"--init-from {start}", f"{name} = {actual}", f"{expected}, as in the settings")

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def train(
     Raises:
         InputError: the text can't be read or gives no discounts; see `corpora.corpus.texts`.
         UsageError: the folder belongs to another family.
-        RunError: the folder belongs to another training or can't be written.
+        RunError: the folder belongs to another training, is in use, or can't be written.
     """
     estimation, words, progress = settings.estimation, settings.words, progress or Progress()
     identity = {
@@ -87,6 +88,16 @@ def train(
         refuse_another(folder, recorded, identity)
         if is_intact(folder):
             return list(recorded.get("history", []))
+    with _ngram_folder.training(folder):
+        return _train(corpus, valid, folder, settings, identity, progress)
+
+
+def _train(
+    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: NgramSettings, identity: dict[str, Any],
+    progress: Progress,
+) -> list[dict[str, float]]:  # fmt: skip
+    """Read the text, estimate the model, and write it; see `train`."""
+    estimation, words = settings.estimation, settings.words
     text = read(corpus, words, estimation.lmplz_compatible)
     progress.began(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
     ngrams, statistics = estimate(text.places, [*text.vocabulary.words, START], text.appeared, estimation)

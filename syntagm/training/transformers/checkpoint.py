@@ -1,6 +1,5 @@
 """Tokenizer and checkpoint files of Hugging Face models in training."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,10 +27,7 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
     if (folder / "model.safetensors").exists():
         raise RunError(str(folder), "a model that was not trained here", "a new folder")
     tokenizer = make()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise atomic.refusal(folder, error, 0) from error
+    atomic.make_folder(folder)
     atomic.write(path, tokenizer.to_str(pretty=True).encode())
     return path
 
@@ -73,11 +69,11 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
     hide_progress_bar: Any = transformers.logging.disable_progress_bar
     hide_progress_bar()
     # Write into another folder first: if the disk is full, the training needs its tokenizer to resume.
-    written = folder / ".written"
     try:
-        module.save_pretrained(written)
-        tokenizer.save_pretrained(written)
-        _put(written, folder)
+        with atomic.scratch(folder / "checkpoint") as written:
+            module.save_pretrained(written)
+            tokenizer.save_pretrained(written)
+            _put(written, folder)
     except SafetensorError as error:
         # The library passes on the system's message without the error number.
         expected, cure = "a writable folder with free space", "Run the same command again to resume the training."
@@ -85,8 +81,6 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
     except OSError as error:
         size = sum(tensor.numel() * tensor.element_size() for tensor in module.parameters())
         raise atomic.refusal(folder, error, size) from error
-    finally:
-        shutil.rmtree(written, ignore_errors=True)
     module.float()
 
 
@@ -97,5 +91,5 @@ def _put(written: Path, folder: Path) -> None:
         # The library makes weight files readable by their owner only.
         path.chmod(mode)
         target = folder / path.relative_to(written)
-        target.parent.mkdir(exist_ok=True)
+        atomic.make_folder(target.parent)
         atomic.put(path, target)
