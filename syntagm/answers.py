@@ -1,4 +1,4 @@
-"""Types of queries and answers of language models. Surprisals are in bits: -log2 p."""
+"""Types for queries to language models and for their answers. Surprisals are in bits: -log2 p."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,6 +53,22 @@ class Surprisals:
             raise ValueError(
                 f"shapes differ: starts {self.starts.shape}, bits {self.bits.shape}, known {self.in_vocabulary.shape}"
             )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InContext:
+    """The surprisals of a text of any length, with the size of the context that each token was scored in.
+
+    Arguments:
+        surprisals: the surprisal of each token.
+        context: shape (tokens,), int32: the number of other tokens of the text that the model saw. Special symbols and
+            masked tokens don't count.
+        windows: the number of overlapping windows that the text was scored in; 1 if the model saw all of it at once.
+    """
+
+    surprisals: Surprisals
+    context: NDArray[np.int32]
+    windows: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -79,7 +79,8 @@ def hostile(folder: Path) -> Run:
     toy = load("toy")
     toy.name = ATTACKS[1]
     # `run` would refuse such names; but a run directory may come from anyone.
-    with patch("syntagm.runs.engine.check", lambda suites: []):
+    refused = "syntagm.tasks.predictions.task.refuse_no_predictions"
+    with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
         return run(toy, [*suites, Suite("pairs", items, names, {"field": ATTACKS[0]})], folder)
 
 

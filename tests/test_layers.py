@@ -165,7 +165,7 @@ def test_imports_point_down(path: Path) -> None:
         (
             "tasks/new.py",
             "syntagm.runs.store.Run",
-            "tasks/new.py imports syntagm.runs: tasks stands on floor 6 and must not know floor 7",
+            "tasks/new.py imports syntagm.runs: tasks stands on floor 7 and must not know floor 8",
         ),
         ("suite.py", "syntagm.utils", "suite.py imports syntagm.utils: no such room in docs/design.md"),
         ("models/new/family.py", "syntagm.models.names.choose", None),
@@ -179,7 +179,7 @@ def test_the_reader_of_imports_itself(path: str, target: str, message: str | Non
 
 def test_the_ground_floors_need_numpy_at_most() -> None:
     allowed = set(sys.stdlib_module_names) | {"numpy", "syntagm"}
-    for name in [room for rooms in FLOORS[:4] for room in rooms]:
+    for name in [room for rooms in FLOORS[:5] for room in rooms]:
         place = PACKAGE / name
         for path in place.rglob("*.py") if place.is_dir() else [PACKAGE / f"{name}.py"]:
             tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -38,7 +38,7 @@ def test_a_run_in_memory_is_that_of_a_folder(
         assert_frame_equal(run.regions(suite), other.regions(suite))
         assert str(run.signature(suite, "paper")) == str(other.signature(suite, "paper"))
     assert [str(one) for one in sg.estimate(run)] == [str(one) for one in sg.estimate(other)]
-    changing = ("started", "finished", "results")
+    changing = ("started", "finished", "files")
     assert {k: v for k, v in run.record.items() if k not in changing} == {
         k: v for k, v in other.record.items() if k not in changing
     }
@@ -195,5 +195,5 @@ def test_suites_are_written(tmp_path: Path) -> None:
         sg.write_suites(mvrr, tmp_path / "mvrr.json")
     assert not (tmp_path / "mvrr.json").exists()
     assert sg.write_suites(mvrr, tmp_path / "mvrr.json", lossy=True)
-    with pytest.raises(sg.UsageError, match="the ending"):
+    with pytest.raises(sg.UsageError, match="the extension"):
         sg.write_suites(mvrr, tmp_path / "mvrr.doc")

@@ -1,10 +1,14 @@
-"""Rules for comparisons in predictions: conditions and regions exist, and either side can win."""
+"""Rules for comparisons in predictions: conditions and regions must exist, and either side must be able to win."""
 
 from collections.abc import Iterator
+from itertools import permutations
 
 from syntagm.check._spot import Spot, extent, references, rule
-from syntagm.formula import Binary, Formula, Node, Reference
+from syntagm.formula import Formula
 from syntagm.suite import Item, Suite
+
+# Comparisons of more stretches of text on a side than this are not checked by W205.
+_MOST_STRETCHES = 5
 
 
 @rule("E202")
@@ -29,14 +33,14 @@ def missing_region(suite: Suite) -> Iterator[Spot]:
 @rule("E205")
 def empty_region_undefined(suite: Suite) -> Iterator[Spot]:
     """a compared region is empty, so its value is undefined.
-    Fill in the region, or use the metric sum, under which an empty region counts 0 bits."""
+    Fill in the region, or use the metric sum, under which an empty region counts as 0 bits."""
     if suite.aggregate != "sum":
         yield from _empty_regions(suite)
 
 
 @rule("W203")
 def empty_region(suite: Suite) -> Iterator[Spot]:
-    """a compared region is empty and counts 0 bits. Check that this is meant."""
+    """a compared region is empty and counts as 0 bits. Check that this is intended."""
     if suite.aggregate == "sum":
         yield from _empty_regions(suite)
 
@@ -57,38 +61,35 @@ def certain_tie(suite: Suite) -> Iterator[Spot]:
     """a comparison that no left-to-right model can pass, because both sides are the same.
     Change one of the sentences, or remove the item."""
     for prediction in suite.predictions:
-        comparisons = [node for node in _nodes(prediction.formula.tree) if node.operator in "<>"]
+        comparisons = [part for part in prediction.formula.comparisons() if part.tree.operator != "="]
         for item in suite.items:
-            for node in comparisons:
-                if _is_tie(Formula("", node), item):
-                    yield Spot(item.id, found=f"{Formula('', node)} in prediction {prediction.name}")
+            for comparison in comparisons:
+                if _is_tie(comparison, item):
+                    yield Spot(item.id, found=f"{comparison} in prediction {prediction.name}")
 
 
 @rule("W205")
 def two_differences(suite: Suite) -> Iterator[Spot]:
-    """two compared regions differ in their words and in what stands before them.
-    Change only one of the two, or the comparison mixes two effects."""
+    """two compared regions differ in their words and in the text before them.
+    Change only one of these, or the comparison mixes two effects."""
     for prediction in suite.predictions:
-        for node in _nodes(prediction.formula.tree):
-            left, right = node.left, node.right
-            if node.operator in "<>" and isinstance(left, Reference) and isinstance(right, Reference):
-                for item in suite.items:
-                    if _differ_twice(item, left, right):
-                        found = f"prediction {prediction.name}, conditions {left.condition} and {right.condition}"
-                        yield Spot(item.id, region=left.region, found=found)
-
-
-def _nodes(node: Node) -> Iterator[Binary]:
-    if isinstance(node, Binary):
-        yield node
-        yield from _nodes(node.left)
-        yield from _nodes(node.right)
+        for comparison in prediction.formula.comparisons():
+            if comparison.tree.operator == "=":
+                continue
+            references = [reference for _, reference in comparison.terms()]
+            conditions = sorted({reference.condition for reference in references})
+            for item in suite.items:
+                if _confounded(item, comparison):
+                    found = (
+                        f"prediction {prediction.name}, conditions {', '.join(conditions[:-1])} and {conditions[-1]}"
+                    )
+                    yield Spot(item.id, region=references[0].region, found=found)
 
 
 def _is_tie(formula: Formula, item: Item) -> bool:
     """Return whether the margin is 0 for every left-to-right model.
 
-    Hashes of region and left context stand for bits, because integers are added without rounding.
+    Hashes of region and left context take the place of bits, because integers are added without rounding.
     """
 
     def bits(region: str, condition: str) -> int:
@@ -108,13 +109,43 @@ def _is_tie(formula: Formula, item: Item) -> bool:
     return bool(formula.margin(bits) == 0)
 
 
-def _differ_twice(item: Item, left: Reference, right: Reference) -> bool:
-    words, contexts = set(), set()
-    for reference in (left, right):
+def _confounded(item: Item, comparison: Formula) -> bool:
+    """Return whether words and left contexts differ at once, however the added and the subtracted regions are paired.
+
+    In a difference of differences each pair may differ in one of the two, as the conditions of a 2x2 design do.
+    """
+    added, subtracted = _stretches(item, comparison, 1), _stretches(item, comparison, -1)
+    if not added or len(added) != len(subtracted) or len(added) > _MOST_STRETCHES:
+        return False
+
+    def alike(pair: tuple[tuple[str, str], tuple[str, str]]) -> bool:
+        (words, context), (other_words, other_context) = pair
+        return words == other_words or context == other_context
+
+    return not any(all(map(alike, zip(added, order, strict=True))) for order in permutations(subtracted))
+
+
+def _stretches(item: Item, comparison: Formula, sign: int) -> list[tuple[str, str]]:
+    """Return the words and the left context of each stretch of neighbouring regions that enter a comparison with a sign.
+
+    Empty regions are left out. The list is empty if a region is missing, or if whole sentences are compared.
+    """
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for term_sign, reference in comparison.terms():
         sentence = item.sentences.get(reference.condition)
         span = extent(sentence, reference.region) if sentence is not None else None
-        if sentence is None or span is None:
-            return False
-        words.add(sentence.text[slice(*span)])
-        contexts.add(sentence.text[: span[0]].strip())
-    return len(words) == 2 and len(contexts) == 2 and "" not in words
+        if span is None:
+            return []
+        if term_sign == sign and span[0] < span[1]:
+            spans.setdefault(reference.condition, []).append(span)
+    stretches: list[tuple[str, str]] = []
+    for condition, of_condition in spans.items():
+        text, end = item.sentences[condition].text, -1
+        for span in sorted(of_condition):
+            if end >= 0 and not text[end : span[0]].strip():
+                words, context = stretches.pop()
+                stretches.append((f"{words} {text[slice(*span)]}", context))
+            else:
+                stretches.append((text[slice(*span)], text[: span[0]].strip()))
+            end = span[1]
+    return stretches

@@ -1,6 +1,6 @@
 """Compare two models on the same items.
 
-Reads two run directories and compares the suites that are in both with the same content;
+Reads two run directories and compares the suites that both contain with the same content;
 other suites are skipped and named.
 
     syntagm compare runs/demo runs/gpt2
@@ -19,12 +19,18 @@ p_holm and p_bh (Benjamini & Hochberg); `syntagm table significance` shows which
 each suite could have detected. Measures whose values are proportions (equal_weight and
 model_weight of fill runs) have no discordant items.
 
+--effects adds the differences in bits: for each comparison of the predictions, its effect
+under A and under B, and B - A within items, with a 95% interval and d (mean divided by
+standard deviation). `syntagm table effects DIR DIR paired=yes` writes them to files.
+
 An existing FILE is replaced only if it has the header of this table; --force replaces any
 file. Exit code 1: a run is not finished; items without results are skipped.
 """
 
 import argparse
+import math
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _resampling
@@ -52,9 +58,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a prediction's name, `first` (the first of each suite, the default) or `all` (whether all predictions hold)",
     )  # fmt: skip
     parser.add_argument("--flips", metavar="N", default="10", help="how many discordant items to list, or `all` (10)")
+    parser.add_argument(
+        "--effects", action="store_true", help="also compare the effects in bits, comparison by comparison"
+    )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
     _resampling.arguments(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write all discordant items to FILE, as CSV")
+    _files.add_output(parser, "FILE", "write all discordant items to FILE, as CSV")
     _files.add_force(parser)
 
 
@@ -68,14 +77,15 @@ def run(options: argparse.Namespace) -> int:
     runs = open_run(options.first), open_run(options.second)
     with _resampling.using(options):
         pairing = compare(*runs, options.measure)
+        effects = _effects(runs, options.measure) if options.effects else None
     if options.output:
         _refuse_proportions(pairing, options)
     for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.json:
-        _print_json(pairing, runs, options.measure)
+        _print_json(pairing, runs, options.measure, effects)
     else:
-        _print(pairing, runs, options.measure, count)
+        _print(pairing, runs, options.measure, count, effects)
     if options.output:
         _write(pairing, options.output)
     return 0 if all(run.done for run in runs) else 1
@@ -91,12 +101,10 @@ def _refuse_proportions(pairing: "Pairing", options: argparse.Namespace) -> None
 
 
 def _spare(options: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from syntagm.stats.paired import PAIR_COLUMNS
 
     if options.output:
-        _files.spare_csv(Path(options.output), PAIR_COLUMNS, options.force)
+        _files.spare_csv(options.output, PAIR_COLUMNS, options.force)
 
 
 def _count(text: str) -> int | None:
@@ -107,7 +115,19 @@ def _count(text: str) -> int | None:
     return whole("--flips", text, least=0, also="`all`")
 
 
-def _print(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None) -> None:
+def _effects(runs: "tuple[Run, Run]", rule: str) -> "list[dict[str, Any]]":
+    """Return the effects in bits under both models and their differences, as rows of the table of effects."""
+    from syntagm import views
+
+    # All predictions together have no effect of their own, so `all` shows the comparisons of each.
+    table = views.table("effects", runs, paired=True, measure="each" if rule == "all" else rule)
+    names = {"effect A": "effect_a", "effect B": "effect_b", "B - A": "difference"}
+    return table.to_frame().drop("A", "B").rename(names).to_dicts()
+
+
+def _print(
+    pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None, effects: "list[dict[str, Any]] | None"
+) -> None:
     from rich.console import Console
 
     from syntagm.cli._text import plain
@@ -122,10 +142,14 @@ def _print(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | 
     console.print(_suites(pairing, narrow=console.width < WIDE))
     for line in _summary(pairing.overall):
         console.print(plain(line))
+    if effects is not None:
+        console.print(_effects_table(effects))
     if len(pairing.discordant) and count != 0:
-        console.print(_discordant(pairing, count))
+        console.print(_discordant(pairing, runs, count))
     if count is not None and len(pairing.discordant) > count:
-        console.print(f"{count} of {len(pairing.discordant)} discordant items; --flips all or -o FILE shows the others")
+        console.print(
+            f"{count} of {len(pairing.discordant)} discordant items; --flips all or -o FILE gives all of them"
+        )
 
 
 def _suites(pairing: "Pairing", narrow: bool = False) -> "Table":
@@ -152,26 +176,18 @@ def _p(comparison: "Comparison") -> str:
 
 
 def _cells(comparison: "Comparison", narrow: bool) -> list[str]:
-    means = [
-        _beside(*(f"{number:.3f}" for number in (mean.value, mean.low, mean.high)))
-        for mean in (comparison.a, comparison.b)
-        if mean
-    ]
-    means.append(
-        _beside(*map(_signed, (comparison.difference.value, comparison.difference.low, comparison.difference.high)))
-    )
+    means = [_beside(mean, ".3f") for mean in (comparison.a, comparison.b) if mean]
+    means.append(_beside(comparison.difference, "+.3f"))
     counts = ("", "")
     if counted := comparison.verdicts:
         counts = (f"↑{counted.only_b} ↓{counted.only_a}", f"{counted.ties_a}, {counted.ties_b}")
-    return [str(comparison.n), *(mean.replace(" [", "\n[") if narrow else mean for mean in means), *counts]
+    return [str(comparison.n), *(mean.replace(" ", "\n", 1) if narrow else mean for mean in means), *counts]
 
 
-def _beside(value: str, low: str, high: str) -> str:
-    return value if "nan" in (low, high) else f"{value} [{low}, {high}]"
+def _beside(estimate: "Estimate", form: str) -> str:
+    from syntagm.cli._text import interval, signless
 
-
-def _signed(number: float) -> str:
-    return f"{number:+.3f}".replace("+nan", "nan")
+    return f"{signless(estimate.value, form)} {interval(estimate.low, estimate.high, form)}"
 
 
 def _summary(overall: "Comparison") -> list[str]:
@@ -185,12 +201,35 @@ def _summary(overall: "Comparison") -> list[str]:
         f"items: both {counted.both}, only A {counted.only_a}, only B {counted.only_b}, neither {counted.neither}; "
         f"skipped, undefined in A or B: {overall.difference.undefined}",
         f"difference, B - A: p = {overall.p:.3g}; {overall.difference.method}",
-        f"margin, B - A: {_beside(*map(_signed, (margin.value, margin.low, margin.high)))} bits",
+        f"margin, B - A: {_beside(margin, '+.3f')} bits",
         "suites: A, B Wilson's intervals, B - A Tango's; p of McNemar's test, adjusted over the suites by Holm's method",
     ]
 
 
-def _discordant(pairing: "Pairing", count: int | None) -> "Table":
+def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    from syntagm.cli._text import interval, plain, signless
+
+    table = Table(
+        box=box.SIMPLE_HEAD, title="effects in bits: mean differences within items; above 0 supports the prediction",
+        title_justify="left",
+    )  # fmt: skip
+    for name in ("suite", "contrast"):
+        table.add_column(name, overflow="fold")
+    for name in ("n", "A", "B", "B - A", "d"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in effects:
+        numbers = ("effect_a", "effect_b", "difference", "d", "low", "high")
+        *bits, low, high = (math.nan if row[name] is None else row[name] for name in numbers)
+        a, b, change, d = (signless(number, "+.3f") for number in bits)
+        change = f"{change} {interval(low, high, '+.3f')}"
+        table.add_row(*map(plain, (row["suite"], row["contrast"], str(row["n"]), a, b, change, d)))
+    return table
+
+
+def _discordant(pairing: "Pairing", runs: "tuple[Run, Run]", count: int | None) -> "Table":
     from rich import box
     from rich.table import Table
 
@@ -205,11 +244,15 @@ def _discordant(pairing: "Pairing", count: int | None) -> "Table":
         count or len(pairing.discordant)
     ).rows():
         names = (plain(suite), plain(item), plain(measure))
-        table.add_row(*names, "↑" if value_b > value_a else "↓", f"{margin_a:+.3f}", f"{margin_b:+.3f}")
+        margins = [
+            "tie" if abs(margin) <= run.tolerance else f"{margin:+.3f}"
+            for margin, run in zip((margin_a, margin_b), runs, strict=True)
+        ]
+        table.add_row(*names, "↑" if value_b > value_a else "↓", *margins)
     return table
 
 
-def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
+def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None") -> None:
     import json
 
     from syntagm.io.json import finite
@@ -223,6 +266,7 @@ def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> None:
             _compared(comparison) | {"p_holm": comparison.holm, "p_bh": comparison.benjamini_hochberg}
             for comparison in pairing.suites
         ],
+        **({} if effects is None else {"effects": effects}),
         "flips": pairing.discordant.to_dicts(),
         "warnings": pairing.warnings,
         "left_out": pairing.skipped,
@@ -234,7 +278,7 @@ _COUNTS = ("both", "only_a", "only_b", "neither", "ties_a", "ties_b")
 
 
 def _compared(comparison: "Comparison") -> dict[str, Any]:
-    """Return a comparison as an object of the JSON output."""
+    """Return a comparison as an object for the JSON output."""
     counts = {name: getattr(comparison.verdicts, name) if comparison.verdicts else None for name in _COUNTS}
     sides = {"a": comparison.a, "b": comparison.b}
     return {
@@ -259,18 +303,16 @@ def _group(group: "Group") -> dict[str, str]:
 
 
 def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:
-    """Return the signatures of A and B; over several suites, the number of suites stands in place of the name."""
+    """Return the signatures of A and B; for several suites, their number takes the place of the name."""
     suite = pairing.suites[0].group.suite
     signatures = [run.signature(suite, rule) for run in runs]
     count = len(pairing.suites)
     return [str(signature if count == 1 else signature.over(count)) for signature in signatures]
 
 
-def _write(pairing: "Pairing", output: str) -> None:
-    from pathlib import Path
-
+def _write(pairing: "Pairing", output: Path) -> None:
     from syntagm.io import atomic
     from syntagm.io import csv as table
     from syntagm.stats.paired import PAIR_COLUMNS
 
-    atomic.write(Path(output), "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())
+    atomic.write(output, "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())

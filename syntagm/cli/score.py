@@ -1,72 +1,254 @@
-"""Print the surprisal, in bits, of each token and word of texts.
+"""Compute the surprisal, in bits, of each token and word of texts or of a file.
 
-Each TEXT is scored on its own; `-` reads texts from standard input, one per line. Words are
-separated by white space. The bits of a word are the sum over its tokens; with
-`boundary=word` in the name of the model, they are corrected for where the word ends.
+Each TEXT is scored separately; `-` reads texts from standard input, one per line. FILE (UTF-8,
+gzipped or not) holds one text per line, or is one document. A text that is longer than the
+model's positions is scored in overlapping windows. Words are separated by white space. The
+bits of a word are the sum over its tokens; with `boundary=word` in the name of the model, they
+are corrected for where the word ends.
 
     syntagm score demo "The keys to the cabinet are here."
+    syntagm score demo --file sentences.txt --by word -o words.csv
+    syntagm score gpt2 --file story.txt --context document --stride 512 --by word -o words.tsv
     syntagm score 'gpt2?boundary=word' --json - < sentences.txt
 
-Exit code 1: a token of a text crosses the border between words, so that its words have no
-bits.
+The ending of the output file is .csv, .tsv, .parquet or .jsonl; `-o -` prints CSV. Its columns
+are text (from 0), line (in the file, from 1), index (of the token or word in its text, from 0),
+start, end (characters of the text), token or word, bits, known (whether it is in the model's
+vocabulary), and context (how many tokens of the text the model saw; for a word, when it scored
+its first token).
+
+Exit code 1: a token or word has no bits, but should have them; a message gives the reason.
 """
 
 import argparse
 import json
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _model
-from syntagm.errors import AlignmentError, UsageError
+from syntagm.cli import _files, _model
+from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.answers import Surprisals
+    import polars as pl
+
+    from syntagm.answers import InContext, Surprisals
     from syntagm.models.contract import LanguageModel
+    from syntagm.tasks.texts import Count, Spans, Text
+
+# A mark in Parquet files, so that only our own are replaced.
+_MARK = "syntagm score"
+_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     _model.arguments(parser)
-    parser.add_argument("texts", metavar="TEXT", nargs="+", help="a text; - reads standard input, one text per line")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per text instead of tables")
+    add = parser.add_argument
+    texts = add(
+        "texts", metavar="TEXT", nargs="+", default=[], help="a text; - reads standard input, one text per line"
+    )
+    # With nargs="*", argparse takes no text in `score MODEL --json TEXT`.
+    texts.required = False
+    add("--file", metavar="FILE", type=Path, help="score the lines of this file; blank lines are skipped")
+    add(
+        "--context",
+        choices=["lines", "document"],
+        default="lines",
+        help="score each line of a file on its own (lines, the default), or in the context of the lines before it (document)",
+    )
+    add(
+        "--stride",
+        metavar="N",
+        type=int,
+        help="the smallest number of tokens of context in a text that is longer than the model's positions; default: half "
+        "of the positions",
+    )
+    add("--by", choices=["token", "word"], default="token", help="a row per token (the default) or per word")
+    add(
+        "--punctuation",
+        choices=["attached", "apart"],
+        default="attached",
+        help="with --by word: punctuation marks around a word belong to it (attached, the default) or have their own rows",
+    )
+    add(
+        "--line-ends",
+        choices=["space", "keep"],
+        default="space",
+        help="with --context document: read line ends as spaces (the default), or score them as they stand",
+    )
+    _files.add_output(parser, "FILE", "write a table (.csv, .tsv, .parquet or .jsonl); - prints CSV")
+    add("--json", action="store_true", help="print one JSON object per text instead of tables")
+    _files.add_force(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score and print the texts; return 1 if a token of a text crosses the border between words."""
-    texts = _texts(arguments.texts)
+    """Score the texts, and print them or write a table; return 1 if bits are missing that should not be."""
+    from syntagm.tasks.texts import refuse_options
+
+    _refuse(arguments)
+    output = None if arguments.output in (None, Path("-")) else arguments.output
+    if output:
+        _spare(output, arguments)
+    # Errors in the texts are reported before the model is loaded. A file of lines is read twice, as a stream.
+    streamed = arguments.file and arguments.context == "lines"
+    texts = [] if streamed else list(_texts(arguments))
+    characters = sum(len(text.text) for text in (_texts(arguments) if streamed else texts))
     model = _model.load(arguments)
-    code = 0
-    for answer in model.score(texts):
-        scored = model.bos is not None
-        try:
-            words = _words(answer, scored)
-        except AlignmentError as error:
-            print(f"syntagm: no bits of words: {error}", file=sys.stderr)
-            words, code = [], 1
-        (_print_json if arguments.json else _print)(model, answer, words, scored)
-    return code
+    refuse_options(model, arguments.by, arguments.punctuation)
+    if arguments.context == "document" and arguments.line_ends == "space" and (ends := len(texts[0].starts) - 1):
+        print(
+            f"note: {ends:,} line ends of the document are read as spaces (--line-ends keep scores them)",
+            file=sys.stderr,
+        )
+    parts = _texts(arguments) if streamed else iter(texts)
+    if arguments.output is None:
+        return _show(arguments, model, parts)
+    return _write(arguments, model, parts, characters, output)
 
 
-def _texts(arguments: list[str]) -> list[str]:
-    texts = [line.rstrip("\n") for text in arguments for line in (sys.stdin if text == "-" else [text])]
-    for text in texts:
+def _refuse(arguments: argparse.Namespace) -> None:
+    """Refuse arguments that don't go together."""
+    if bool(arguments.texts) == bool(arguments.file):
+        found = "TEXT and --file" if arguments.texts else "no text"
+        raise UsageError("syntagm score", found, "TEXT, - or --file FILE", "See `syntagm score --help`.")
+    if arguments.context == "document" and not arguments.file and arguments.texts != ["-"]:
+        raise UsageError("--context document", "texts on the command line", "--file FILE, or - alone")
+    if arguments.json and arguments.output is not None:
+        raise UsageError("--json", "-o as well", "one of them", "For a table as JSON lines: -o FILE.jsonl.")
+    if arguments.output is None and (arguments.by, arguments.punctuation) != ("token", "attached"):
+        option = "--by word" if arguments.by == "word" else "--punctuation apart"
+        raise UsageError(option, "no table to write", "-o FILE", "`-o -` prints the table as CSV.")
+    if arguments.stride is not None and arguments.stride < 0:
+        raise UsageError("--stride", str(arguments.stride), "a whole number from 0")
+
+
+def _spare(output: Path, arguments: argparse.Namespace) -> None:
+    """Refuse a file of another kind, and to replace a file that this command did not write."""
+    from syntagm.tasks.texts import columns
+
+    if output.suffix not in _ENDINGS:
+        raise UsageError(f"-o {output}", f"the ending {output.suffix!r}", "one of " + ", ".join(_ENDINGS))
+    if arguments.file and output.exists() and output.samefile(arguments.file):
+        raise UsageError(f"-o {output}", "the file to score", "another file")
+    names = list(columns(arguments.by))
+    if output.suffix == ".csv":
+        _files.spare_csv(output, names, arguments.force)
+    else:
+        marks = {".tsv": "\t".join(names[:5]), ".jsonl": '{"text": 0, "line": ', ".parquet": _MARK}
+        _files.spare(output, [marks[output.suffix]], arguments.force)
+
+
+def _texts(arguments: argparse.Namespace) -> "Iterator[Text]":
+    """Yield the texts; those of a file are read as a stream."""
+    from syntagm.io import lines
+    from syntagm.tasks.texts import Text, divide, refuse_file_name
+
+    if arguments.file:
+        yield from divide(lines.read(arguments.file), arguments.context, arguments.line_ends, str(arguments.file))
+        return
+    read = _lines(arguments.texts)
+    for text in arguments.texts:
+        if text != "-":
+            refuse_file_name(text, "Score a file with --file, and such a text through standard input: TEXT -.")
+    if arguments.context == "document":
+        yield from divide(enumerate(read, 1), arguments.context, arguments.line_ends, "standard input")
+    else:
+        yield from (Text(line, lines=(number,)) for number, line in enumerate(read, 1))
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    read = [line.rstrip("\n") for text in texts for line in (sys.stdin if text == "-" else [text])]
+    for line in read:
         try:
-            text.encode()
+            line.encode()
         except UnicodeEncodeError:
-            raise UsageError(f"text {text!a}", "bytes that are not UTF-8", "UTF-8") from None
-    return texts
+            raise UsageError(f"text {line!a}", "bytes that are not UTF-8", "UTF-8") from None
+    return read
 
 
-def _words(answer: "Surprisals", scored: bool) -> list[tuple[str, float]]:
-    """Return each word of the text with its bits."""
-    import re
+def _write(
+    arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]", characters: int, output: Path | None
+) -> int:
+    """Write a table, portion by portion, and print what the user should know of it."""
+    from syntagm.cli._screen import Screen
+    from syntagm.io import atomic
+    from syntagm.tasks.texts import Count, empty, tables
 
-    from syntagm.suite import Region, Sentence
-    from syntagm.tasks.reading import Reading
+    counts = [Count()]
+    with Screen("character") as screen:
+        screen.planned(characters, 0, 1, "file")
 
-    regions = tuple(Region(match[0], match.start(), match.end()) for match in re.finditer(r"\S+", answer.text))
-    values = Reading(first_scored=scored).regions(Sentence(answer.text, regions), answer)
-    return [(region.name, float(bits)) for region, bits in zip(regions, values, strict=True)]
+        def frames() -> "Iterator[pl.DataFrame]":
+            found = tables(
+                model,
+                texts,
+                arguments.by,
+                arguments.stride,
+                arguments.punctuation,
+                lambda done: screen.answered("", done),
+            )
+            for frame, count in found:
+                counts[0] += count
+                yield frame
+
+        # The first portion is computed before anything is printed, so that errors come alone.
+        first = next(remaining := frames(), empty(arguments.by))
+        parts = _encoded(chain([first], remaining), arguments.by, output.suffix if output else ".csv")
+        if output:
+            atomic.write_parts(output, parts)
+        else:
+            for part in parts:
+                sys.stdout.write(part.decode())
+    return _report(counts[0], model, arguments.by)
+
+
+def _encoded(frames: "Iterable[pl.DataFrame]", by: Any, ending: str) -> Iterator[bytes]:
+    """Yield the parts of a file."""
+    import io
+
+    import polars as pl
+
+    from syntagm.io import csv
+    from syntagm.tasks.texts import columns, empty
+
+    if ending == ".parquet":
+        buffer = io.BytesIO()
+        pl.concat([empty(by), *frames]).write_parquet(buffer, compression="zstd", metadata={"written by": _MARK})
+        yield buffer.getvalue()
+    elif ending == ".jsonl":
+        for frame in frames:
+            for row in frame.iter_rows(named=True):
+                row["bits"] = _number(row["bits"])
+                yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+    else:
+        rows = (row for frame in frames for row in frame.iter_rows())
+        yield from (line.encode() for line in csv.lines(list(columns(by)), rows, "," if ending == ".csv" else "\t"))
+
+
+def _report(count: "Count", model: "LanguageModel", by: Any) -> int:
+    """Print notes and problems to standard error; return the exit code."""
+    for note in count.notes(model, by):
+        print(f"note: {note}", file=sys.stderr)
+    problems = count.problems(by)
+    for problem in problems:
+        print(f"syntagm: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _show(arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]") -> int:
+    """Print the texts with the bits of their tokens and words."""
+    from syntagm.tasks.texts import Count, counted, portions, words
+
+    total = Count()
+    for portion in portions(texts):
+        for answer in model.read([part.text for part in portion], arguments.stride):
+            spans = words(model, answer)
+            total += counted(model, answer, spans)
+            (_print_json if arguments.json else _print)(model, answer, spans)
+    return _report(total, model, "word")
 
 
 def _tokens(answer: "Surprisals") -> list[tuple[str, float, bool]]:
@@ -81,63 +263,74 @@ def _total(answer: "Surprisals", scored: bool) -> float:
     return float(Reading(first_scored=scored).bits(answer).sum())
 
 
-def _print_json(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, float]], scored: bool) -> None:
+def _print_json(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
+    surprisals = answer.surprisals
     tokens = [
-        {"start": start, "token": token, "bits": _number(bits), "known": in_vocabulary}
-        for start, (token, bits, in_vocabulary) in zip(answer.starts.tolist(), _tokens(answer), strict=True)
+        {"start": start, "token": token, "bits": _number(bits), "known": in_vocabulary, "context": context}
+        for start, (token, bits, in_vocabulary), context in zip(
+            surprisals.starts.tolist(), _tokens(surprisals), answer.context.tolist(), strict=True
+        )
     ]
     line = {
         "model": model.name,
-        "text": answer.text,
-        "bits": _number(_total(answer, scored)),
+        "text": surprisals.text,
+        "bits": _number(_total(surprisals, model.bos is not None)),
         "tokens": tokens,
-        "words": [{"word": word, "bits": _number(bits)} for word, bits in words],
+        "words": [{"word": word, "bits": _number(bits)} for word, bits in _named(surprisals.text, words)],
     }
     print(json.dumps(line, ensure_ascii=False))
 
 
+def _named(text: str, words: "Spans") -> list[tuple[str, float]]:
+    """Return each word with its bits, without the end-of-text symbol."""
+    spans = zip(words.starts.tolist(), words.ends.tolist(), words.bits.tolist(), strict=True)
+    return [(text[start:end], bits) for start, end, bits in spans if start < end]
+
+
 def _number(bits: float) -> float | None:
-    """Replace nan by None, as JSON has no nan."""
+    """Replace nan with None, because JSON has no nan."""
     return bits if bits == bits else None
 
 
-def _print(model: "LanguageModel", answer: "Surprisals", words: list[tuple[str, float]], scored: bool) -> None:
+def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    from syntagm.cli._text import plain
+    from syntagm.cli._text import plain, side_by_side
 
-    def table(title: str, rows: list[tuple[str, float, str]]) -> Table:
-        columns = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        columns.add_column(title.partition(" ")[0].rstrip("s"))
-        columns.add_column("bits", justify="right")
-        columns.add_column("")
-        for name, bits, note in rows:
-            columns.add_row(plain(name), f"{bits:.3f}", note)
-        return columns
-
-    def note(token: str, bits: float, in_vocabulary: bool) -> str:
-        if not token:
-            return "end-of-text symbol, in no word"
-        if bits != bits:
-            return "not scored: the text begins here" if not scored else "undefined"
-        return "" if in_vocabulary else "out of vocabulary"
-
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(plain(answer.text, style="bold"))
-    tables: list[Any] = [
-        table(
-            "tokens",
-            [
-                (repr(token)[1:-1], bits, note(token, bits, in_vocabulary))
-                for token, bits, in_vocabulary in _tokens(answer)
-            ],
-        )
+    surprisals = answer.surprisals
+    notes = _notes(model, surprisals)
+    tokens = [
+        (repr(token)[1:-1], f"{bits:.3f}", note)
+        for (token, bits, _), note in zip(_tokens(surprisals), notes, strict=True)
     ]
-    if words:
-        tables.append(table("words", [(word, bits, "") for word, bits in words]))
-    side = Table.grid(padding=(0, 4))
-    side.add_row(*tables)
-    console.print(side)
+    tables = [("tokens", [("token", "bits", ""), *tokens])]
+    if named := _named(surprisals.text, words):
+        tables.append(("words", [("word", "bits", ""), *((word, f"{bits:.3f}", "") for word, bits in named)]))
+    title, header, *rows = side_by_side(*tables)
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(plain(surprisals.text, style="bold"))
+    console.print(plain(title, style="italic"))
+    console.print(plain(header, style="bold"))
+    console.file.writelines(f"{row}\n" for row in rows)
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
-    console.print(plain(f"{_total(answer, scored):.3f} bits, {len(answer.bits)} tokens   {model.name} {settings}\n"))
+    total = _total(surprisals, model.bos is not None)
+    console.print(plain(f"{total:.3f} bits, {len(surprisals.bits)} tokens   {model.name} {settings}\n"))
+
+
+def _notes(model: "LanguageModel", answer: "Surprisals") -> list[str]:
+    """Return a note on each token: why it is empty, has no bits, or is unknown; "" for most."""
+    notes = []
+    for index, (token, bits, in_vocabulary) in enumerate(_tokens(answer)):
+        following = "" if token else answer.text[int(answer.starts[index]) :].lstrip()
+        if model.eos is not None and index + 1 == len(answer.starts):
+            note = "end-of-text symbol, not part of a word"
+        elif index == 0 and model.bos is None:
+            note = "not scored: the text begins here"
+        elif bits != bits:
+            note = "undefined"
+        elif following:
+            note = f"part of {following[0]!r}"
+        else:
+            note = "" if in_vocabulary else "out of vocabulary"
+        notes.append(note)
+    return notes

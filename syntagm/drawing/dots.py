@@ -9,8 +9,8 @@ from syntagm.drawing.axes import of, spread
 from syntagm.drawing.chart import GREY, Spec
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers, shown, spoken
+from syntagm.drawing.series import COLOURS, Series
+from syntagm.drawing.text import numbers, shown, shown_lines, spoken
 
 Row = Mapping[str, object]
 STEP = 22
@@ -25,24 +25,27 @@ def panel(
     width: int = 420,
     labels: bool = True,
     key: bool = False,
+    colours: Sequence[str] = COLOURS,
 ) -> Spec:
     """Make the Vega-Lite specification of a panel.
 
     Arguments:
-        rows: each with name, series, value, low, high (nan: not drawn), note (may be empty) and said (text for screen
-            readers).
+        rows: each with name (one or more lines), series, value, low, high (nan: not drawn), note (may be empty) and said
+            (text for screen readers).
         axis: the channel of the numbers, from `drawing.axes`.
-        reference: the position of a dashed line; nan: no line.
+        reference: the position of a dashed line; nan for no line.
         series: all series, in the order of their colours and shapes.
         labels: whether names are written on the left.
         key: whether there is a legend of the series.
+        colours: the colours of the series.
     """
-    names = list(dict.fromkeys(shown(str(row["name"])) for row in rows))
+    names = list(dict.fromkeys(shown_lines(str(row["name"])) for row in rows))
     # Dots are offset by series only if some name has several of them.
     grouped = len({(row["name"], row["series"]) for row in rows}) > len(names)
     present = [name for name in series if grouped and any(row["series"] == name for row in rows)]
     step = STEP if len(present) < 2 else 13 * len(present) + 6
-    channels = Series("series", [shown(name) for name in series], width, key)
+    step = max(step, 14 * max((name.count("\n") for name in names), default=0) + STEP)
+    channels = Series("series", [shown(name) for name in series], width, key, colours)
     place: Spec = {"y": axis_of_names("name", names, labels=labels, offset=6)}
     if len(present) > 1:
         place["yOffset"] = Series("series", [shown(name) for name in present]).place
@@ -60,8 +63,8 @@ def panel(
 
 
 def _value(row: Row) -> dict[str, object]:
-    texts = {key: shown(str(row[key])) for key in ("name", "series", "note", "said")}
-    return {**texts, **numbers(row, "value", "low", "high")}
+    texts = {key: shown(str(row[key])) for key in ("series", "note", "said")}
+    return {"name": shown_lines(str(row["name"])), **texts, **numbers(row, "value", "low", "high")}
 
 
 def _layers(place: Spec, axis: Spec, series: Series) -> list[Spec]:

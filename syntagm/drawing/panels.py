@@ -1,4 +1,4 @@
-"""Panels: small charts side by side or one below the other, with their headings."""
+"""Panels: small charts, side by side or one below the other, with headings."""
 
 from collections.abc import Sequence
 
@@ -21,12 +21,17 @@ def grid(panels: Sequence[Spec], columns: int, spacing: int) -> Spec:
 
 
 def pile(panels: Sequence[Spec], spacing: int, **spec: object) -> Spec:
-    """Arrange panels one below the other."""
+    """Arrange panels one below the other; `spec` has further properties of the specification."""
     return {"vconcat": list(panels), "spacing": spacing, **spec}
 
 
+def beside(panels: Sequence[Spec], spacing: int) -> Spec:
+    """Arrange panels side by side."""
+    return {"hconcat": list(panels), "spacing": spacing}
+
+
 def by_model(panel: Spec, values: Values, models: int) -> Spec:
-    """Arrange one panel for each model one below the other, in the order of first appearance.
+    """Arrange a panel for each model, one below the other, in the order of first appearance.
 
     With a single model there is no heading.
 
@@ -36,6 +41,26 @@ def by_model(panel: Spec, values: Values, models: int) -> Spec:
     """
     if models < 2:
         return {"data": {"values": list(values)}, **panel}
-    ordered = [{**value, "panel": index} for index, value in enumerate(values)]
-    facet = {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": {"title": None}}
-    return {"data": {"values": ordered}, "facet": {"row": facet}, "spec": panel}
+    return {"data": {"values": _numbered(values)}, "facet": {"row": _model({"title": None})}, "spec": panel}
+
+
+def grid_by_model(panel: Spec, values: Values, columns: Spec) -> Spec:
+    """Arrange panels in a grid, each with a vertical scale of its own: a row for each model as in `by_model`, without headings.
+
+    Arguments:
+        columns: the facet of the columns.
+    """
+    return {
+        "data": {"values": _numbered(values)},
+        "facet": {"row": _model({"labels": False, "title": None}), "column": columns},
+        "spec": panel,
+        "resolve": {"scale": {"y": "independent"}},
+    }
+
+
+def _numbered(values: Values) -> list[dict[str, object]]:
+    return [{**value, "panel": index} for index, value in enumerate(values)]
+
+
+def _model(header: Spec) -> Spec:
+    return {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": header}

@@ -1,12 +1,14 @@
 """Tables: columns, rows and notes, written as CSV, Markdown and LaTeX."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from syntagm.drawing.save import Product
 from syntagm.drawing.text import or_none, shown
+from syntagm.errors import UsageError
 from syntagm.io import csv as table
 from syntagm.result import Estimate
 
@@ -14,23 +16,27 @@ if TYPE_CHECKING:
     import polars as pl
 
 Cell = str | int | float | None
+# Columns with longer texts than this are broken into lines in LaTeX.
+_LONG = 40
 # Name of a format on the command line -> file name extension.
 FORMATS = {"csv": "csv", "md": "md", "latex": "tex"}
 _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
+    "−": "$-$",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table(Product):
-    """A table with its notes; None is an empty cell.
+    """A table with its notes; None stands for an empty cell.
 
     Arguments:
-        published: the columns with numbers quoted from a publication; they are shown with two digits.
+        published: the columns with numbers quoted from a publication; they are shown with two decimals.
         notes: sentences below the table.
-        warnings: sentences before the notes; the command line also prints them to standard error.
+        warnings: sentences above the notes; the command line also prints them to standard error.
+        narrow: the columns that LaTeX has by default; all if empty.
 
     >>> table = Table("Accuracy", ("model", "score", "paper"), (("toy_1", 0.5, 0.94),), ("paper",), ("A note.",))
     >>> print(table.markdown())
@@ -55,6 +61,7 @@ class Table(Product):
     published: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    narrow: tuple[str, ...] = ()
 
     def to_frame(self) -> "pl.DataFrame":
         """Return the rows as a polars frame, with all digits; an empty cell is null."""
@@ -75,7 +82,7 @@ class Table(Product):
         return "".join(table.lines(self.columns, rows))
 
     def markdown(self) -> str:
-        """Write the table and its notes as Markdown: computed numbers with three digits, published ones with two.
+        """Write the table and its notes as Markdown: computed numbers have three decimals, published ones two.
 
         Columns named `p` or `p ...` hold p-values, and small ones are shown as `<0.001`.
         """
@@ -84,17 +91,44 @@ class Table(Product):
         return "\n".join([*head, *body, "", *(f"- {shown(note)}" for note in (*self.warnings, *self.notes)), ""])
 
     def latex(self) -> str:
-        """Write the table as a LaTeX `table` environment with booktabs rules; title and notes make the caption."""
-        numeric = [all(not isinstance(row[index], str) for row in self.rows) for index in range(len(self.columns))]
-        columns = "".join("r" if right else "l" for right in numeric)
+        """Write the table as a LaTeX `table` environment with booktabs rules, a caption and a label.
+
+        Title and notes make the caption; the label is `tab:` with the title in lower case and hyphens. Columns of long
+        text have a fixed width.
+        """
+        places = [self.columns.index(name) for name in self.narrow or self.columns]
+        lines = [[row[place] for place in places] for row in (self.columns, *map(tuple, self._shown()))]
+        layout = "".join(self._alignment(place) for place in places)
         caption = " ".join(_tex(shown(text)).rstrip(".") + "." for text in (self.title, *self.warnings, *self.notes))
-        body = [" & ".join(map(_tex, row)) + r" \\" for row in self._shown()]
-        head = " & ".join(map(_tex, self.columns)) + r" \\"
-        lines = [
-            r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule",
-            *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}",
-        ]  # fmt: skip
-        return "\n".join(lines) + "\n"
+        head, *body = (" & ".join(map(_tex, line)) + r" \\" for line in lines)
+        return "\n".join(
+            [
+                r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{layout}}}", r"\toprule", head, r"\midrule",
+                *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", rf"\label{{tab:{_label(self.title)}}}",
+                r"\end{table}", "",
+            ]
+        )  # fmt: skip
+
+    def _alignment(self, place: int) -> str:
+        """Return the LaTeX column type: numbers to the right, long text in a paragraph, other text to the left."""
+        texts = [cell for row in self.rows if isinstance(cell := row[place], str)]
+        if not texts:
+            return "r"
+        return r"p{0.3\linewidth}" if max(map(len, texts)) > _LONG else "l"
+
+    def chosen(self, columns: str) -> Self:
+        """Return the table with other columns for LaTeX.
+
+        Arguments:
+            columns: names separated by commas, or "all".
+
+        Raises:
+            UsageError: a name is not a column.
+        """
+        names = self.columns if columns == "all" else tuple(name.strip() for name in columns.split(","))
+        if unknown := [name for name in names if name not in self.columns]:
+            raise UsageError("--columns", repr(unknown[0]), "all, or some of " + ", ".join(self.columns))
+        return replace(self, narrow=names)
 
     def __repr__(self) -> str:
         return f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>"
@@ -130,6 +164,10 @@ class Table(Product):
 
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
+
+
+def _label(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def _tex(text: str) -> str:

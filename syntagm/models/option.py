@@ -127,6 +127,7 @@ class Option:
         loading: whether it is about loading weights, and so is invalid for a model already in memory.
         always_named: whether it is part of the canonical name even if it was not given.
         gaps_only: whether it only affects filled gaps.
+        texts_only: whether it only affects scored texts.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Option:
     loading: bool = False
     always_named: bool = False
     gaps_only: bool = False
+    texts_only: bool = False
 
     @property
     def in_name(self) -> bool:
@@ -169,7 +171,7 @@ class Fixed:
 
 
 def choice(names: Iterable[str]) -> Choice:
-    """Return a choice between values that need no help of their own.
+    """Return a choice between values that need no separate help.
 
     >>> choice(["no", "yes"]).shown()
     ('`no`', '`yes`')

@@ -1,4 +1,4 @@
-"""The methods section about runs, in English, written from their records, with citations as Pandoc reads them: `[@key]`."""
+"""The methods section about runs, written from their records, with citations in Pandoc's form: `[@key]`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from syntagm.models import families
-from syntagm.models.family import SURPRISAL, Scoring
+from syntagm.models.family import SURPRISAL
 from syntagm.report import references
 from syntagm.report.markdown import code, counted, text
 from syntagm.runs.store import Run
@@ -22,7 +22,7 @@ _INTERVALS = ("wilson-1927-probable", "korn-graubard-1998-confidence")
 
 
 def paragraphs(runs: Sequence[Run]) -> list[str]:
-    """Return paragraphs in Markdown: models and suites, measures, statistics and software, and a list of the suites."""
+    """Return paragraphs in Markdown about models and suites, measures, statistics and software, with a list of the suites."""
     suites = _suites(runs)
     return [
         " ".join([_materials(runs, suites), *map(_model, runs)]),
@@ -75,7 +75,7 @@ def _cite(keys: Sequence[str]) -> str:
 
 
 def _code(plain: str) -> str:
-    """Return a text as code, even if it has characters that a table can't hold."""
+    """Return a text as code, even if it has characters that a table can't contain."""
     return text(plain) if "`" in plain else f"`{plain}`"
 
 
@@ -103,6 +103,8 @@ def _model(run: Run) -> str:
     ]
     details += [text(_words(run, "dtype"))] if "dtype" in settings else []
     before = f"{_code(str(model['start']))} preceded each text" if model["start"] else "nothing preceded a text"
+    if "bos" in settings and (words := _words(run, "bos")) != settings["bos"]:
+        before = words
     ends = (
         "the end-of-text symbol was scored, too" if settings.get("eos") == "yes" else "no end-of-text symbol was scored"
     )
@@ -114,9 +116,9 @@ def _model(run: Run) -> str:
 
 def _measure(runs: Sequence[Run]) -> Iterator[str]:
     score = [run for run in runs if not references.fills_gaps(run)]
-    ways = dict.fromkeys(map(_scoring, runs))
+    ways = dict.fromkeys(map(references.scoring, runs))
     for way in sorted(ways, key=lambda way: way is not SURPRISAL):
-        chosen = [run for run in runs if _scoring(run) == way]
+        chosen = [run for run in runs if references.scoring(run) == way]
         cited = _cite([key for run in chosen for key in references.of_scoring(run) if key != references.GAPS])
         named = {
             setting: " or ".join(dict.fromkeys(_words(run, setting) for run in chosen)) for setting in way.settings
@@ -156,13 +158,8 @@ def _gaps(run: Run) -> str:
     )
 
 
-def _scoring(run: Run) -> Scoring:
-    family = families.of_model(run.model)
-    return family.scoring if family else SURPRISAL
-
-
 def _words(run: Run, setting: str) -> str:
-    """Return the value of a scoring setting in words, if the family has words for it; else as it is in the record."""
+    """Return the value of a scoring setting in words if the family has words for it, else the recorded value."""
     family, value = families.of_model(run.model), str(run.record["model"]["policies"][setting])
     return family.words(setting, value) if family else value
 

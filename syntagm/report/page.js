@@ -167,17 +167,6 @@ function drawToken(token, bits) {
   return drawn;
 }
 
-// Figures: the label of a mark is shown beside the pointer.
-function tip(event) {
-  const mark = event.target.closest("svg [aria-label]");
-  const box = document.getElementById("tip");
-  box.hidden = !mark;
-  if (!mark) return;
-  box.textContent = mark.getAttribute("aria-label");
-  box.style.left = `${Math.max(4, Math.min(event.clientX + 12, innerWidth - box.offsetWidth - 8))}px`;
-  box.style.top = `${Math.max(4, event.clientY - box.offsetHeight - 10)}px`;
-}
-
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table.filterable").forEach(filterable);
 addEventListener("hashchange", reveal);
@@ -186,4 +175,3 @@ reveal();
 addEventListener("beforeprint", () => document.querySelectorAll("details.pair").forEach((fold) => { fold.open = true; }));
 document.querySelectorAll(".signature").forEach(copyable);
 document.querySelectorAll("details.items").forEach((fold) => fold.addEventListener("toggle", () => fold.open && drawItems(fold)));
-document.addEventListener("pointermove", tip);

@@ -1,8 +1,9 @@
 """A cache of answers across runs, in one SQLite file.
 
-A key is the hash of the model's fingerprint and the text. The fingerprint covers weights, vocabulary, type, the settings
-for bos and eos, and the version of the scorer, so that models never share answers. Each value has a checksum. A damaged
-value is a miss; it is counted and removed. A fault of the cache costs time, but never changes a number.
+A key is the hash of the model's fingerprint and the text. The fingerprint covers the weights, the vocabulary, the
+dtype, the settings for bos and eos, and the version of the scorer, so different models never share answers. Each value
+has a checksum, which covers its key. A damaged value is a miss; it is counted and removed. A damaged key means that the
+file can't be trusted: it is moved aside. A fault of the cache costs time, but never changes a number.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from syntagm.answers import Surprisals
+from syntagm.errors import RunError
 from syntagm.models.contract import LanguageModel
 
 _HEADER = struct.Struct("<16sI")
@@ -48,7 +50,7 @@ class AnswerCache:
         self._attempt(self._create, None)
 
     def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
-        """Return the answers to those of `texts` that are in the cache, by text."""
+        """Return a mapping from each cached text among `texts` to its answer."""
         if not (self.usable and model.worth_caching):
             return {}
         nothing: dict[str, Surprisals] = {}
@@ -57,9 +59,9 @@ class AnswerCache:
         return answers
 
     def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
-        """Store answers, all in one transaction."""
+        """Store answers in one transaction."""
         if self.usable and model.worth_caching:
-            rows = [(_key(model, answer.text), _pack(answer)) for answer in answers]
+            rows = [(key, _pack(key, answer)) for answer in answers for key in [_key(model, answer.text)]]
             self._attempt(lambda: self._put(rows), None)
 
     def _connect(self) -> "closing[sqlite3.Connection]":
@@ -69,7 +71,7 @@ class AnswerCache:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._connect() as connection, connection:
             _log_ahead(connection)
-            connection.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+            connection.execute("CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
 
     def _get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
         answers: dict[str, Surprisals] = {}
@@ -77,9 +79,12 @@ class AnswerCache:
         with self._connect() as connection:
             for first in range(0, len(texts), _CHUNK):
                 keys = {_key(model, text): text for text in texts[first : first + _CHUNK]}
-                query = f"SELECT key, value FROM answers WHERE key IN ({','.join('?' * len(keys))})"
+                query = f"SELECT key, value FROM entries WHERE key IN ({','.join('?' * len(keys))})"
                 for key, value in connection.execute(query, list(keys)):
-                    answer = _unpack(keys[key], value)
+                    if key not in keys:
+                        self.damaged += 1
+                        raise sqlite3.DatabaseError("a damaged key")
+                    answer = _unpack(key, keys[key], value)
                     if answer is None:
                         damaged.append((key,))
                     else:
@@ -88,15 +93,15 @@ class AnswerCache:
                 self.damaged += len(damaged)
                 self._warn(f"{self.path}: {len(damaged)} damaged answers; they are removed and computed again")
                 with connection:
-                    connection.executemany("DELETE FROM answers WHERE key = ?", damaged)
+                    connection.executemany("DELETE FROM entries WHERE key = ?", damaged)
         return answers
 
     def _put(self, rows: list[tuple[bytes, bytes]]) -> None:
         with self._connect() as connection, connection:
-            connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?)", rows)
 
     def _attempt(self, work: Callable[[], _T], otherwise: _T) -> _T:
-        """Do the work, and warn of faults. A damaged file is replaced by a new one; after other faults the cache is not used."""
+        """Access the database, and warn of faults. A damaged file is replaced by a new one; other faults switch the cache off."""
         try:
             return work()
         except sqlite3.OperationalError as error:
@@ -125,7 +130,7 @@ class AnswerCache:
 def _log_ahead(connection: sqlite3.Connection) -> None:
     """Switch to write-ahead logging.
 
-    SQLite does not wait for other processes in this statement, as it does in others, so this function does.
+    For this statement, unlike others, SQLite does not wait for other processes, so this function waits.
     """
     deadline = time.monotonic() + _TIMEOUT
     while True:
@@ -143,22 +148,45 @@ def _key(model: LanguageModel, text: str) -> bytes:
     return hashlib.sha256(f"{model.fingerprint}\0{text}".encode(errors="surrogatepass")).digest()
 
 
-def _pack(answer: Surprisals) -> bytes:
+def _pack(key: bytes, answer: Surprisals) -> bytes:
     body = (
         answer.starts.astype("<i4").tobytes()
         + answer.bits.astype("<f8").tobytes()
         + answer.in_vocabulary.astype("u1").tobytes()
     )
-    return _HEADER.pack(hashlib.sha256(answer.text.encode() + body).digest()[:16], len(answer.starts)) + body
+    return _HEADER.pack(_checksum(key, body), len(answer.starts)) + body
 
 
-def _unpack(text: str, value: object) -> Surprisals | None:
-    if not isinstance(value, bytes) or len(value) < _HEADER.size:
+def _unpack(key: bytes, text: str, value: object) -> Surprisals | None:
+    if not isinstance(value, bytes) or not _is_whole(key, value):
         return None
-    checksum, n = _HEADER.unpack_from(value)
+    _, n = _HEADER.unpack_from(value)
     body = value[_HEADER.size :]
-    if len(body) != 13 * n or hashlib.sha256(text.encode() + body).digest()[:16] != checksum:
-        return None
     starts = np.frombuffer(body, "<i4", n).astype(np.int32)
     bits = np.frombuffer(body, "<f8", n, 4 * n).astype(np.float64)
     return Surprisals(text, starts, bits, np.frombuffer(body, "u1", n, 12 * n).astype(bool))
+
+
+def _is_whole(key: object, value: object) -> bool:
+    """Check a row against its checksum."""
+    if not isinstance(key, bytes) or not isinstance(value, bytes) or len(value) < _HEADER.size:
+        return False
+    checksum, n = _HEADER.unpack_from(value)
+    body = value[_HEADER.size :]
+    return bool(len(body) == 13 * n and _checksum(key, body) == checksum)
+
+
+def _checksum(key: bytes, body: bytes) -> bytes:
+    return hashlib.sha256(key + body).digest()[:16]
+
+
+def fault(path: Path) -> RunError | None:
+    """Check each answer in a cache; return an error if one is damaged. The file is not changed."""
+    cure = "Damaged answers are computed again, so nothing must be done. Delete the file to begin a new cache."
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            rows = connection.execute("SELECT key, value FROM entries")
+            damaged = sum(not _is_whole(key, value) for key, value in rows)
+    except sqlite3.Error as error:
+        return RunError(str(path), str(error), "a cache of answers", cure)
+    return RunError(str(path), f"{damaged:,} damaged answers", "answers as written", cure) if damaged else None

@@ -125,7 +125,7 @@ def ranks(values: _Array) -> _Array:
 
 
 def _correlations(columns: _Array, method: str) -> _Array:
-    """Correlate the first two variables given the others, in each draw. `columns` has shape (variables, draws, n)."""
+    """Correlate the first two variables in each draw, given the others. `columns` has shape (variables, draws, n)."""
     if method == "Spearman":
         columns = ranks(columns)
     x, y, *controls = columns - columns.mean(axis=-1, keepdims=True)
@@ -136,7 +136,7 @@ def _correlations(columns: _Array, method: str) -> _Array:
 
 
 def _residual(values: _Array, control: _Array) -> _Array:
-    """Subtract from centred values their projection on another centred variable."""
+    """Subtract the projection on another centred variable from centred values."""
     norm = (control**2).sum(-1, keepdims=True)
     slope = np.divide((values * control).sum(-1, keepdims=True), norm, out=np.zeros_like(norm), where=norm > 1e-12)
     residual: _Array = values - slope * control
@@ -160,7 +160,7 @@ def _orders(n: int) -> NDArray[np.int8]:
 
 
 def _p_of_line(x: _Array) -> float:
-    """Return the proportion of permutations of x that give x, or x reversed if x is symmetric."""
+    """Return the exact p-value if x and y are on a line: the proportion of permutations of x that leave |r| at 1."""
     values, counts = np.unique(x.round(9), return_counts=True)
     ends = values[0] + values[-1]
     mirrored = bool((counts == counts[::-1]).all() and np.allclose(ends - values, values[::-1], atol=_ROUNDING))

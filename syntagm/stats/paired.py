@@ -35,7 +35,7 @@ PAIR_COLUMNS = ("suite", "item", "measure", "value_a", "value_b", "margin_a", "m
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Contingency table of the verdicts of two models on the same items.
+    """The contingency table of the verdicts of two models on the same items.
 
     Arguments:
         both, only_a, only_b, neither: the number of items on which the prediction holds under both models, under one
@@ -52,7 +52,7 @@ class Verdicts:
 
     @property
     def discordant(self) -> int:
-        """The number of items that are judged differently."""
+        """The number of items that the two models judge differently."""
         return self.only_a + self.only_b
 
 
@@ -62,7 +62,7 @@ class Comparison:
 
     Arguments:
         group: what the comparison is about: a suite and a measure, or a measure over suites.
-        difference: b - a. It has 0 ties, and the excluded items count as undefined.
+        difference: the difference b - a. It has 0 ties, and the excluded items count as undefined.
         a, b: the accuracies (or means of other values) on the n items; over suites, unweighted means. None if only the
             difference was computed.
         margin: the mean difference of the margins, b - a, in bits; None if not requested, or if there are no margins.
@@ -93,10 +93,11 @@ class Comparison:
 
 
 def kind_of(values: ArrayLike, margins: ArrayLike) -> Kind:
-    """Return what the values of a measure are: verdicts (1 holds, 0 fails, with margins), shares from 0 to 1, or bits.
+    """Return the kind of a measure's values: verdicts (1 holds, 0 fails, with margins), proportions from 0 to 1, or bits.
 
     Arguments:
-        values, margins: of one measure. Values that are nan are ignored; if all are nan, the kind is verdicts.
+        values, margins: the values and margins of one measure. nan is ignored; if all values are nan, the kind is
+            verdicts.
 
     >>> kind_of([1.0, 0.0, np.nan], [2.5, -1.0, np.nan]).name
     'VERDICT'
@@ -114,7 +115,7 @@ def kind_of(values: ArrayLike, margins: ArrayLike) -> Kind:
 
 
 def kind_of_pairs(pairs: pl.DataFrame) -> Kind:
-    """Return the kind of the values on both sides of pairs of one measure, from `pair`."""
+    """Return the kind of the values in pairs of one measure, as returned by `pair`."""
     values, margins = (pl.concat([pairs[f"{name}_{side}"] for side in "ab"]) for name in ("value", "margin"))
     return kind_of(values.to_numpy(), margins.to_numpy())
 
@@ -123,7 +124,7 @@ def refuse_others_than_verdicts(pairs: pl.DataFrame, what: str) -> None:
     """Refuse pairs whose values are not verdicts.
 
     Arguments:
-        what: what needs verdicts, for the message.
+        what: the thing that needs verdicts, for the message.
 
     Raises:
         UsageError: the values are not verdicts.
@@ -137,7 +138,7 @@ def refuse_others_than_verdicts(pairs: pl.DataFrame, what: str) -> None:
 
 
 def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
-    """Join the results of two models, one row for each item and measure, with columns as in `PAIR_COLUMNS`.
+    """Join the results of two models into one row for each item and measure, with the columns of `PAIR_COLUMNS`.
 
     An item that only one table has is undefined (nan) in the other.
     """
@@ -202,7 +203,7 @@ def _adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """The items of a suite that are defined under both models, and the number of the others. Arrays: shape (items,)."""
+    """The items of a suite that are defined under both models, and the number of other items. Arrays have shape (items,)."""
 
     suite: str
     value_a: NDArray[np.float64]

@@ -27,12 +27,12 @@ def power(n: int, difference: float, discordant: float, level: float = LEVEL) ->
 
     Arguments:
         n: the number of items.
-        difference: of the accuracies, from -1 to 1.
+        difference: the difference of the accuracies, from -1 to 1.
         discordant: the proportion of items that the models judge differently; at least the absolute difference.
-        level: the test rejects at p <= level.
+        level: the significance level; the test rejects at p <= level.
 
     Raises:
-        InputError: impossible proportions.
+        InputError: the proportions are impossible.
 
     >>> power(4, 1.0, 1.0)  # four discordant items, all for one model: z = 4 / sqrt(4) = 2
     1.0
@@ -55,13 +55,13 @@ def detectable(n: int, balanced: float | None = None, level: float = LEVEL, want
 
     Arguments:
         n: the number of items.
-        balanced: the proportion of items that are discordant without a difference, equally in both directions. The
+        balanced: the proportion of items that are discordant without a difference, half in each direction. The
             difference is added to it: discordant = balanced + difference. None: all items are discordant (worst case).
-        level: the test rejects at p <= level.
+        level: the significance level; the test rejects at p <= level.
         wanted: the power.
 
     Raises:
-        InputError: an impossible proportion.
+        InputError: a proportion is impossible.
 
     >>> round(detectable(100, balanced=0.1), 3), round(detectable(100), 3)
     (0.127, 0.271)
@@ -69,7 +69,9 @@ def detectable(n: int, balanced: float | None = None, level: float = LEVEL, want
     (0.584, nan)
     """
     if balanced is not None and not 0 <= balanced <= 1:
-        raise InputError("detectable", f"{balanced} balanced discordant items", "a proportion from 0 to 1")
+        raise InputError(
+            "detectable", f"a proportion of balanced discordant items of {balanced}", "a proportion from 0 to 1"
+        )
     most = 1.0 if balanced is None else 1.0 - balanced
 
     def power_at(difference: float) -> float:

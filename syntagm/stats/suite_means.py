@@ -26,7 +26,7 @@ def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Ke
     """Return the values of one measure: (model, suite) -> items, in the order of first appearance.
 
     Arguments:
-        results: columns model, suite, item, measure, value, margin.
+        results: a table with the columns model, suite, item, measure, value and margin.
         measure: the name of the measure.
         tolerance: margins within this many bits are ties.
     """
@@ -55,8 +55,8 @@ def of_counts(suite: str, right: int, n: int) -> Sample:
 def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: float) -> dict[Key, Sample]:
     """Return the differences of two measures, `first` minus `second`, item by item: (model, suite) -> items.
 
-    Only suites with both measures are included. An item that is undefined under either counts as undefined, an item
-    with a tie under either as a tie.
+    Only suites with both measures are included. An item that is undefined under either measure counts as undefined; an
+    item that is a tie under either counts as a tie.
     """
     sides = [
         numbered(results.filter(pl.col("measure") == measure), "model", "suite").select(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.tasks.align import Batch
 from syntagm.tasks.reading import Reading
@@ -16,8 +17,8 @@ _WHITE_SPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace(
 def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Return the value of each region of each sentence: one row per region, with the columns of `SCHEMA`.
 
-    `place` is the index of the region in its sentence, from 0. `empty` is true of a region that is empty or all white
-    space. Bits are nan where a token crosses a region border.
+    `place` is the index of the region in its sentence, from 0. `empty` is true if a region is empty or contains only
+    white space. Bits are nan where a token crosses a region border.
 
     Arguments:
         sentences: one row per sentence, with the columns of `tasks.items.SENTENCES`.
@@ -25,21 +26,38 @@ def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     table = sentences.filter(pl.col("region_names").list.len() > 0)
     if not len(table):
         return pl.DataFrame(schema=SCHEMA)
-    count = table["region_names"].list.len().to_numpy().astype(np.int64)
-    sentence = np.arange(len(table)).repeat(count)
-    low, high = (table[f"region_{end}s"].explode().to_numpy().astype(np.int64) for end in ("start", "end"))
-    tokens = table["starts"].list.len().to_numpy().astype(np.int64)
-    starts = table["starts"].explode().drop_nulls().to_numpy().astype(np.int64)
-    batch = Batch(table["text"].to_list(), count, low, high, tokens, starts)
+    batch, bits = _batch(table)
+    sentence = np.arange(len(table)).repeat(batch.regions)
     columns = {
         "item": table["item"].gather(sentence),
         "condition": table["condition"].gather(sentence),
         "region": table["region_names"].explode(),
-        "place": np.arange(len(sentence)) - (count.cumsum() - count).repeat(count),
+        "place": np.arange(len(sentence)) - (batch.regions.cumsum() - batch.regions).repeat(batch.regions),
         "content": table["text"].gather(sentence),
-        "bits": reading.all_regions(batch, table["bits"].explode().drop_nulls().to_numpy()),
+        "bits": reading.all_regions(batch, bits),
     }
-    content = pl.col("content").str.slice(pl.Series(low), pl.Series(high - low))
+    content = pl.col("content").str.slice(pl.Series(batch.low), pl.Series(batch.high - batch.low))
     rows = pl.DataFrame(columns).with_columns(content)
     empty = pl.col("content").str.strip_chars(_WHITE_SPACE) == ""
     return rows.with_columns(empty.alias("empty")).select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
+
+
+def wholes(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Return the value of each whole sentence, which is `*` in formulas. The columns are item, condition and bits.
+
+    Arguments:
+        sentences: one row per sentence, with the columns of `tasks.items.SENTENCES`.
+    """
+    batch, bits = _batch(sentences)
+    return sentences.select("item", "condition", bits=pl.Series(reading.all_sentences(batch, bits)))
+
+
+def _batch(sentences: pl.DataFrame) -> tuple[Batch, NDArray[np.float64]]:
+    """Return sentences in flat arrays, with the bits of all their tokens."""
+    regions, tokens = (sentences[name].list.len().to_numpy().astype(np.int64) for name in ("region_names", "starts"))
+    low, high, starts = (
+        sentences[name].explode().drop_nulls().to_numpy().astype(np.int64)
+        for name in ("region_starts", "region_ends", "starts")
+    )
+    batch = Batch(sentences["text"].to_list(), regions, low, high, tokens, starts)
+    return batch, sentences["bits"].explode().drop_nulls().to_numpy()

@@ -27,7 +27,7 @@ COLUMNS = (
 REGION = "region:"
 By = Annotated[str, "a tag of the items (`lemma`, `subject`, ...), or `region:NAME` for the words of a region"]
 Both = Annotated[str, "a tag of the items, or `region:NAME`; two with a comma between are crossed"]
-OneSuite = Annotated[str, "name of a suite; default: all suites that have the tag"]
+OneSuite = Annotated[str, "name of a suite; default: all suites with the tag"]
 
 
 def tags_of(run: Run, suite: str) -> list[str]:
@@ -40,7 +40,7 @@ def tags_of(run: Run, suite: str) -> list[str]:
 
 
 def labels(run: Run, suite: str, by: str) -> list[str | None]:
-    """Return the label of each item of a suite, in order; None if an item has none.
+    """Return the label of each item of a suite, in order; None for an item without one.
 
     Arguments:
         by: a tag of the items, or `region:NAME` for the words of that region in the first condition, in lower case and
@@ -65,7 +65,7 @@ def labelled(run: Run, suite: str, results: pl.DataFrame, by: str) -> pl.DataFra
         The table, or None if no item has a label.
 
     Raises:
-        RunError: results and sentences are not of the same items.
+        RunError: results and sentences don't belong to the same items.
     """
     values = labels(run, suite, by)
     if not any(values):
@@ -76,9 +76,16 @@ def labelled(run: Run, suite: str, results: pl.DataFrame, by: str) -> pl.DataFra
     return results.with_columns(label=pl.Series(values, dtype=pl.String)).filter(pl.col("label").is_not_null())
 
 
-def unknown(runs: Sequence[Run], by: str) -> UsageError:
-    """Return the error for a tag or region that no item has."""
-    known = sorted({tag for run in runs for suite in run.suites for tag in tags_of(run, suite.name)})
+def unknown(runs: Sequence[Run], by: str, suites: Sequence[str] = ()) -> UsageError:
+    """Return the error for a tag or region that no item has, with those that the items of the suites do have.
+
+    Arguments:
+        suites: the names of the suites that count; all by default.
+    """
+    known = sorted({
+        tag for run in runs for suite in run.suites if not suites or suite.name in suites
+        for tag in tags_of(run, suite.name) if any(labels(run, suite.name, tag))
+    })  # fmt: skip
     return UsageError("by=", f"{by!r}, which no item has", "one of " + ", ".join(known) if known else "a tag")
 
 

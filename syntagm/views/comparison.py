@@ -1,6 +1,6 @@
 """Comparison: paired differences between models on each suite and over suites, with tests and adjusted p-values.
 
-Two runs are compared on the suites that both have with the same content. Notes say why other suites are skipped.
+Two runs are compared on the suites that both contain with the same content. Notes explain why other suites are skipped.
 """
 
 import math
@@ -29,6 +29,8 @@ COLUMNS = (
     *("only A", "only B", "undefined"),
     *("p", "p Holm", "p Benjamini-Hochberg"),
 )
+# LaTeX leaves out the rest, which would not fit on a page.
+NARROW = ("suite", "n", "score A", "score B", "B - A", "low", "high", "only A", "only B", "p Holm")
 NOTES = (
     "Scores and differences use the items that are defined under both models. The interval of the difference is paired: "
     "use it to judge the difference, not the overlap of the intervals of the scores.",
@@ -36,7 +38,7 @@ NOTES = (
     "(family-wise error rate) and of Benjamini and Hochberg (false discovery rate). only A, only B: number of items whose "
     "prediction holds under one model only.",
 )
-UNJUDGED = "and such values neither hold nor fail, so that there are no counts and no test"
+UNJUDGED = "and such values neither hold nor fail, so there are no counts and no test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,8 @@ class Pairing:
         overall: the unweighted mean over suites.
         discordant: the items that the models judge differently, with the columns of `stats.paired.PAIR_COLUMNS`. Empty
             for measures that are not verdicts.
-        skipped: what was not compared and why, one sentence each.
-        warnings: reasons why the runs are not comparable at all, one sentence each; see `views.gaps.comparability`.
+        skipped: one sentence for each thing that was not compared, with the reason.
+        warnings: one sentence for each reason why the runs are not comparable at all; see `views.gaps.comparability`.
     """
 
     suites: list[Comparison]
@@ -91,24 +93,24 @@ def untested(measure: str, kind: Kind) -> str:
 
 
 def warnings_of(first: Run, second: Run, pairs: pl.DataFrame) -> list[str]:
-    """Give the reasons why two fill runs are not comparable, one sentence each.
+    """Return one sentence for each reason why two fill runs are not comparable.
 
     Arguments:
-        pairs: the compared items, from `pairs_of`.
+        pairs: the compared items, as returned by `pairs_of`.
     """
     return comparability.warnings(first, second, paired.kind_of_pairs(pairs) is not Kind.VERDICT)
 
 
 def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:
-    """Pair the items of the suites that both runs have with the same content.
+    """Pair the items of the suites that both runs contain with the same content.
 
-    Arguments and errors are those of `compare`.
+    The arguments and errors are those of `compare`.
 
     Returns:
         The pairs, with the columns of `stats.paired.PAIR_COLUMNS`, and a sentence for each suite that was skipped.
     """
     refuse_conjunction(first, rule)
-    shared, skipped = _shared(first, second)
+    shared, skipped = shared_suites(first, second)
     predictions_a, predictions_b = (predictions(run, rule) for run in (first, second))
     # Both runs must have the same predictions: masked models have none about parts of sentences.
     shared_predictions = {
@@ -136,8 +138,12 @@ def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame
     return pairs, skipped
 
 
-def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:
-    """Return the suites that can be compared, and a sentence for each suite that can't."""
+def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
+    """Return the suites that two runs have with the same content, and a sentence for each suite that is skipped.
+
+    Raises:
+        RunError: the runs have no such suite.
+    """
     hashes = [{suite.name: suite.hash for suite in run.suites} for run in (first, second)]
     shared, skipped = [], []
     for name in dict.fromkeys(name for suites in hashes for name in suites):
@@ -153,7 +159,7 @@ def _shared(first: Run, second: Run) -> tuple[list[str], list[str]]:
     if not shared:
         raise RunError(
             f"{first.place} and {second.place}", "no suite with the same content in both", "at least one",
-            "; ".join(skipped) + ". To see them side by side anyway: syntagm report.",
+            "; ".join(skipped) + ". To see them side by side anyway, use `syntagm report`.",
         )  # fmt: skip
     unfinished = [run.place for run in (first, second) if not run.done]
     return shared, [
@@ -183,8 +189,18 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         unjudged |= {paired.kind_of_pairs(pairs)} - {Kind.VERDICT}
     kinds = " or ".join(sorted(kind.value for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
-    notes = (*NOTES, *interval.notes(), *empty, *(f"Skipped: {reason}." for reason in skipped))
-    return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings))
+    notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *(f"Skipped: {reason}." for reason in skipped))
+    narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
+    return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
+
+
+def letters(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return a note that names A and B, if there are only two models."""
+    return (
+        tuple(f"{letter}: {name}." for letter, (name, _) in zip("AB", named(runs), strict=True))
+        if len(runs) == 2
+        else ()
+    )
 
 
 def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Iterator[tuple[Cell, ...]]:

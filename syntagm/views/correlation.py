@@ -1,8 +1,7 @@
-"""Correlation of models: correlations of their accuracies over suites as a heat map, similar models side by side."""
+"""Correlation of models: a heat map of the correlations of their accuracies over suites, with similar models side by side."""
 
 from collections.abc import Sequence
 from math import isnan, nan
-from typing import Annotated
 
 import polars as pl
 
@@ -10,12 +9,13 @@ from syntagm.drawing import axes
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
-from syntagm.drawing.text import counted, or_none, shown
+from syntagm.drawing.text import counted, or_none, short_names, shown
 from syntagm.errors import UsageError
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import correlation
 from syntagm.stats.association import METHODS
+from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import accuracies
 
 CELL = 68
@@ -26,7 +26,7 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     """Draw one panel for each kind of correlation, with the models in the same order in both.
 
     Arguments:
-        table: columns as in `stats.correlation.SCHEMA`.
+        table: a table with the columns of `stats.correlation.SCHEMA`.
         models: all models; they are ordered by hierarchical clustering of Pearson's r.
     """
     ordered = correlation.order(table, models)
@@ -39,13 +39,11 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     return Figure(finish(spec, title, subtitle), table.select(list(correlation.SCHEMA)))
 
 
-def draw_figure(
-    runs: Sequence[Run], measure: Annotated[str, "name of a prediction, `first` or `all`"] = "full_sentence"
-) -> Figure:
+def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
     """Draw the correlations of all pairs of runs, each over the suites that both have.
 
     Raises:
-        UsageError: fewer than two runs.
+        UsageError: fewer than two runs, or no two of them have a suite in common.
     """
     if len(runs) < 2:
         raise UsageError("correlation", counted(len(runs), "run"), "at least two")
@@ -58,11 +56,15 @@ def draw_figure(
         }
         for model, run in named(runs)
     }
-    return draw(correlation.correlations(values), list(values), "Correlation of accuracies")
+    table = correlation.correlations(values)
+    if not table["n"].max():
+        raise UsageError("correlation", "no suite with the measure in two of the runs", "suites in common")
+    return draw(table, list(values), "Correlation of accuracies")
 
 
 def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:
-    names = [shown(name) for name in ordered]
+    short = short_names(ordered)
+    names = [shown(short[name]) for name in ordered]
     correlations = {frozenset((a, b)): numbers for a, b, of, *numbers in table.iter_rows() if of == kind}
     values = [
         {"row": names[i], "column": names[j], **_value(*correlations.get(frozenset((a, b)), [1.0, nan, nan])[:3])}

@@ -1,4 +1,4 @@
-"""Scores by circuit, phenomenon and field: the mean accuracy over the suites of each, with interval, n and chance."""
+"""Scores by circuit, phenomenon and field: the mean accuracy over the suites of each group, with interval, n and chance."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -9,13 +9,13 @@ from syntagm.errors import UsageError
 from syntagm.runs.several import named, not_asked, tags
 from syntagm.runs.store import Run
 from syntagm.stats import interval
-from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import TAGS, chance_of, scores
+from syntagm.views.options import Measure, Named
+from syntagm.views.scores.numbers import TAGS, chance_of, grouping, scores
 from syntagm.views.scores.table import TIES, Wide, spread
 
 COLUMNS = ("by", "group", "model", "suites", "score", "low", "high", "n", "ties", "undefined", "chance")
 
-By = Annotated[str, f"a tag of the suites; default: {', '.join(TAGS)}"]
+By = Annotated[str, Named(f"a tag of the suites; default: {', '.join(TAGS)}", tags)]
 
 
 def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wide: Wide = False) -> Table:
@@ -24,10 +24,10 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
     Raises:
         UsageError: no suite has the tag, or none of the tags.
     """
-    chosen_tags = (by,) if by else TAGS
+    chosen_tags = (by,) if by else grouping(runs)
     rows = [row for tag in chosen_tags for row in _rows(runs, tag, measure)]
     if not rows:
-        found = f"no suite with the tag {by!r}" if by else "no suite with a tag " + ", ".join(TAGS)
+        found = f"no score by {by}" if by else "no suite with a tag " + ", ".join(TAGS)
         raise UsageError("by=", found, "one of " + ", ".join(tags(runs)) if tags(runs) else "suites with tags")
     notes = (f"Unweighted means over suites. {' '.join(interval.notes())}", TIES, *not_asked(runs))
     if wide:
@@ -40,5 +40,5 @@ def _rows(runs: Sequence[Run], tag: str, measure: str) -> Iterator[tuple[Cell, .
     for model, run in named(runs):
         for estimate in scores(run, measure, tag):
             label = estimate.group[tag]
-            count = sum(suite.tags.get(tag) == label and bool(suite.predictions_for(measure)) for suite in run.suites)
+            count = sum(suite.group(tag) == label and bool(suite.predictions_for(measure)) for suite in run.suites)
             yield (tag, label, model, count, *cells(estimate), or_none(chance_of(run, estimate).value))

@@ -1,4 +1,4 @@
-"""Options of views, declared in the signature of the function that makes the table or the figure.
+"""Options of views, which are declared in the signature of the function that makes the table or figure.
 
 Each parameter after the runs is an option. Its annotation has the type and the help text:
 
@@ -7,19 +7,57 @@ Each parameter after the runs is an option. Its annotation has the type and the 
     scale: Annotated[Literal["log", "linear"], "scale of the axis"] = "log"           one of the values
     series: Annotated[tuple[str, ...], "names of the curves"] = ()                    separated by commas
     limit: Annotated[int | None, Reader("number of items, or `all`", count)]          read by `count`
+    tag: Annotated[str, Named("a tag of the suites", tags)]                           a name that occurs in the runs
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from syntagm.errors import UsageError
+from syntagm.runs.several import tags
 from syntagm.runs.store import Run
 
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Help text of an option whose value is a name that occurs in the runs.
+
+    Arguments:
+        help: one line of help text.
+        names: runs -> the names.
+        also: other values that are allowed.
+    """
+
+    help: str
+    names: Callable[[Sequence[Run]], Iterable[str]]
+    also: tuple[str, ...] = ()
+
+    def refuse_unknown(self, name: str, value: str, runs: Sequence[Run]) -> None:
+        """Raise UsageError if no run has the name."""
+        known = list(dict.fromkeys([*self.names(runs), *self.also]))
+        if value and value not in known:
+            expected = "one of " + ", ".join(known) if known else "suites that have one"
+            raise UsageError(f"{name}=", f"{value!r}, which no suite has", expected)
+
+
+def measures(runs: Sequence[Run]) -> list[str]:
+    """Return the names of all computed predictions or measures, in the order of first appearance."""
+    return list(dict.fromkeys(name for run in runs for suite in run.suites for name in suite.predictions))
+
+
 # Options that many views take.
-Measure = Annotated[str, "name of a prediction, `first` (of each suite) or `all` (whether all predictions hold)"]
+Measure = Annotated[
+    str,
+    Named(
+        "name of a prediction, `first` (of each suite) or `all` (whether all predictions hold)",
+        measures,
+        ("first", "all"),
+    ),
+]
+Tag = Annotated[str, Named("a tag of the suites", tags)]
 Suite = Annotated[str, "name of a suite; optional if there is only one"]
 
 
@@ -28,9 +66,9 @@ class Reader:
     """Help text and parser of an option that is neither plain text nor a choice.
 
     Arguments:
-        help: the help text, one line.
-        read: text -> value; raises UsageError.
-        default: the default of the parameter as a user would write it; empty if there is none.
+        help: one line of help text.
+        read: function from text to the value; it may raise UsageError.
+        default: the default of the parameter, as a user would write it; empty if there is none.
     """
 
     help: str
@@ -45,9 +83,10 @@ class Option:
     Arguments:
         name: the name before `=`.
         default: the default as a user would write it; empty if there is none.
-        help: the help text, one line.
+        help: one line of help text.
         values: the allowed values; empty if any text is allowed.
         read: text -> value.
+        named: the names that the value must be one of; None if it is no name.
     """
 
     name: str
@@ -55,6 +94,7 @@ class Option:
     help: str
     values: tuple[str, ...]
     read: Callable[[str], object]
+    named: Named | None = None
 
 
 def options(make: Callable[..., Any]) -> tuple[Option, ...]:
@@ -65,14 +105,14 @@ def options(make: Callable[..., Any]) -> tuple[Option, ...]:
 
 
 def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str], place: str) -> Any:
-    """Call `make` with runs and with options as written by a user.
+    """Call `make` with runs and with options that a user has written.
 
     Arguments:
         texts: name -> text.
         place: name of the table or figure, for error messages.
 
     Raises:
-        UsageError: no runs, an unknown option, or a value that is not allowed.
+            UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
     """
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")
@@ -80,6 +120,10 @@ def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str]
     if unknown := [name for name in texts if name not in known]:
         expected = "one of " + ", ".join(f"{name}=" for name in sorted(known)) if known else "no options"
         raise UsageError(place, f"no option {unknown[0]!r}", expected)
+    # What the user gave is refused before a default.
+    for option in sorted(known.values(), key=lambda option: option.name not in texts):
+        if option.named:
+            option.named.refuse_unknown(option.name, texts.get(option.name, option.default), runs)
     return make(runs, **{name: known[name].read(text) for name, text in texts.items()})
 
 
@@ -98,6 +142,8 @@ def _option(name: str, default: object, hint: Any) -> Option:
     kind, help = get_args(hint)
     if isinstance(help, Reader):
         return Option(name, help.default, help.help, (), help.read)
+    if isinstance(help, Named):
+        return Option(name, str(default), help.help, (), str, help)
     if kind is bool:
         return Option(name, "yes" if default else "no", help, ("yes", "no"), _choice(name, {"yes": True, "no": False}))
     if get_origin(kind) is tuple:

@@ -1,13 +1,17 @@
-"""Surprisal by region: the mean surprisal of each region over items in bits with a 95% interval, by condition.
+"""Surprisal by region: the mean surprisal of each region over items, in bits, with a 95% interval, by condition.
 
-A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line skips
-it. If a token crosses the border of a region, the region is undefined in that item: it is not part of the mean, and the
-number of such items is given.
+A grey band is behind the regions that the first prediction compares. Below, these regions have a scale of their own, and
+the differences that the prediction is about have intervals within items (`views.effects`): whether two conditions differ
+can't be told from the intervals of their means, since items differ much more than conditions.
+
+A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line breaks
+there. If a token crosses the border of a region, the region is undefined in that item: it is excluded from the mean,
+and such items are counted.
 """
 
 import math
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +21,16 @@ from numpy.typing import NDArray
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
-from syntagm.drawing.panels import by_model
+from syntagm.drawing.panels import beside, by_model, grid_by_model, pile
 from syntagm.drawing.series import Series
 from syntagm.drawing.text import distinct, shown
 from syntagm.errors import UsageError
+from syntagm.formula import Reference
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.tasks.regions import regions
+from syntagm.views import effects
 from syntagm.views.options import Suite
 
 METHOD = "Student's t over items"
@@ -40,7 +46,7 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
     """Compute the mean surprisal of each region and condition in bits, its interval (`METHOD`), and its n.
 
     In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
-    true if it is empty in all items. If a sentence has two regions of the same name, the first is taken, as in
+    true if it is empty in all items. If a sentence has two regions with the same name, the first is used, as in
     formulas. A suite without regions gives no rows.
 
     Arguments:
@@ -83,41 +89,73 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
     """Draw one suite.
 
     Raises:
-        UsageError: no such suite, or its sentences have no regions.
+        UsageError: there is there is no such suite, or its sentences have no regions.
     """
     name = chosen_suite(runs, suite)
-    tables = [rows for model, run in having(runs, name) if len(rows := table(run, name, model))]
+    models = having(runs, name)
+    tables = [rows for model, run in models if len(rows := table(run, name, model))]
     if not tables:
-        raise UsageError(f"suite={name}", "sentences without regions", "regions", "The figure margins needs none.")
-    return draw(tables, name)
+        raise UsageError(
+            f"suite={name}", "sentences without regions", "regions", "The figure `margins` needs no regions."
+        )
+    compared = {reference for _, run in models for reference in effects.references(run.suite(name))}
+    of_models = [effect for model, run in models for effect in effects.effects(run, name, "first", model)]
+    return draw(tables, name, compared, of_models)
 
 
-def draw(tables: Sequence[pl.DataFrame], title: str = "", compared: Collection[str] = ()) -> Figure:
+def draw(
+    tables: Sequence[pl.DataFrame],
+    title: str = "",
+    compared: Collection[Reference] = (),
+    compared_effects: Sequence[effects.Effect] = (),
+) -> Figure:
     """Draw one suite, with one panel for each model.
 
     Arguments:
-        tables: from `table`, one for each model, of the same suite.
+        tables: the tables that `table` returns for one suite, one for each model.
         title: the title of the figure.
-        compared: regions with a grey band behind them, for example those that a prediction compares.
+        compared: the regions and conditions that the first prediction compares. The regions have a grey band behind them,
+            and a panel with a scale of their own.
+        compared_effects: the effects of that prediction, which have a panel below.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
     order = rows.unique("region", keep="first", maintain_order=True).sort("position", maintain_order=True)
     ticks = {row["region"]: _tick(row["region"], row["label"]) for row in order.iter_rows(named=True)}
-    width = max(max(64, 13 * len(conditions) + 22) * len(ticks), 120)
     values = [
-        _value(row)
-        | {"model": models[row["model"]], "condition": conditions[row["condition"]], "region": ticks[row["region"]]}
-        for row in rows.iter_rows(named=True)
+        value
+        | {
+            "model": models[row["model"]],
+            "condition": conditions[row["condition"]],
+            "region": ticks[row["region"]],
+            "compared": Reference(row["region"], row["condition"]) in compared,
+        }
+        for row, value in zip(rows.iter_rows(named=True), _values(rows), strict=True)
         # An undefined mean, or one with a symbol of probability 0, can't be drawn.
         if math.isfinite(row["bits"])
     ]
-    bands = [tick for name, tick in ticks.items() if name in compared]
-    series = Series("condition", list(conditions.values()), width, key=True)
+    names = list(conditions.values())
+    bands = [tick for name, tick in ticks.items() if any(name == reference.region for reference in compared)]
+    width = _width(len(ticks), len(names))
+    series = Series("condition", names, width, key=True)
     parts = [*_bands(bands, list(ticks.values())), *_layers(list(ticks.values()), series)]
-    panel: Spec = {"width": width, "height": 240 if len(models) < 2 else 170, "layer": parts}
-    subtitle = f"mean over {_span(rows['n'].to_list())} items and 95% interval, {METHOD}"
-    return Figure(finish(by_model(panel, values, len(models)), title, subtitle), rows)
+    height = 240 if len(models) < 2 else 170
+    spec = by_model({"width": width, "height": height, "layer": parts}, values, len(models))
+    subtitle = [f"mean over {_span(rows['n'].to_list())} items and 95% interval, {METHOD}"]
+    if bands and len(bands) < len(ticks):
+        spec = beside([spec, _zoom([value for value in values if value["compared"]], bands, names, height)], 24)
+        subtitle.append("right: the compared regions, each on a scale of its own")
+    if compared_effects:
+        ends = effects.extent(compared_effects)
+        below = effects.panel(compared_effects, list(models.values()), "", ends)
+        independent = {"scale": {"color": "independent", "shape": "independent"}}
+        spec = pile([spec, below], 24, resolve=independent)
+        subtitle.append("below: mean differences within items, 95% interval; right of 0 supports the prediction")
+    return Figure(finish(spec, title, subtitle), rows)
+
+
+def _width(regions: int, conditions: int) -> int:
+    return max(max(64, 13 * conditions + 22) * regions, 120)
 
 
 def _span(counts: Sequence[int]) -> str:
@@ -130,6 +168,17 @@ def _tick(name: str, label: str) -> str:
         textwrap.wrap(shown(label), 13, break_long_words=True, max_lines=3, placeholder="…") if label != name else []
     )
     return "\n".join([shown(name), *lines])
+
+
+def _values(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the drawn values of each row. `segment` numbers the stretches of a line, which breaks at empty regions."""
+    segment, before = 0, (None, None, 0)
+    for row in rows.iter_rows(named=True):
+        place = (row["model"], row["condition"], row["position"])
+        if row["empty"] or not math.isfinite(row["bits"]) or place != (*before[:2], before[2] + 1):
+            segment += 1
+        before = place if not row["empty"] and math.isfinite(row["bits"]) else (None, None, 0)
+        yield _value(row) | {"segment": segment}
 
 
 def _value(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,8 +215,23 @@ def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
     points = place | {"y": bits, "shape": conditions.shape, "description": {"field": "said"}}
     full, hollow = (layers.equal("empty", empty) for empty in (False, True))
     return [
-        layer(layers.line(1, opacity=0.45), place | {"y": bits}, full),
+        layer(layers.line(1, opacity=0.45), place | {"y": bits, "detail": {"field": "segment"}}, full),
         layer(layers.rule(strokeWidth=1.6), place | axes.spread(bits)),
         layer(layers.dot(55), points, full),
         layer(layers.dot(55, filled=False), points, hollow),
     ]
+
+
+def _zoom(values: list[dict[str, Any]], ticks: list[str], conditions: list[str], height: int) -> Spec:
+    """Make a small panel for each compared region and model, with a scale of its own.
+
+    It shows means without their intervals, which don't tell whether conditions differ.
+    """
+    series = Series("condition", conditions)
+    bits = axes.quantity("bits", None, {"zero": False, "nice": True, "padding": 8}, tickCount=5)
+    place = axes.names("condition", conditions, labels=False)
+    encoding = {"x": place, "y": bits, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
+    width = max(56, 13 * len(conditions) + 12)
+    panel: Spec = {"width": width, "height": height, "layer": [layer(layers.dot(75), encoding)]}
+    columns = {"field": "region", "type": "nominal", "sort": ticks, "title": None}
+    return grid_by_model(panel, values, columns)

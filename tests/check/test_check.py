@@ -50,8 +50,8 @@ def test_what_only_a_suite_made_in_python_can_have() -> None:
     twice = Prediction("p", parse("(*;%a%) > 1"))
     suite = Suite("s", (Item("1", {"a": sentence}),), (twice, twice))
     assert [(finding.code, finding.region, finding.message) for finding in check([suite])] == [
-        ("E104", "", "two predictions of the same name: 'p'"),
-        ("E206", "x", "two regions of the same name in one sentence"),
+        ("E104", "", "two predictions with the same name: 'p'"),
+        ("E206", "x", "two regions with the same name in one sentence"),
     ]
 
 
@@ -68,7 +68,8 @@ def test_a_finding_says_file_item_condition_region_code_message_and_cure() -> No
     (finding,) = check(reading.read(DATA / "check" / "W203-0.json"), "kites.json")
     assert finding.error is False
     assert str(finding) == (
-        "kites.json, item 2, condition b, region 2: W203 a compared region is empty and counts 0 bits. Check that this is meant."
+        "kites.json, item 2, condition b, region 2: W203 a compared region is empty and counts as 0 bits. "
+        "Check that this is intended."
     )
 
 
@@ -97,6 +98,38 @@ class TestRules:
 
         suite = Suite("s", (Item("1", {"a": sentence(a), "b": sentence(b)}),), (Prediction("p", parse(formula)),))
         return sum(finding.code == "W204" for finding in check([suite]))
+
+    @pytest.mark.parametrize(
+        ("formula", "findings"),
+        [
+            ("(2;%was_key%) > (2;%were_key%)", 0),  # the words differ
+            ("(2;%was_key%) > (2;%was_keys%)", 0),  # what stands before them differs
+            ("(2;%was_keys%) > (2;%were_key%)", 1),  # both
+            ("(2;%was_keys%) - (2;%were_key%) > 0", 1),
+            # A 2x2 design: each region has a partner on the other side that differs in one way.
+            ("(2;%was_keys%) - (2;%were_keys%) > (2;%was_key%) - (2;%were_key%)", 0),
+            ("(2;%was_keys%) + (3;%was_keys%) > (2;%were_keys%) + (3;%were_keys%)", 0),  # one stretch of text
+            ("(2;%was_keys%) + (3;%was_keys%) > (2;%were_key%) + (3;%were_key%)", 1),
+            ("(2;%was_keys%) - (2;%were_key%) > (3;%was_keys%) - (3;%was_key%)", 1),
+            ("(*;%was_keys%) > (*;%were_key%)", 0),
+            ("(2;%was_keys%) = (2;%were_key%)", 0),
+        ],
+    )
+    def test_words_and_contexts_may_not_differ_at_once(self, formula: str, findings: int) -> None:
+        def sentence(noun: str, verb: str) -> Sentence:
+            parts = (noun, verb, "lost")
+            starts = (0, len(noun) + 1, len(noun) + len(verb) + 2)
+            spans = zip("123", parts, starts, strict=True)
+            return Sentence(" ".join(parts), tuple(Region(name, at, at + len(part)) for name, part, at in spans))
+
+        sentences = {
+            f"{verb}_{noun}": sentence(f"The {noun}", verb) for noun in ("key", "keys") for verb in ("was", "were")
+        }
+        suite = Suite("s", (Item("1", sentences),), (Prediction("p", parse(formula)),))
+        found = [finding for finding in check([suite]) if finding.code == "W205"]
+        assert len(found) == findings
+        if findings:
+            assert "conditions was_key" in str(found[0])
 
     @pytest.mark.slow
     def test_the_known_faults_of_the_published_files_and_no_errors(self, shared: Path) -> None:

@@ -125,6 +125,30 @@ def test_fill_runs_are_described_by_what_they_ask(tmp_path: Path, capsys: pytest
     assert "an inequality between such values" not in said
 
 
+def test_a_masked_model_that_only_filled_gaps_scored_no_texts(tmp_path: Path) -> None:
+    words = WordList("words", ("singular", "plural"), (WordRow("bark", ("barks", "bark")),))
+    opened = fill(load("toy"), [pairs("p", ("the dog barks", "the dog bark"))], words, tmp_path / "run")
+    model = opened.record["model"]
+    opened.model = "masked:some?masking=word"
+    model["policies"] = {"masking": "word", "masks": "one", "regions": "no", "bos": "yes"}
+    said = " ".join(methods.paragraphs([opened]))
+    assert "pseudo-log-likelihood" not in said
+    assert "masking `word`" not in said
+    assert "under one mask in its place, given the text on both sides" in said
+    assert not {"salazar-etal-2020-masked", "kauf-ivanova-2023-better"} & set(methods.keys([opened]))
+    model["policies"]["masks"] = "several"
+    assert "under a mask for each of its tokens" in " ".join(methods.paragraphs([opened]))
+
+
+def test_the_random_baseline_has_no_probabilities(tmp_path: Path) -> None:
+    opened = toy_run(tmp_path, PLAIN, model="random")
+    said = " ".join(methods.paragraphs([opened]))
+    assert "given the text before it" not in said
+    assert "pseudo-random numbers, one for each word" in said
+    assert "each text was scored from its first word and no end-of-text symbol" in said
+    assert "hale-2001-probabilistic" not in methods.keys([opened])
+
+
 def test_a_suite_without_a_known_source_falls_short_and_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,7 +185,7 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cite", str(tmp_path / "run"), "--format", "latex", "-o", str(stem)]) == 2
     assert stem.with_suffix(".bib").read_text() == "@book{mine,}"
     assert main(["cite", str(tmp_path / "run"), "--also", "nothing"]) == 2
-    assert "some of hu-etal-2020" in capsys.readouterr().err
+    assert "one or more of hu-etal-2020" in capsys.readouterr().err
 
 
 def test_hostile_names_stay_inside_their_fields(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_runs import agreement, pairs, toy_run
+from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import RunError
@@ -108,7 +108,7 @@ def test_a_model_does_not_differ_from_itself(folders, capsys):
     out = capsys.readouterr().out
     # Of suites as a whole, equal models show no spread; of 3 items on a suite, 0 differences say little.
     assert "difference, B - A: p = 1; mean of 4 suites; no interval: no spread" in out
-    assert "+0.000 [-0.561, +0.561]" in out
+    assert "0.000 [-0.561, +0.561]" in out
     assert "discordant items" not in out
 
 
@@ -151,7 +151,7 @@ def test_no_common_suite_is_an_error(tmp_path, capsys):
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
     printed = capsys.readouterr().err
     assert "no suite with the same content in both" in printed
-    assert "To see them side by side anyway: syntagm report." in printed
+    assert "To see them side by side anyway, use `syntagm report`." in printed
 
 
 def test_a_missing_folder_is_an_error(tmp_path, capsys):
@@ -181,8 +181,7 @@ def test_markup_in_names_is_shown_as_it_is(tmp_path, capsys):
 
 
 def test_an_unfinished_run_falls_short(folders, capsys):
-    ledger = Path(folders[1]) / "ledger.jsonl"
-    ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:2]))
+    interrupt(Path(folders[1]), 2)
     assert main(["compare", *folders]) == 1
     assert "is not finished" in capsys.readouterr().err
 
@@ -217,3 +216,17 @@ def test_a_suite_without_a_defined_item_is_no_test(tmp_path, capsys):
     assert (first["difference"]["n"], first["p_holm"], second["p_holm"]) == (0, None, 1.0)
     main(["compare", str(tmp_path / "a"), str(tmp_path / "a")])
     assert "no test" in capsys.readouterr().out
+
+
+def test_effects_are_compared_in_bits(folders, capsys):
+    assert main(["compare", *folders, "--effects"]) == 0
+    out = capsys.readouterr().out
+    # Margins of verb: log2(3), -1 and 0 bits under A, 1, 1 and -1 under B.
+    line = next(line for line in out.splitlines() if line.startswith("  agreement") and "2: bad − good" in line)
+    assert line.split()[5:8] == ["3", "+0.195", "+0.333"]
+    assert main(["compare", *folders, "--effects", "--json"]) == 0
+    effects = json.loads(capsys.readouterr().out)["effects"]
+    assert (effects[0]["suite"], effects[0]["comparison"]) == ("agreement", "(2;%good%) < (2;%bad%)")
+    assert effects[0]["difference"] == pytest.approx(effects[0]["effect_b"] - effects[0]["effect_a"])
+    assert main(["compare", *folders, "--json"]) == 0
+    assert "effects" not in json.loads(capsys.readouterr().out)

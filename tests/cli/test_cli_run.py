@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_the_same_line_again_shows_the_results_and_computes_nothing(
     assert main(line) == 0
     second = capsys.readouterr()
     assert second.out == first.out
-    assert "4 of them finished before" in second.err
+    assert "4 of them already finished" in second.err
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*.parquet")} == before
 
 
@@ -149,7 +150,8 @@ def test_an_unscored_first_token_is_said(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["score", "demo?bos=no", "The dog", "--json"]) == 0
     line = json.loads(capsys.readouterr().out)
     assert line["tokens"][0]["bits"] is None
-    assert line["words"][0]["bits"] == 0.0
+    assert [word["bits"] is None for word in line["words"]] == [True, False]
+    assert line["bits"] == line["words"][1]["bits"]
     assert main(["score", "demo?bos=no", "The dog"]) == 0
     assert "not scored: the text begins here" in capsys.readouterr().out
 
@@ -176,16 +178,16 @@ def test_score_answers_line_by_line_empty_lines_included(capsys: pytest.CaptureF
 
 def test_score_says_which_token_is_the_end_symbol(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "toy?eos=yes", "The dog barks"]) == 0
-    assert capsys.readouterr().out.count("end-of-text symbol, in no word") == 1
+    assert capsys.readouterr().out.count("end-of-text symbol, not part of a word") == 1
 
 
 def test_score_takes_the_permissions_that_run_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
     (tmp_path / "pytorch_model.bin").write_bytes(b"no pickle")
     assert main(["score", str(tmp_path), "The dog"]) == 2
-    assert "weights only as a pickle" in capsys.readouterr().err
+    assert "only pickled weights" in capsys.readouterr().err
     assert main(["score", str(tmp_path), "The dog", "--allow-pickle"]) == 2
-    assert "weights only as a pickle" not in capsys.readouterr().err
+    assert "only pickled weights" not in capsys.readouterr().err
 
 
 def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
@@ -200,21 +202,38 @@ def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         assert done.stderr == "syntagm: output: No space left on device; expected to read or write it\n"
 
 
+def test_one_item_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.tsv"
+    path.write_text("good\tbad\nThe dog barks.\tThe dog bark.\n")
+    for measure in ([], ["--measure", "surprisal(condition=good)"]):
+        folder = str(tmp_path / f"run{len(measure)}")
+        assert main(["run", "toy", "--suite", str(path), "-o", folder, "--no-report", *measure]) == 0
+        shown = capsys.readouterr().out
+        assert "no interval" in shown
+        assert "nan" not in shown
+
+
 def test_a_suite_with_errors_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "named.tsv"
     path.write_text("suite\tgood\tbad\n../up\tThe dog barks.\tThe dog bark.\n")
     assert main(["run", "toy", "--suite", str(path), "-o", str(tmp_path / "run")]) == 2
     shown = capsys.readouterr().err
     assert "suite ../up: errors: 1; expected no errors. The first: ../up: E102 " in shown
-    assert shown.endswith(". `syntagm check` lists all of them.\n")
+    assert shown.endswith(". Run `syntagm check` to list all of them.\n")
 
 
-def test_a_suite_without_predictions_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_suite_without_predictions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = ["1,a,1,np,The dog", "1,a,2,verb,barks", "1,b,1,np,The dogs", "1,b,2,verb,bark"]
     path = tmp_path / "bare.csv"
     path.write_text("\n".join(["item_number,condition_name,region_number,region_name,content", *rows]) + "\n")
-    assert main(["run", "toy", "--suite", str(path), "-o", str(tmp_path / "run"), "--no-report"]) == 0
-    assert "no predictions in bare" in capsys.readouterr().err
+    command = ["run", "toy", "--suite", str(path), "-o", str(tmp_path / "run"), "--no-report"]
+    assert main(command) == 2
+    error = capsys.readouterr().err
+    assert "suite bare: no predictions; expected at least one, or nothing is tested. Add one to the file" in error
+    # The cure works as it is printed.
+    measure = re.search(r"--measure '([^']+)'", error)
+    assert measure
+    assert main([*command, "--measure", measure[1]]) == 0
     assert open_run(tmp_path / "run").regions("bare")["content"].to_list() == ["The dog", "barks", "The dogs", "bark"]
 
 

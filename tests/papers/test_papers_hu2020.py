@@ -204,7 +204,10 @@ def test_what_is_done_is_not_made_again(
         (["--set", "gpt2.layers=2"], "families.gpt2.layers = 1"),
         (["--draw", "2"], "draw = 1"),
         (["--sizes", "xs=490"], "sizes.xs = 480"),
-        (["--sizes", "big=2000"], "big of 2,000 words; expected at most the 1,600"),
+        (
+            ["--sizes", "big=2000"],
+            "big of 2,000 words; expected at most the 1,600 of the training text. These fit: --sizes big=1600",
+        ),
         (["--families", "gpt3"], "'gpt3'; expected one of ngram, lstm, gpt2, gpt2-words"),
         (["--set", "gpt2.width=wide"], "gpt2.width: 'wide'; expected a value like 128"),
         (["--set", "gpt2.depth=1"], "no 'gpt2.depth'"),
@@ -249,7 +252,7 @@ def test_the_ways_to_reproduce_are_told_apart(texts: Path, tmp_path: Path, capsy
     for others, found in (
         (["marvin2018", "--corpus", text], "marvin2018 trains no models"),
         (["hu2020"], "none of these options; expected one of --model, --from-run, --from-raw, --corpus"),
-        (["hu2020", "--corpus", text, "--valid", text], "--test: nothing"),
+        (["hu2020", "--corpus", text, "--valid", text], "--test: missing"),
         # They would have been passed over.
         (["hu2020", "--model", "toy", "--plan"], "--plan: given with --model"),
         (["hu2020", "--from-run", "run", "--device", "cuda"], "--device: given with --from-run"),

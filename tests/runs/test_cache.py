@@ -62,12 +62,12 @@ def flip_and_read(path: Path, flips: int, seed: int) -> int:
     own = {_key(model, text) for text in TEXTS}
     for _ in range(flips):
         with sqlite3.connect(path) as connection:
-            rows = [row for row in connection.execute("SELECT key, value FROM answers") if row[0] in own]
+            rows = [row for row in connection.execute("SELECT key, value FROM entries") if row[0] in own]
             key, value = draw.choice(rows)
             column, old = draw.choice([("value", value), ("value", value), ("key", key)])
             new = bytearray(old)
             new[draw.randrange(len(new))] ^= 1 << draw.randrange(8)
-            connection.execute(f"UPDATE OR REPLACE answers SET {column} = ? WHERE key = ?", (bytes(new), key))
+            connection.execute(f"UPDATE OR REPLACE entries SET {column} = ? WHERE key = ?", (bytes(new), key))
         connection.close()
         found = AnswerCache(path, lambda _: None).get(model, TEXTS)
         for text, answer in found.items():
@@ -164,6 +164,6 @@ def test_several_processes_on_one_cache(tmp_path: Path) -> None:
         _, said = worker.communicate()
         assert worker.returncode == 0, said
     with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (4 * 50 * 20,)
+        assert connection.execute("SELECT count(*) FROM entries").fetchone() == (4 * 50 * 20,)
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()

@@ -1,6 +1,7 @@
 """Runs of a model that sees both sides: whole sentences are compared, parts only if asked for, and what is absent is said."""
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from masked_for_tests import masked
 
 import syntagm as sg
-from syntagm.errors import UsageError
+from syntagm.answers import Surprisals
+from syntagm.errors import RunError, UsageError
+from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.report.page import report
 from syntagm.runs.evaluate import run_suites as run
@@ -114,3 +117,51 @@ def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_compa
         assert found.skipped == [f"suite only_npi_scope: measure first was not computed for {seen.model}"]
     assert "only_npi_scope" in report([seen, toy], tmp_path / "r.html").read_text(encoding="utf-8")
     assert "only_npi_scope" in report([seen], tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+class Counting:
+    """A cache in memory that counts what it had and what it did not have."""
+
+    def __init__(self) -> None:
+        self.answers: dict[tuple[str, str], Surprisals] = {}
+        self.missing = 0
+
+    def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
+        known = {
+            text: self.answers[model.fingerprint, text] for text in texts if (model.fingerprint, text) in self.answers
+        }
+        self.missing += len(texts) - len(known)
+        return known
+
+    def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
+        self.answers |= {(model.fingerprint, answer.text): answer for answer in answers}
+
+
+def test_predictions_about_parts_need_no_new_scores(tmp_path: Path) -> None:
+    suites = [suite for suite in sg.read_suites("blimp_like?n=2") if suite.name == "only_npi_scope"]
+    cache = Counting()
+    without = run(masked("distilbert"), suites, tmp_path / "no", cache=cache)
+    scored = cache.missing
+    assert scored
+    parts = run(masked("distilbert", regions="yes"), suites, tmp_path / "yes", cache=cache)
+    assert cache.missing == scored
+    # But the units differ, because they have other results.
+    assert without.suites[0].shards != parts.suites[0].shards
+    assert set(parts.results()["measure"]) == {"full_sentence", "two_prefix"}
+    assert without.results("only_npi_scope").height == 2
+    # In one folder they would be one run with the settings of the other.
+    with pytest.raises(RunError, match="regions"):
+        run(masked("distilbert", regions="yes"), suites, tmp_path / "no", cache=cache)
+
+
+def test_a_model_that_knows_the_length_alone_skips_nothing(tmp_path: Path) -> None:
+    class Length(type(sg.load_model("toy"))):  # type: ignore[misc]
+        sees = "left and length"
+
+    model = sg.load_model("toy")
+    model.__class__ = Length
+    hearing = Hearing()
+    found = run(model, sg.read_suites("blimp_like?n=1"), tmp_path / "m", progress=hearing)
+    assert hearing.heard == []
+    assert found.record["model"]["sees"] == "left and length"
+    assert set(found.results()["measure"]) == {"full_sentence", "one_prefix", "two_prefix"}

@@ -43,7 +43,7 @@ def test_the_fifteen_tests_of_the_paper() -> None:
 def test_it_rejects_what_the_step_up_procedure_rejects(p: list[float]) -> None:
     # The definition: the largest k with p_(k) <= 0.05 k / m; the k smallest are rejected.
     ranked = sorted(p)
-    k = max((rank for rank, one in enumerate(ranked, 1) if one * len(p) / rank <= 0.05), default=0)
+    k = max((rank for rank, one in enumerate(ranked, 1) if one * (len(p) / rank) <= 0.05), default=0)
     assert sum(one <= 0.05 for one in benjamini_hochberg(p)) == k or (k and ranked[k - 1] == ranked[min(k, len(p) - 1)])
 
 

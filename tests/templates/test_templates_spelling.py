@@ -7,10 +7,10 @@ from syntagm.templates.article import article
 
 AN = """apple hour honest honour honor heir heirloom hourly urn umbrella usher utter urban uncle under ugly unimportant
 uninteresting unidentified unironic unillustrated island egg oak x-ray X-ray F16 MP MPs FBI LED 8 80 800-page 11th 18 1812 11,000
-18000 only onion onerous éclair œuvre Ångström über yttrium igloo Uzi"""
+18000 only SIMD onion onerous éclair œuvre Ångström über yttrium igloo Uzi"""
 A = """unit union unique unicorn uniform universe university unanimous unimodal unidirectional user useful usual usurper utensil
 utility utopia European eulogy euphemism ewe one once one-way oneness ukulele Ukrainian ubiquitous uranium urine Uruguayan UFO USB
-UK U-turn t-shirt house horse history dog yellow year young 1 100 118 118000 7 ufo uvula unix use ewer"""
+UK U-turn t-shirt house horse history dog yellow year young 1 100 118 118000 7 ufo uvula unix use ewer NATO NATO-led NASA ROMs"""
 
 
 @pytest.mark.parametrize("word", AN.split())

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ from syntagm.training.gpt2.train import train as train_gpt2
 from syntagm.training.lstm import train as lstm
 from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.record import finished
-from syntagm.training.settings import Settings, rate_at
+from syntagm.training.settings import Default, Settings, rate_at, warmup_steps
 from syntagm.training.transformers.size import Size
 
 
@@ -96,7 +96,9 @@ def test_the_history_says_how_it_went(undisturbed: Any) -> None:
 @pytest.mark.parametrize("damage", ["", "[1]", "[" * 10_000])
 def test_a_damaged_record_is_refused(tmp_path: Path, damage: str) -> None:
     (tmp_path / "training.json").write_text(damage)
-    with pytest.raises(RunError, match=r"no JSON|a list; expected what a training wrote|brackets more than 64 deep"):
+    with pytest.raises(
+        RunError, match=r"no JSON|a list; expected a record written by `syntagm train`|brackets nested more"
+    ):
         finished(tmp_path)
 
 
@@ -333,11 +335,39 @@ def test_a_warm_up_longer_than_the_training_is_refused(corpus: Path, tmp_path: P
         learn("gpt2", tmp_path / "longer", corpus, replace(GPT2, warmup=2 * steps + 1))
 
 
+def test_a_default_warm_up_fits_a_short_training(corpus: Path, tmp_path: Path) -> None:
+    class Hearing(Progress):
+        heard: ClassVar[list[str]] = []
+        rates: ClassVar[list[float]] = []
+
+        def warned(self, message: str) -> None:
+            self.heard.append(message)
+
+        def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
+            self.rates.append(rate)
+
+    default = replace(GPT2, warmup=Default(10_000))
+    row = learn("gpt2", tmp_path / "m", corpus, default, Hearing())[-1]
+    steps = int(row["step"])
+    assert Hearing.heard == [
+        f"the whole training has {steps} steps, so the warm-up is reduced from the default of 10,000 steps to {steps // 10} "
+        "(--warmup sets it)"
+    ]
+    assert Hearing.rates.index(max(Hearing.rates)) + 1 == steps // 10
+    # The same number, given, is refused; and it is another training.
+    with pytest.raises(UsageError, match="warmup: 10,000 steps, and the whole training"):
+        learn("gpt2", tmp_path / "given", corpus, replace(GPT2, warmup=10_000))
+    with pytest.raises(RunError, match="warmup"):
+        learn("gpt2", tmp_path / "m", corpus, replace(GPT2, warmup=10_000))
+    # What fits is not reduced.
+    assert warmup_steps(replace(GPT2, warmup=Default(steps // 2)), steps) == steps // 2
+
+
 def test_a_tokenizer_that_is_nowhere(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = ["--corpus", str(corpus), "--valid", str(corpus), "-o", str(tmp_path / "m")]
     (empty := tmp_path / "empty").mkdir()
     for name, found in (
-        (str(tmp_path / "none"), "no folder of this name"),
+        (str(tmp_path / "none"), "no such folder"),
         (str(empty), "a folder without a readable tokenizer"),
     ):
         assert main(["train", "gpt2", *texts, "--tokenizer", name]) == 2
@@ -446,7 +476,7 @@ def test_a_model_that_was_not_trained_here_is_not_overwritten(corpus: Path, tmp_
 def test_a_record_without_weights_is_no_model(corpus: Path, tmp_path: Path) -> None:
     learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=1))
     (tmp_path / "m" / "model.safetensors").unlink()
-    with pytest.raises(RunError, match=r"training\.json of a finished training, without its weights"):
+    with pytest.raises(RunError, match=r"training\.json of a finished training without the weights"):
         learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=1))
 
 
@@ -462,7 +492,7 @@ def test_the_first_process_alone_says_that_all_is_done(
 
 
 def test_units_are_not_asked_of_a_given_tokenizer() -> None:
-    with pytest.raises(UsageError, match="units: words; expected none with tokenizer"):
+    with pytest.raises(UsageError, match="units: words; expected no units together with tokenizer"):
         Gpt2Settings(text=Text("words", tokenizer="given"))
 
 
@@ -529,6 +559,12 @@ def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
     assert made["text"]["vocabulary"] == 300
     with pytest.raises(ModelError, match="n_layer = 1; expected 2, as in the settings"):
         train("third", layers=2)
+    config = tmp_path / "first" / "config.json"
+    whole = config.read_text()
+    config.write_text(json.dumps(json.loads(whole) | {"n_layer": 2}))
+    with pytest.raises(ModelError, match="12 weights missing or of another shape"):
+        train("third", layers=2)
+    config.write_text(whole)
     settings = Gpt2Settings(size, replace(rows, vocabulary=300), replace(GPT2, epochs=1, lr=1e-12))
     with pytest.raises(RunError, match="another training, with init_from"):
         train_gpt2(texts, texts, tmp_path / "second", settings)

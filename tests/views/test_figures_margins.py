@@ -30,7 +30,7 @@ def test_margins_that_are_only_rounding_noise_are_still_counted() -> None:
     table = margins.table(results((0.0, -1.4e-14), (0.0, 0.0), (0.0, 7e-15)), "s", "0", "m")
     counted = {(row["start"], row["end"], row["holds"]): row["items"] for row in table.iter_rows(named=True)}
     assert counted == {(-0.0001, 0.0, False): 2, (0.0, 0.0001, False): 1}
-    assert margins.draw([table]).svg().count("aria-label") == 2
+    assert margins.draw([table]).svg().count("<title>") == 2
 
 
 def test_what_has_no_margin_is_left_out() -> None:
@@ -42,5 +42,5 @@ def test_what_has_no_margin_is_left_out() -> None:
 def test_the_figure_has_a_bar_a_row() -> None:
     table = margins.table(results((0.0, -4.0), (1.0, 4.1), (1.0, 4.2)), "s", "0", "m")
     drawn = margins.draw([table]).svg()
-    assert drawn.count("aria-label") == 2
+    assert drawn.count("<title>") == 2
     assert "2 items between 4 and 4.5 bits" in drawn

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import isnan, log2
 from pathlib import Path
 
@@ -5,6 +6,7 @@ import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
+from syntagm import views
 from syntagm.views import regions
 
 # The toy model's bigrams: log2((12 + 24) / (8 + 1)), ...
@@ -53,7 +55,7 @@ def test_the_figure_holds_the_numbers_of_the_table(tmp_path: Path) -> None:
     assert drawn["full", "2\nverb"] == rows(table)["full", "2"]["bits"]
     assert len(drawn) == len(table) == 6
     assert figure.table.equals(table)
-    assert figure.svg().count("aria-label") == 6
+    assert figure.svg().count("<title>") == 6
 
 
 def test_undefined_items_are_counted_and_not_drawn(tmp_path: Path) -> None:
@@ -98,3 +100,53 @@ def test_a_mean_that_is_infinite_is_in_the_table_and_not_drawn(tmp_path: Path) -
     drawn = regions.draw([table])
     assert [value["bits"] for value in drawn.spec["data"]["values"]] == [1.0, 2.0, 1.0]
     assert "<svg" in drawn.svg()
+
+
+def layers(spec: dict) -> list[dict]:
+    """All layers of a specification."""
+    if "layer" in spec:
+        return spec["layer"]
+    parts = [*spec.get("vconcat", []), *spec.get("hconcat", []), *([spec["spec"]] if "spec" in spec else [])]
+    return [layer for part in parts for layer in layers(part)]
+
+
+def values(spec: dict) -> list[list[dict]]:
+    """The values of each part of a specification that has some, in order."""
+    parts = [*spec.get("vconcat", []), *spec.get("hconcat", [])]
+    own = [spec["data"]["values"]] if "data" in spec else []
+    return [*own, *(found for part in parts for found in values(part))]
+
+
+def test_lines_break_at_empty_regions(tmp_path: Path) -> None:
+    figure = regions.draw([regions.table(toy_run(tmp_path, gaps()), "gaps")])
+    segments = {}
+    for value in figure.spec["data"]["values"]:
+        segments.setdefault(value["condition"], []).append(value["segment"])
+    assert len(set(segments["full"])) == 1
+    before, _, after = segments["gap"]
+    assert before != after
+    [line] = [layer for layer in figure.spec["layer"] if layer["mark"]["type"] == "line"]
+    assert line["encoding"]["detail"] == {"field": "segment"}
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_compared_regions_have_a_band_and_a_scale_of_their_own_and_effects(tmp_path: Path, models: int) -> None:
+    run = toy_run(tmp_path, agreement())
+    figure = views.figure("regions", [run] * models)
+    bands = [layer for layer in layers(figure.spec) if layer["mark"]["type"] == "rect"]
+    assert bands[0]["data"]["values"] == [{"region": "2"}]
+    means, zoomed, effects = values(figure.spec)
+    assert len(means) == 4 * models
+    assert {value["region"] for value in zoomed} == {"2"}
+    assert len(zoomed) == 2 * models
+    # The margins of `verb`: log2(3), -1 and 0 bits.
+    assert [value["value"] for value in effects] == [pytest.approx((log2(3) - 1) / 3)] * models
+    assert {value["name"] for value in effects} == {"2: bad − good"}
+    assert "<svg" in figure.svg()
+
+
+def test_whole_sentences_compared_have_no_band_but_effects(tmp_path: Path) -> None:
+    suite = replace(agreement(), predictions=agreement().predictions[1:])
+    means, effects = values(views.figure("regions", toy_run(tmp_path, suite)).spec)
+    assert len(means) == 4
+    assert effects[0]["name"] == "sentence: bad − good"

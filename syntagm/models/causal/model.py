@@ -2,20 +2,22 @@
 
 Names: `causal:./folder`, `causal:org/name@revision`; a name without a family means `causal:`.
 
-Without a start-of-text symbol (`bos=no`, or a model that has none), the first token has no surprisal: nan, counted as 0 in
-sums. The surprisals of tokens beyond the model's positions are undefined (nan).
+Without a start-of-text symbol (`bos=no`, or a model that has none), the first token has no surprisal: its bits are nan
+and count as 0 in sums. The surprisals of tokens beyond the model's positions are undefined (nan).
 
-Gaps are filled exactly, whatever the number of a candidate's tokens. With `fill=word`, a candidate's probability is that of
-the word, not of all words that begin with its tokens: the product of its tokens' probabilities is multiplied by the probability
-that a word has ended after it, and divided by the probability that a word has ended before it. A word has ended if the next
-token begins with white space or a punctuation mark, or is the end-of-text symbol. If the tokenizer marks tokens that continue a
-word (##), a word has ended if the next token is not marked. This takes a forward pass for the end of each candidate.
-Published numbers are usually those of `fill=token`, which takes one pass per context for single-token candidates. The default
-for texts is `boundary=token`, since over a sentence the correction nearly cancels. Between candidates for a gap it doesn't.
+Gaps are filled exactly, regardless of a candidate's number of tokens. With `fill=word`, a candidate's probability is
+that of the word, not of all words that begin with its tokens: the product of its tokens' probabilities is multiplied by
+the probability that a word has ended after it, and divided by the probability that a word has ended before it. A word
+has ended if the next token begins with white space or a punctuation mark, or is the end-of-text symbol. If the
+tokenizer marks tokens that continue a word (##), a word has ended if the next token is not marked. This needs a forward
+pass for the end of each candidate. Published numbers are usually those of `fill=token`, which needs only one pass per
+context for single-token candidates. The default for texts is `boundary=token`, because the correction nearly cancels
+over a sentence. It does not cancel between candidates for a gap.
 """
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
@@ -25,23 +27,32 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError, UsageError
 from syntagm.models.causal.family import BATCH, FAMILY
 from syntagm.models.causal.gaps import Filler
+from syntagm.models.causal.positions import NO_LIMIT
 from syntagm.models.causal.probe import probed
 from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
+from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 
 SCORER = "causal 1"
 
 
 class Causal(LanguageModel):
-    """A causal transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
+    """A causal transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
 
     Attributes:
         tokenizer: the tokenizer.
@@ -52,12 +63,14 @@ class Causal(LanguageModel):
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
-    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
+    def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
+        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
         chosen, config = FAMILY.choose(options), model.config
         self.bos_id = start_symbol(chosen["bos"], tokenizer, config)
         self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         self.bos, self.eos = self._symbol(tokenizer, self.bos_id), self._symbol(tokenizer, self.eos_id)
         self.tokenizer = tokenizer
         self.forward = probed(
@@ -85,6 +98,7 @@ class Causal(LanguageModel):
         self.record = {
             "architecture": config.model_type,
             "weights": weights,
+            "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(config, "_commit_hash", None),
             "options": dict(options),
@@ -114,45 +128,101 @@ class Causal(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the surprisals of each text; see `LanguageModel.score`."""
+        size = self._window_size
+
+        def beginning(tokens: int) -> list[Window]:
+            return [Window(0, min(tokens, size), 0, min(tokens, size))]
+
+        for answer in self._answers(texts, beginning, done, lambda _: 1):
+            yield answer.surprisals
+
+    def read(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Compute the surprisals of texts of any length; see `LanguageModel.read`.
+
+        A window holds as many tokens as the model can score at once: with a start-of-text symbol, as many as it has
+        positions, since the last token is not an input. With `boundary=word`, where it is an input, too, one less.
+        """
+        size, positions = self._window_size, self.forward.limit
+        if positions >= NO_LIMIT:
+            refuse_overlap(overlap, self.name, "this model has no limit of positions and reads a text at once")
+        overlap = overlap_of(overlap, size, positions, self.name, least=1 if self.bos_id is None else 0)
+        # Under boundary=word, the end of the last word is scored like a further token.
+        further = 0 if self._borders is None else 1
+        return self._answers(texts, lambda tokens: before(tokens + further, size, overlap), done, len)
+
+    def _answers(
+        self,
+        texts: Sequence[str],
+        windows: Callable[[int], list[Window]],
+        done: Callable[[int], None] | None,
+        weight: Callable[[str], int],
+    ) -> Iterator[InContext]:
+        """Score texts in windows.
+
+        Arguments:
+            texts: the texts.
+            windows: function from the number of tokens of a text, eos included, to the windows.
+            done: called after each batch.
+            weight: what `done` is told of a text, in all its windows together.
+        """
         refuse_change(self.module, self._sample, self.name)
-        encoded = dict(
-            zip(distinct := list(dict.fromkeys(texts)), encode(self.tokenizer, distinct, self.name), strict=True)
-        )
-        repeats = dict.fromkeys(distinct, 0)
-        for text in texts:
-            repeats[text] += 1
+        repeats = Counter(texts)
+        distinct = list(repeats)
+        encoded = dict(zip(distinct, encode(self.tokenizer, distinct, self.name), strict=True))
         self._refuse_beyond(encoded)
-        sequences = [self._sequence(encoded[text].ids) for text in distinct]
-        scored = [index for index, sequence in enumerate(sequences) if sequence]
+        start = [] if self.bos_id is None else [self.bos_id]
+        end = [] if self.eos_id is None else [self.eos_id]
+        sequences: list[list[int]] = []
+        skipped: list[int] = []
+        reported: list[int] = []
+        # For each text its windows, and the number of its first sequence. Nothing is computed for an empty sequence.
+        plans: dict[str, tuple[list[Window], int]] = {}
+        empty = 0
+        for text in distinct:
+            ids = [*encoded[text].ids, *end]
+            text_windows = windows(len(ids)) if start + ids else []
+            plans[text] = text_windows, len(sequences)
+            if not text_windows:
+                empty += repeats[text] * weight(text)
+                continue
+            for window, share in zip(text_windows, shares(weight(text), text_windows), strict=True):
+                sequences.append([*start, *ids[window.begin : window.end]])
+                skipped.append(max(0, window.first - window.begin + len(start) - 1))
+                reported.append(repeats[text] * share)
 
         def finished(batch: Sequence[int]) -> None:
             if done:
-                done(sum(repeats[distinct[scored[index]]] for index in batch))
+                done(sum(reported[index] for index in batch))
 
-        rows = self.forward.surprisals([sequences[index] for index in scored], finished)
-        scored_rows = dict(zip(scored, rows, strict=True))
+        rows = self.forward.surprisals(sequences, finished, skipped)
         answers = {
-            text: self._answer(text, encoded[text], scored_rows.get(index)) for index, text in enumerate(distinct)
+            text: self._answer(text, encoded[text], text_windows, rows[first : first + len(text_windows)])
+            for text, (text_windows, first) in plans.items()
         }
-        if done and (
-            empty := sum(repeats[distinct[index]] for index in range(len(distinct)) if index not in scored_rows)
-        ):
+        if done and empty:
             done(empty)
         for text in texts:
             yield answers[text]
+
+    @property
+    def _window_size(self) -> int:
+        """The largest number of tokens that can be scored at once."""
+        return self.forward.limit + (self._borders is None) - (self.bos_id is not None)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`.
 
         Raises:
-            ModelError: a candidate does not begin with a token of its own, or has white space around it.
+            ModelError: a candidate does not begin with a new token, or has white space around it.
             UsageError: `fill=word`, and the tokenizer does not mark where words begin or end.
         """
         refuse_change(self.module, self._sample, self.name)
         yield from self._filler.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which words are single tokens after a space; see `LanguageModel.single`."""
+        """Return whether each word is a single token after a space; see `LanguageModel.single`."""
         return self._filler.speller.single(words)
 
     @cached_property
@@ -169,47 +239,52 @@ class Causal(LanguageModel):
             if (highest := max([*text_tokens.ids, self.bos_id or 0, self.eos_id or 0])) >= self.forward.symbols:
                 raise ModelError(
                     self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
-                    f"numbers below {self.forward.symbols}, the model's rows",
-                    "Does the tokenizer belong to the model?",
+                    f"numbers below {self.forward.symbols}, the model's vocabulary size",
+                    "Check that the tokenizer belongs to the model.",
                 )  # fmt: skip
 
-    def _sequence(self, ids: Sequence[int]) -> list[int]:
-        """Return the token ids to score: bos, tokens, eos, cut off at the model's last position."""
-        start = [] if self.bos_id is None else [self.bos_id]
-        end = [] if self.eos_id is None else [self.eos_id]
-        return [*start, *ids, *end][: self.forward.limit + (self._borders is None)]
-
-    def _answer(self, text: str, encoded: Encoded, rows: Rows | None) -> Surprisals:
-        starts, in_vocabulary = encoded.starts, encoded.in_vocabulary
+    def _answer(
+        self, text: str, encoded: Encoded, text_windows: Sequence[Window], all_rows: Sequence[Rows]
+    ) -> InContext:
+        starts, in_vocabulary, ids = encoded.starts, encoded.in_vocabulary, encoded.ids
         if self.eos_id is not None:
             starts, in_vocabulary = np.append(starts, np.int32(len(text))), np.append(in_vocabulary, True)
+            ids = [*ids, self.eos_id]
         bits = np.full(len(starts), np.nan)
-        if rows is not None:
-            first = 0 if self.bos_id is not None else 1
-            bits[first : first + len(rows.bits)] = rows.bits
-            if self._borders is not None:
-                self._correct(bits, encoded.ids, rows)
-        return Surprisals(text, starts, bits, in_vocabulary)
+        context = np.arange(len(starts), dtype=np.int32)
+        for window, rows in zip(text_windows, all_rows, strict=True):
+            last = min(window.last, len(bits))
+            bits[last - len(rows.bits) : last] = rows.bits
+            context[window.first : last] -= window.begin
+        if self._borders is not None and len(all_rows):
+            self._correct(bits, ids, text_windows, all_rows)
+        return InContext(Surprisals(text, starts, bits, in_vocabulary), context, max(1, len(text_windows)))
 
-    def _correct(self, bits: np.ndarray[Any, Any], ids: Sequence[int], rows: Rows) -> None:
-        """Let each word include its own end instead of that of the word before it (Pimentel & Meister 2024, theorem 2).
+    def _correct(
+        self, bits: NDArray[np.float64], ids: Sequence[int], text_windows: Sequence[Window], all_rows: Sequence[Rows]
+    ) -> None:
+        """Move the probability of each word's end to that word from the next one (Pimentel & Meister 2024, theorem 2).
 
-        `rows.begin` is the surprisal of "a word begins here" after each input; for the first word, `rows.first` is that of
-        "a text can begin so". Subtract it from the bits of a word's first token, and add that of the next word to the bits
-        of a word's last token.
+        Subtract the surprisal of "a word begins here" from the bits of a word's first token, and add that of the next word
+        to the bits of a word's last token. For the first word of a text, it is the surprisal of "a text can begin so". Both
+        are computed in the window that scores the next token, so the sum over a text is exact across windows, too.
         """
         assert self._borders is not None
         shift = 0 if self.bos_id is None else 1
-        tokens = [*ids, *([self.eos_id] if self.eos_id is not None else [])][: len(rows.begin) + 1 - shift]
-        for index, token in enumerate(tokens):
-            begins = index == 0 or self._borders.begins[token]
-            if begins and index + shift > 0:
-                # A text may begin with a space; then its first word begins like any other.
-                opens = index == 0 and not self._borders.begins[token]
-                bits[index] -= rows.first if opens else rows.begin[index - 1 + shift]
-            ends = index + 1 == len(ids) or (index + 1 < len(ids) and self._borders.begins[ids[index + 1]])
-            if ends and index < len(ids) and index + shift < len(rows.begin):
-                bits[index] += rows.begin[index + shift]
+        # The surprisal of "a word begins here" before each token, and at the end. Without bos, none is known before the first.
+        border = np.full(len(ids) + 1, np.nan)
+        for window, rows in zip(text_windows, all_rows, strict=True):
+            places = np.arange(max(window.first, 1 - shift), min(window.last, len(ids)) + 1)
+            places = places[places - 1 - window.begin + shift < len(rows.begin)]
+            border[places] = rows.begin[places - 1 - window.begin + shift]
+        begins = self._borders.begins[np.array(ids, np.int64)]
+        # A text may begin with a space; then its first word begins like any other.
+        opening = 0.0 if shift == 0 else border[0] if begins[:1].any() else all_rows[0].first
+        begins[:1] = True
+        words_end = len(ids) - (self.eos_id is not None)
+        ends = np.append(begins[1:words_end], True)[:words_end]
+        bits[: len(ids)][begins] -= np.append(opening, border[1:-1])[: len(ids)][begins]
+        bits[:words_end][ends] += border[1 : words_end + 1][ends]
 
 
 def load(path: str, **options: str) -> Causal:
@@ -217,20 +292,20 @@ def load(path: str, **options: str) -> Causal:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
+        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
+            weights or own code without permission.
     """
-    model, tokenizer, label, weights = read("causal", path, FAMILY.choose(options), FAMILY.bundled)
-    return Causal(model, tokenizer, label, options, weights)
+    return Causal(read("causal", path, FAMILY.choose(options), FAMILY.bundled), options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
-    """Make a language model of a transformers model in memory, for example inside a training loop.
+    """Create a language model from a transformers model in memory, for example inside a training loop.
 
     Arguments:
         model: a transformers model with a causal head, in evaluation mode. It is neither copied nor moved.
         tokenizer: its fast tokenizer.
-        label: name of the model in results. Call this again after a training step, since the fingerprint depends on the
-            weights.
+        label: name of the model in results. Call this function again after a training step, because the fingerprint
+            depends on the weights.
         options: options of the family that are not about loading.
 
     Raises:
@@ -238,7 +313,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
-    return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
+    return Causal(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
 
 
 def _ending(tokenizer: Any, config: Any) -> int | None:

@@ -11,7 +11,7 @@ class Rows:
     """The results for one sequence, in bits.
 
     Arguments:
-        bits: shape (length - 1,): surprisal of each token after the first.
+        bits: shape (length - 1 - skipped,): surprisal of each token after the first and after those that are only context.
         begin: shape (inputs,): surprisal of the event "a word begins here" after each input token; empty without borders.
         first: surprisal of the event "a token that can begin a text" after the first input token.
     """

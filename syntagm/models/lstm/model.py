@@ -1,6 +1,6 @@
 """Word-level LSTM language models, trained by `syntagm train lstm` (Gulordava et al. 2018; Hu et al. 2020).
 
-The name is `lstm:FOLDER`, or just the folder, which holds `model.json`, `model.safetensors` and `vocabulary.txt`.
+The name is `lstm:FOLDER`, or just the folder, which contains `model.json`, `model.safetensors` and `vocabulary.txt`.
 
 Each text is read from the initial state, so its surprisals do not depend on other texts. A word that is not in the
 vocabulary is replaced by its class of unknown words, and marked as unknown. With `bos=no` the first word has no surprisal
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
 from syntagm.io import seal
 from syntagm.io.json import record
@@ -27,8 +27,9 @@ from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.lstm.family import FAMILY
-from syntagm.models.lstm.network import Network, next_logits, surprisals
+from syntagm.models.lstm.network import Network, continued, next_logits, surprisals
 from syntagm.models.rank import rank
+from syntagm.models.windows import refuse_overlap
 from syntagm.models.words import vocabulary
 from syntagm.models.words.gaps import divide, single
 from syntagm.models.words.vocabulary import END, Vocabulary
@@ -43,7 +44,7 @@ _SIZES = ("embedding", "hidden", "layers")
 
 
 class Lstm(LanguageModel):
-    """An LSTM with its vocabulary, made by `load`, or from a network during training."""
+    """An LSTM with its vocabulary, created by `load`, or from a network during training."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
@@ -92,6 +93,40 @@ class Lstm(LanguageModel):
         for text in texts:
             yield answers[text]
 
+    def read(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Compute the surprisals of texts of any length; see `LanguageModel.read`.
+
+        A text with more words than a batch is read in portions, and the state is carried from one to the next.
+        """
+        refuse_overlap(overlap, self.name, "an LSTM carries its state through a text of any length")
+        waiting: list[str] = []
+        for text in texts:
+            split_words, starts = words(text, self._tokens)
+            if len(split_words) <= self._batch:
+                waiting.append(text)
+                continue
+            yield from super().read(waiting, None, done)
+            waiting = []
+            nats = self._continued(self._sequence(split_words), len(text), done)
+            answer = self._answer(text, split_words, starts, nats)
+            yield InContext(answer, self._context(len(answer.starts)))
+        yield from super().read(waiting, None, done)
+
+    def _continued(
+        self, sequence: Sequence[int], characters: int, done: Callable[[int], None] | None
+    ) -> NDArray[np.float64]:
+        """Read a long text in portions, and report about as many of its characters after each."""
+        nats = np.empty(len(sequence) - 1)
+        read = 0
+        for portion in continued(self.network, sequence, self._batch):
+            nats[read : read + len(portion)] = portion
+            if done:
+                done(characters * (read + len(portion)) // len(nats) - characters * read // len(nats))
+            read += len(portion)
+        return nats
+
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""
         divided = [divide(gap, self._tokens, self.name) for gap in gaps]
@@ -116,11 +151,11 @@ class Lstm(LanguageModel):
         return once(keys, in_batches(_CONTEXTS, answer), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which candidates are one word; see `LanguageModel.single`."""
+        """Return whether each candidate is one word; see `LanguageModel.single`."""
         return single(words, self._tokens, self.name)
 
     def _next_logits(self, before: Sequence[Sequence[int]]) -> Iterator[NDArray[np.floating] | None]:
-        """Yield the logits of the word after each sequence; None for an empty sequence."""
+        """Yield the logits for the word after each sequence; None for an empty sequence."""
         nonempty = [sequence for sequence in before if sequence]
         rows = iter(next_logits(self.network, nonempty, self._share).cpu().numpy() if nonempty else [])
         for sequence in before:
@@ -166,7 +201,7 @@ def load(path: str, **options: str) -> Lstm:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the folder is not what `syntagm train lstm` writes, or is damaged.
+        ModelError: the folder was not written by `syntagm train lstm`, or is damaged.
     """
     chosen = FAMILY.choose(options)
     folder = Path(path)
@@ -183,16 +218,16 @@ def load(path: str, **options: str) -> Lstm:
 
 
 def _read_sizes(path: Path) -> dict[str, Any]:
-    settings = record(path, ModelError, "what syntagm train lstm writes")
+    settings = record(path, ModelError, "a value that syntagm train lstm writes")
     if settings.get("family") != "lstm":
-        raise ModelError(str(path), "another family", '"family": "lstm"')
+        raise ModelError(str(path), "a model of another family", '"family": "lstm"')
     if settings.get("format") != FORMAT:
         raise ModelError(str(path), f"format {settings.get('format')!r}", f"{FORMAT}", "Use the version that wrote it.")
     checks: dict[str, Callable[[Any], bool]] = {name: lambda value: type(value) is int and value > 0 for name in _SIZES}
     checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
     for name, is_valid in checks.items():
         if not is_valid(value := settings.get(name)):
-            raise ModelError(str(path), f"{name} = {value!r}", "what syntagm train lstm writes")
+            raise ModelError(str(path), f"{name} = {value!r}", "a value that syntagm train lstm writes")
     return settings
 
 

@@ -19,12 +19,17 @@ FAMILY = Family(
             KINDS[0].name,
             "which tokens are masked when a token is scored. Always part of the model's name.",
             always_named=True,
+            texts_only=True,
         ),
         Option(
             "masks",
             Choice((
-                Value("one", "only candidates of one token"),
-                Value("several", "also candidates of several tokens, with a mask for each, unmasked from left to right"),
+                Value("one", "only candidates of one token", "one mask"),
+                Value(
+                    "several",
+                    "also candidates of several tokens, with a mask for each, unmasked from left to right",
+                    "a mask for each of its tokens, unmasked from left to right,",
+                ),
             )),
             "one",
             "for gaps: which candidates are scored.",
@@ -33,6 +38,7 @@ FAMILY = Family(
         Option(
             "regions", NO_YES, "no",
             "whether predictions about parts of a sentence are computed, from sums of pseudo-surprisals",
+            texts_only=True,
         ),
         Fixed("bos", Value("yes")),
         Fixed("eos", Value("no")),
@@ -44,6 +50,12 @@ FAMILY = Family(
     sees="both",
     scoring=Scoring(
         "Masked models were scored by pseudo-log-likelihood, masking {masking}", ("salazar-etal-2020-masked",), ("masking",)
+    ),
+    filling=Scoring(
+        "The probability of a word in a gap under a masked model is that of the word under {masks} in its place, given the "
+        "text on both sides",
+        (),
+        ("masks",),
     ),
     architectures=ARCHITECTURES,
     programs=PROGRAMS,

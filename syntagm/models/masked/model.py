@@ -2,7 +2,7 @@
 
 Names: `masked:./folder`, `masked:org/name@revision`.
 
-A token's surprisal is that of the token under its mask, given the text on both sides. The sum over a text is its negative
+A token's surprisal is computed under its mask, given the text on both sides. The sum over a text is its negative
 pseudo-log-likelihood, not the surprisal of the text. Special symbols around a text are never scored. If a text is longer than
 the model's positions, the surprisals of all its tokens are undefined (nan).
 """
@@ -12,6 +12,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,17 +20,26 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.gaps import Filler
 from syntagm.models.masked.masking import MASKINGS
+from syntagm.models.masked.positions import NO_LIMIT
 from syntagm.models.masked.probe import probed
 from syntagm.models.masked.rows import plan
+from syntagm.models.windows import Window, around, overlap_of, refuse_overlap, shares
 
 SCORER = "masked 1"
 # Number of tokens whose rows are planned at a time, to limit memory.
@@ -37,8 +47,25 @@ _TOKENS = 1 << 16
 _BLOCK = 1 << 19
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A window of a text.
+
+    Arguments:
+        owner: the number of the text.
+        window: the window.
+        text: the tokens in it, with special symbols around them.
+        reported: what `done` is told when the window is scored.
+    """
+
+    owner: int
+    window: Window
+    text: Framed
+    reported: int
+
+
 class Masked(LanguageModel):
-    """A masked transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
+    """A masked transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
 
     Attributes:
         tokenizer: the tokenizer.
@@ -49,12 +76,14 @@ class Masked(LanguageModel):
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     sees = FAMILY.sees
 
-    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
+    def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
+        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
         chosen = FAMILY.choose(options)
         self._masking = MASKINGS[chosen["masking"]]
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         if tokenizer.mask_token_id is None:
-            raise ModelError(self.name, "a tokenizer without a mask", "that of a masked model")
+            raise ModelError(self.name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")
         self.tokenizer = tokenizer
         self.bos = _before(tokenizer, self.name)
         self.forward = probed(model, int(tokenizer.mask_token_id), batch_tokens(chosen, model.device, BATCH))
@@ -63,11 +92,14 @@ class Masked(LanguageModel):
         self.settings = FAMILY.scoring_settings(chosen, dtype=spelled(model.dtype))
         self._sample = sample(model)
         code = hash_code(model)
-        dependencies = [SCORER, weights, code, self.forward.mask, tokenizer.unk_token_id, self.settings]
+        # `regions` decides which predictions are computed, but changes no surprisal.
+        settings = {**self.settings, "regions": "no"}
+        dependencies = [SCORER, weights, code, self.forward.mask, tokenizer.unk_token_id, settings]
         self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
             "architecture": model.config.model_type,
             "weights": weights,
+            "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(model.config, "_commit_hash", None),
             "options": dict(options),
@@ -87,6 +119,46 @@ class Masked(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the pseudo-surprisals of each text; see `LanguageModel.score`."""
+
+        def whole(tokens: int, symbols: int) -> list[Window]:
+            return around(tokens, tokens + 1, 0) if self.forward.fits(tokens + symbols) else []
+
+        for answer in self._answers(texts, whole, done, lambda _: 1):
+            yield answer.surprisals
+
+    def read(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Compute the pseudo-surprisals of texts of any length; see `LanguageModel.read`.
+
+        The special symbols of a text stand around each window. A token is scored in the window in which it is furthest
+        from the ends, so that it has at least half of `overlap` on each side.
+        """
+        limit = self.forward.limit
+        if limit >= NO_LIMIT:
+            refuse_overlap(overlap, self.name, "this model has no limit of positions and reads a text at once")
+
+        def windows(tokens: int, symbols: int) -> list[Window]:
+            size = limit - symbols
+            return around(tokens, size, overlap_of(overlap, size, limit, self.name))
+
+        return self._answers(texts, windows, done, len)
+
+    def _answers(
+        self,
+        texts: Sequence[str],
+        windows: Callable[[int, int], list[Window]],
+        done: Callable[[int], None] | None,
+        weight: Callable[[str], int],
+    ) -> Iterator[InContext]:
+        """Score texts in windows.
+
+        Arguments:
+            texts: the texts.
+            windows: function from the number of tokens of a text, and that of the special symbols around it, to the windows.
+            done: called after each batch.
+            weight: what `done` is told of a text, in all its windows together.
+        """
         refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)
         distinct = list(repeats)
@@ -94,40 +166,65 @@ class Masked(LanguageModel):
         highest = max((int(text_frame.inputs.max(initial=0)) for text_frame in framed), default=0)
         self.forward.refuse_beyond(highest, self.tokenizer, self.name)
         bits = [np.full(len(text_frame.places), np.nan) for text_frame in framed]
-        for portion in _portions(framed):
-            for finished in self._score(framed, portion, bits):
+        context = [np.zeros(len(text_frame.places), np.int32) for text_frame in framed]
+        pieces: list[_Piece] = []
+        counts: list[int] = []
+        for owner, (text, text_frame) in enumerate(zip(distinct, framed, strict=True)):
+            tokens, total = len(text_frame.places), repeats[text] * weight(text)
+            text_windows = windows(tokens, len(text_frame.inputs) - tokens)
+            counts.append(len(text_windows))
+            if not text_windows:
+                if done:
+                    done(total)
+                continue
+            for window, share in zip(text_windows, shares(total, text_windows), strict=True):
+                pieces.append(_Piece(owner, window, text_frame.part(window.begin, window.end), share))
+        for portion in _portions([piece.window.last - piece.window.first for piece in pieces]):
+            for finished in self._score(pieces[portion.start : portion.stop], bits, context):
                 if done and finished:
-                    done(sum(repeats[distinct[index]] for index in finished))
+                    done(finished)
         answers = {
-            text: Surprisals(text, text_frame.tokens.starts, number, text_frame.tokens.in_vocabulary)
-            for text, text_frame, number in zip(distinct, framed, bits, strict=True)
+            text: InContext(
+                Surprisals(text, part.tokens.starts, values, part.tokens.in_vocabulary), seen, max(1, count)
+            )
+            for text, part, values, seen, count in zip(distinct, framed, bits, context, counts, strict=True)
         }
         for text in texts:
             yield answers[text]
 
     def _score(
-        self, framed: Sequence[Framed], portion: range, bits: Sequence[NDArray[np.float64]]
-    ) -> Iterator[Sequence[int]]:
-        """Fill in the bits of a portion of the texts. Yield after each batch the indices of the finished texts."""
-        remaining = {
-            index: len(framed[index].places) for index in portion if self.forward.fits(len(framed[index].inputs))
-        }
-        yield [index for index in portion if not remaining.get(index)]
-        rows_plan = plan([(index, framed[index]) for index in remaining], self.forward.mask, self._masking.hidden)
+        self, pieces: Sequence["_Piece"], bits: Sequence[NDArray[np.float64]], context: Sequence[NDArray[np.int32]]
+    ) -> Iterator[int]:
+        """Fill in the bits and contexts of windows. Yield after each batch what is to be reported of the finished ones."""
+        remaining = [piece.window.last - piece.window.first for piece in pieces]
+        yield sum(piece.reported for piece, rest in zip(pieces, remaining, strict=True) if not rest)
+        scored = [
+            (number, piece.text, range(piece.window.first - piece.window.begin, piece.window.last - piece.window.begin))
+            for number, piece in enumerate(pieces)
+        ]
+        rows_plan = plan(scored, self.forward.mask, self._masking.hidden)
         for batch, logits in self.forward.logits(rows_plan.rows):
-            scored = [(row, *target) for row, number in enumerate(batch) for target in rows_plan.targets[number]]
-            rows, owners, indices, targets = map(list, zip(*scored, strict=True))
-            for owner, index, value in zip(owners, indices, _bits(logits, rows, targets), strict=True):
-                bits[owner][index] = value
+            targets = [
+                (row, number, *target) for row, number in enumerate(batch) for target in rows_plan.targets[number]
+            ]
+            rows, numbers, owners, indices, ids = map(list, zip(*targets, strict=True))
+            reported = 0
+            for number, owner, index, value in zip(numbers, owners, indices, _bits(logits, rows, ids), strict=True):
+                piece = pieces[owner]
+                bits[piece.owner][piece.window.begin + index] = value
+                seen = len(piece.text.places) - len(rows_plan.rows[number].masked)
+                context[piece.owner][piece.window.begin + index] = seen
                 remaining[owner] -= 1
-            yield [owner for owner in dict.fromkeys(owners) if not remaining[owner]]
+                reported += 0 if remaining[owner] else piece.reported
+            yield reported
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate under one mask; see `LanguageModel.fill`.
 
-        The softmax runs over the whole vocabulary, so a candidate competes with every other token. A candidate of several
-        tokens is nan. With `masks=several` its surprisal is the sum over as many masks, unmasked from left to right, which
-        can't be compared between candidates of different lengths. `above` and `below` are nan for such a candidate.
+        The softmax runs over the whole vocabulary, so a candidate competes with every other token. For a candidate of
+        several tokens, the result is nan. With `masks=several`, its surprisal is the sum over as many masks, unmasked
+        from left to right; such sums can't be compared between candidates of different lengths. `above` and `below` are
+        nan for such a candidate.
         """
         refuse_change(self.module, self._sample, self.name)
         yield from self.filler.fill(gaps, done)
@@ -138,20 +235,20 @@ def load(path: str, **options: str) -> Masked:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
+        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
+            weights or own code without permission.
     """
-    model, tokenizer, label, weights = read("masked", path, FAMILY.choose(options), FAMILY.bundled)
-    return Masked(model, tokenizer, label, options, weights)
+    return Masked(read("masked", path, FAMILY.choose(options), FAMILY.bundled), options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
-    """Make a language model of a transformers model in memory, for example inside a training loop.
+    """Create a language model from a transformers model in memory, for example inside a training loop.
 
     Arguments:
         model: a transformers model with a masked-language-model head, in evaluation mode. It is neither copied nor moved.
         tokenizer: its fast tokenizer.
-        label: name of the model in results. Call this again after a training step, since the fingerprint depends on the
-            weights.
+        label: name of the model in results. Call this function again after a training step, because the fingerprint
+            depends on the weights.
         options: options of the family that are not about loading.
 
     Raises:
@@ -159,7 +256,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
-    return Masked(model, tokenizer, label, options, hash_weights(model, tokenizer))
+    return Masked(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
 
 
 def _before(tokenizer: Any, name: str) -> str:
@@ -170,16 +267,16 @@ def _before(tokenizer: Any, name: str) -> str:
     return " ".join(symbols) or "the text around each mask"
 
 
-def _portions(framed: Sequence[Framed]) -> Iterator[range]:
-    """Split the texts into ranges with a limited number of tokens."""
+def _portions(sizes: Sequence[int]) -> Iterator[range]:
+    """Split windows with these numbers of scored tokens into ranges with a limited number of tokens."""
     first = tokens = 0
-    for index, text_frame in enumerate(framed):
-        if index > first and tokens + len(text_frame.places) > _TOKENS:
+    for index, size in enumerate(sizes):
+        if index > first and tokens + size > _TOKENS:
             yield range(first, index)
             first, tokens = index, 0
-        tokens += len(text_frame.places)
-    if framed:
-        yield range(first, len(framed))
+        tokens += size
+    if sizes:
+        yield range(first, len(sizes))
 
 
 def _bits(logits: torch.Tensor, rows: Sequence[int], targets: Sequence[int]) -> list[float]:

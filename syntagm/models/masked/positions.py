@@ -4,15 +4,18 @@ from typing import Any
 
 import torch
 
+# Stands for any number of positions.
+NO_LIMIT = 1 << 30
+
 
 def limit(model: Any) -> int:
-    """Return the largest number of inputs that the model has positions for."""
+    """Return the largest number of inputs that the model has positions for; `NO_LIMIT` if there is no limit."""
     for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
         positions = getattr(model.config, name, None)
         if isinstance(positions, int) and positions > 0:
             break
     else:
-        return 1 << 30
+        return NO_LIMIT
     words = model.get_input_embeddings()
     for table in model.modules():
         if table is words:

@@ -1,4 +1,4 @@
-"""Figures 1 to 6 of Hu et al. 2020 for any study: their raw data, or an experiment of our own.
+"""Figures 1 to 6 of Hu et al. 2020 for any study: the paper's raw data, or a new experiment.
 
 The bars of the paper are means of pooled rows, and so are the dots here: a corpus with more seeds weighs more in the mean of
 its model class. The error bars of the paper resample rows (Figures 1 and 6) or clusters and rows within them (Figures 3 to 5),
@@ -26,7 +26,7 @@ PAIRED = {"pairs of suites": ("pair",), "models": INSTANCE}
 
 
 def figures(study: Study) -> Iterator[tuple[str, Figure]]:
-    """Yield all figures that the study has data for, with the names of their files."""
+    """Yield all figures for which the study has data, with the names of their files."""
     # Deltas are differences from the mean over classes and corpora; for a single class and corpus they are always 0.
     comparable = study.items.filter(pl.col("corpus") != "").select("model", "corpus").n_unique() > 1
     yield "figure1", figure1(study)
@@ -55,7 +55,7 @@ def figure1(study: Study) -> Figure:
 
 
 def figure2(study: Study) -> Figure:
-    """Draw the score of each model against its perplexity; models without a perplexity are lines."""
+    """Draw the score of each model against its perplexity; models without a perplexity are drawn as lines."""
     table = labelled(study, study.instances()).join(_intervals(study), on=list(INSTANCE), how="left")
     corpora = [corpus for corpus in study.words if corpus in set(table["corpus"])]
     shown = table.filter(pl.col("perplexity").is_not_null() | (pl.col("kind") == SHELF))
@@ -70,7 +70,7 @@ def figure2(study: Study) -> Figure:
 
 
 def figure3(study: Study) -> Figure:
-    """Draw deltas by model class and by corpus; where the paper excludes models by corpus, with and without them."""
+    """Draw deltas by model class and by corpus, with and without the models that the paper excludes by corpus."""
     deltas = labelled(study, study.deltas())
     panels = [
         clustered.means(deltas, ["model"], "delta", CORPORA).sort("value", descending=True).rename({"model": "name"})
@@ -102,7 +102,7 @@ def figure4_by_class(study: Study) -> Figure:
 
 
 def figure4_by_corpus(study: Study) -> Figure:
-    """Draw deltas by circuit and corpus; where the paper excludes models, with and without them."""
+    """Draw deltas by circuit and corpus, with and without the models that the paper excludes."""
     tables = [
         clustered.means(in_order(study, subset), ["circuit", "corpus"], "delta", CLASSES).with_columns(
             series=pl.lit(series)
@@ -155,7 +155,7 @@ def figure6(study: Study) -> Figure:
 
 
 def modified(study: Study) -> pl.DataFrame:
-    """Return the scores of paired suites: a row per instance, pair of suites and member of the pair."""
+    """Return the scores of paired suites: one row per instance, pair of suites and member of the pair."""
     return labelled(study, modifier_stability(study.scores(), modifiers.PAIRS))
 
 
@@ -183,7 +183,7 @@ def _pooled(study: Study) -> str:
 
 
 def _models(study: Study) -> dict[str, str]:
-    """Return the kind of each model: model -> kind, models that were trained for the study first."""
+    """Return the kind of each model: model -> kind, beginning with the models trained for the study."""
     pairs = study.items.select("model", "corpus").unique(maintain_order=True).iter_rows()
     kinds = {str(model): TRAINED if corpus else SHELF for model, corpus in pairs}
     return dict(sorted(kinds.items(), key=lambda pair: pair[1] == SHELF))
@@ -200,7 +200,7 @@ def labelled(study: Study, table: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_order(study: Study, table: pl.DataFrame) -> pl.DataFrame:
-    """Sort rows by corpus, the largest first."""
+    """Sort rows by corpus, beginning with the largest."""
     rank = {corpus: -index for index, corpus in enumerate(study.words)}
     return table.sort(pl.col("corpus").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
 

@@ -9,7 +9,7 @@ import polars as pl
 from markupsafe import Markup, escape
 
 from syntagm.errors import FormulaError
-from syntagm.formula import Formula, parse
+from syntagm.formula import Formula, Reference, parse
 from syntagm.report.collection_page import UNGRAMMATICAL
 from syntagm.report.in_words import in_words
 from syntagm.tasks.task import SuiteRecord
@@ -32,10 +32,10 @@ class ExampleSentence:
 
 
 def example(record: SuiteRecord, sentences: pl.DataFrame) -> tuple[str, tuple[ExampleSentence, ...]]:
-    """Return the id of the first item and its sentences; "" and () if the suite has no items.
+    """Return the id of the first item and its sentences, or "" and () if the suite has no items.
 
     Arguments:
-        sentences: the sentences of the suite, as `Run.sentences` returns them.
+        sentences: the sentences of the suite, as returned by `Run.sentences`.
     """
     if not len(sentences):
         return "", ()
@@ -65,16 +65,16 @@ def _formula(text: str) -> Formula | None:
         return None
 
 
-def compared(record: SuiteRecord) -> set[str]:
-    """Return the regions that the first prediction compares, in any condition."""
-    return {name for names in _by_condition(record).values() for name in names}
+def compared(record: SuiteRecord) -> tuple[Reference, ...]:
+    """Return the regions and conditions that the first prediction compares."""
+    formula = _formula(next(iter(record.predictions.values()), ""))
+    return tuple(dict.fromkeys(formula.references())) if formula else ()
 
 
 def _by_condition(record: SuiteRecord) -> dict[str, set[str]]:
     """Return the regions that the first prediction compares in each condition."""
-    formula = _formula(next(iter(record.predictions.values()), ""))
     regions: dict[str, set[str]] = {}
-    for reference in formula.references() if formula else ():
+    for reference in compared(record):
         regions.setdefault(reference.condition, set()).add(reference.region)
     return regions
 

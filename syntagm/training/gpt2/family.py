@@ -7,6 +7,7 @@ from pathlib import Path
 from syntagm.progress import Progress
 from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients, seen_twice
 from syntagm.training.gpt2.settings import Gpt2Settings
+from syntagm.training.settings import Default
 from syntagm.training.trainable import Controlled, Trainable
 
 # BPE tokens per whitespace-separated word.
@@ -14,8 +15,8 @@ BYTE_PAIRS = 1.4
 _PAPER = {
     "layers": 12, "width": 768, "heads": 12, "positions": 1024, "dropout": 0.1,
     "units": "bpe", "vocabulary": 50_257, "tokenizer": "", "window": 1024, "batch": 8,
-    "epochs": 40, "reading": 0, "optimiser": "adamw", "lr": 6e-4, "schedule": "cosine", "warmup": 200, "decay": 0.1,
-    "clip": 1.0, "patience": 2, "dtype": "f32",
+    "epochs": 40, "reading": 0, "optimiser": "adamw", "lr": 6e-4, "schedule": "cosine", "warmup": Default(200),
+    "decay": 0.1, "clip": 1.0, "patience": 2, "dtype": "f32",
 }  # fmt: skip
 _SMALL = {
     "layers": 4, "width": 128, "heads": 4, "positions": 256, "vocabulary": 4096, "window": 64, "batch": 16, "lr": 2e-3,
@@ -33,7 +34,7 @@ def _train(
 
 
 def weights(settings: Gpt2Settings, words: int) -> float:
-    """Return how many weights a token meets in matrix products, in a model trained on `words` words.
+    """Return the number of weights that each token is multiplied by, in a model trained on `words` words.
 
     >>> round(weights(Gpt2Settings(), 1_000_000))
     123532032

@@ -1,11 +1,11 @@
-"""The settings of a BERT: size, tokenizer and rows, masking, training loop."""
+"""The settings of a BERT: size, tokenizer and rows, masking, and training loop."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from syntagm.errors import UsageError
 from syntagm.training.options import MODEL, TRAINING, option, part, refuse_small
-from syntagm.training.settings import Settings
+from syntagm.training.settings import Default, Settings
 from syntagm.training.transformers.size import Size, refuse_long_rows
 
 
@@ -15,7 +15,7 @@ class Text:
 
     Arguments:
         vocabulary: the number of entries.
-        lower: convert to lower case and remove accents, as BERT uncased does.
+        lower: whether to convert to lower case and remove accents, as BERT uncased does.
         mask_prob: the probability that a token of a row is chosen for prediction.
         window: the length of the longest row, with its two symbols; longer sentences become several rows.
         batch: rows per step.
@@ -41,9 +41,9 @@ class MaskedSettings:
 
     Arguments:
         size: the size of the model.
-        text: how text becomes tokens and rows.
+        text: the settings for turning text into tokens and rows.
         loop: the settings of the training loop.
-        save_dtype: the type of the saved weights.
+        save_dtype: the ddtype of the saved weights.
     """
 
     size: Size = part(MODEL, Size(layers=4, width=512, heads=8, positions=512))
@@ -51,10 +51,17 @@ class MaskedSettings:
     loop: Settings = part(
         TRAINING,
         Settings(
-            epochs=40, optimiser="adamw", lr=5e-4, schedule="cosine", warmup=1000, decay=0.01, clip=1.0, patience=2
+            epochs=40,
+            optimiser="adamw",
+            lr=5e-4,
+            schedule="cosine",
+            warmup=Default(1000),
+            decay=0.01,
+            clip=1.0,
+            patience=2,
         ),
     )
-    save_dtype: Literal["f32", "f16"] = option("type of the saved weights", "f32", group=MODEL)
+    save_dtype: Literal["f32", "f16"] = option("dtype of the saved weights", "f32", group=MODEL)
 
     def __post_init__(self) -> None:
         refuse_long_rows(self.text.window, self.size)

@@ -1,4 +1,4 @@
-"""Figure of scores: a dot with interval for each model and suite, and a tick for chance where it is known."""
+"""The figure of scores: a dot with an interval for each model and suite, and a tick for the chance level if it is known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +9,7 @@ import polars as pl
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
+from syntagm.drawing.panels import heading, pile
 from syntagm.drawing.series import Series
 from syntagm.drawing.text import distinct, numbers, spoken
 from syntagm.result import Estimate, Group, Kind
@@ -16,30 +17,32 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats.paired import kind_of
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import accuracies, chance_of_suite, verdicts
+from syntagm.views.scores.numbers import accuracies, chance_of_suite, panel_tag, verdicts
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "measure": pl.String, "value": pl.Float64, "low": pl.Float64,
     "high": pl.Float64, "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "chance": pl.Float64, "method": pl.String,
 }  # fmt: skip
 WIDTH = 480
-# With more suites than this, the axis is at the top of the figure, where readers start.
+# With more suites than this, the axis is at the top of the figure.
 MANY = 25
 
 
 def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
     """Draw the scores of runs on all their suites."""
     names = titles(runs)
-    estimates, chance = [], {}
+    tag = panel_tag(runs)
+    estimates, chance, groups = [], {}, {}
     for model, run in named(runs):
         for estimate in accuracies(run, measure):
             record = run.suite(estimate.group.suite)
             title = names[record.name, record.hash]
             estimates.append(replace(estimate, group=Group(model, title, measure)))
             chance[title] = chance_of_suite(record, measure).value
+            groups[title] = (record.group(tag) or f"no {tag}") if tag else ""
     if all(_judged(run, measure) for run in runs):
-        return draw(estimates, chance, "Accuracy by suite")
-    return draw(estimates, chance, f"{measure} by suite", of_shares=f"mean {measure}")
+        return draw(estimates, chance, "Accuracy by suite", groups=groups)
+    return draw(estimates, chance, f"{measure} by suite", of_shares=f"mean {measure}", groups=groups)
 
 
 def _judged(run: Run, measure: str) -> bool:
@@ -48,32 +51,59 @@ def _judged(run: Run, measure: str) -> bool:
 
 
 def draw(
-    estimates: Sequence[Estimate], chance: Mapping[str, float] | None = None, title: str = "", of_shares: str = ""
+    estimates: Sequence[Estimate],
+    chance: Mapping[str, float] | None = None,
+    title: str = "",
+    of_shares: str = "",
+    groups: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw the scores of models on suites, with one row for each suite, in the given order.
+    """Draw the scores of models on suites, with one row for each suite.
 
     Arguments:
-        estimates: one for each model and suite; their groups have both, and may have the measure. No dot is drawn for
-            nan.
-        chance: suite -> score by chance; nan or absent if unknown.
+        estimates: one estimate for each model and suite, with both in its group, and optionally the measure. No dot is
+            drawn for nan.
+        chance: suite -> chance level; nan or absent if unknown.
         of_shares: the name of the values if they are not accuracies.
+        groups: suite -> the group whose panel it is in. Groups and the suites in them are sorted by their mean over
+            models, the highest first. If None, suites are in the given order.
     """
     rows = [_row(estimate, (chance or {}).get(estimate.group.suite, nan)) for estimate in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    ordered = _sorted(table, groups) if groups else list(dict.fromkeys(table["suite"]))
     models, suites = distinct(table["model"]), distinct(table["suite"])
+    by_group: dict[str, list[str]] = {}
+    for suite in ordered:
+        by_group.setdefault((groups or {}).get(suite, ""), []).append(suite)
     values = [_value(row, models[row["model"]], suites[row["suite"]]) for row in table.iter_rows(named=True)]
-    step = max(16, 9 * len(models) + 6)
-    series = Series("model", list(models.values()), WIDTH, len(models) > 1)
-    spec: Spec = {
-        "width": WIDTH,
-        "height": step * len(suites),
-        "data": {"values": values},
-        "layer": _layers(series, list(suites.values()), of_shares or "accuracy"),
-    }
     known = any(value["chance"] is not None for value in values)
+    plots = []
+    for at, (group, members) in enumerate(by_group.items() or [("", [])]):
+        of_group = {suites[suite] for suite in members}
+        series = Series("model", list(models.values()), WIDTH, at == 0 and len(models) > 1)
+        # With many suites, the axis is at the top of the figure, where readers start.
+        labelled = at == (0 if len(suites) > MANY else len(by_group) - 1)
+        plot: Spec = {
+            "width": WIDTH,
+            "height": max(16, 9 * len(models) + 6) * max(1, len(members)),
+            "data": {"values": [value for value in values if value["suite"] in of_group]},
+            "layer": _layers(
+                series, [suites[suite] for suite in members], of_shares or "accuracy", labelled, len(suites) > MANY
+            ),
+        }
+        plots.append(plot | ({"title": heading(group, fontWeight="bold")} if len(by_group) > 1 else {}))
     quantity = f"{of_shares} over contexts" if of_shares else "proportion of items whose prediction holds"
     subtitle = f"{quantity}, 95% interval" + ("; grey tick: chance" if known else "")
+    spec = pile(plots, 10) if len(plots) > 1 else plots[0]
     return Figure(finish(spec, title, subtitle), table)
+
+
+def _sorted(table: pl.DataFrame, groups: Mapping[str, str]) -> list[str]:
+    """Return the suites by the mean of their group, then by their own; undefined means come last."""
+    means = table.group_by("suite", maintain_order=True).agg(pl.col("value").fill_nan(None).mean().fill_null(-1.0))
+    means = means.with_columns(group=pl.col("suite").replace_strict(groups, default=""))
+    means = means.with_columns(of_group=pl.col("value").mean().over("group"))
+    ordered = means.sort("of_group", "group", "value", descending=[True, False, True], maintain_order=True)
+    return ordered["suite"].to_list()
 
 
 def _row(estimate: Estimate, chance: float) -> tuple[object, ...]:
@@ -88,10 +118,13 @@ def _value(row: Mapping[str, object], model: str, suite: str) -> dict[str, objec
     return {"model": model, "suite": suite, **numbers(row, "value", "low", "high", "chance"), "said": description}
 
 
-def _layers(models: Series, suites: Sequence[str], measured: str) -> list[Spec]:
+def _layers(models: Series, suites: Sequence[str], measured: str, labelled: bool, on_top: bool) -> list[Spec]:
     place: Spec = {"y": axes.names("suite", suites, offset=6)}
     beside = place | {"yOffset": models.place}
-    accuracy = axes.proportion(measured, orient="top" if len(suites) > MANY else "bottom")
+    accuracy = axes.proportion(
+        measured if labelled else "", orient="top" if on_top else "bottom", labels=labelled, domain=labelled,
+        tickSize=5 if labelled else 0,
+    )  # fmt: skip
     chance = place | {"x": axes.of(accuracy, "chance")}
     interval = beside | axes.spread(accuracy, "x") | {"color": models.colour}
     dot = beside | {"x": accuracy, "color": models.colour, "shape": models.shape, "description": {"field": "said"}}

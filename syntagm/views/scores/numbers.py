@@ -1,4 +1,4 @@
-"""Estimates of a run: the accuracy of each suite and measure, scores over suites, and the accuracy by chance."""
+"""Estimates of a run: the accuracy of each suite and measure, scores over suites, and chance levels."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,14 +18,14 @@ from syntagm.tasks.task import SuiteRecord
 from syntagm.views.gaps import estimates as gap_estimates
 from syntagm.views.gaps import kept
 
-TAGS = ("circuit", "phenomenon", "field")
+TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
 
 
 def estimates(run: Run, resampling: Resampling | None = None) -> list[Estimate]:
-    """Compute all accuracies, the score over all suites, and the score of each circuit, phenomenon and field.
+    """Compute all accuracies, the score over all suites, and the score of each group of suites (`grouping`).
 
-    The groups of the estimates differ: that of an accuracy has a suite and a measure, that of a score over suites has a
-    rule, and that of a score over the suites with one value of a tag has a rule and a label.
+    The groups of the estimates differ. An accuracy has a suite and a measure, a score over suites has a rule, and a
+    score over the suites with one value of a tag has a rule and a label.
 
     Arguments:
         resampling: which units are random; see `stats.bootstrap.Resampling`.
@@ -33,7 +33,7 @@ def estimates(run: Run, resampling: Resampling | None = None) -> list[Estimate]:
     results = run.results()
     with using(resampling):
         computed = [*_accuracies(run, results), *_scores(run, results, "first", "")]
-        for tag in TAGS:
+        for tag in grouping([run]):
             computed += _scores(run, results, "first", tag)
     return computed
 
@@ -64,7 +64,7 @@ def _accuracies(run: Run, results: pl.DataFrame) -> list[Estimate]:
 
 
 def verdicts(run: Run, rule: str, suite: str | None = None) -> pl.DataFrame:
-    """Return the results by a rule, of one suite or of all; see `stats.score.verdicts`."""
+    """Return the results of one suite, or of all suites, under a rule; see `stats.score.verdicts`."""
     selected = predictions(run, rule)
     of_suite = selected if suite is None else {suite: selected[suite]}
     return score.verdicts(run.results(suite), of_suite, rule)
@@ -81,8 +81,24 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
     return _scores(run, run.results(), rule, tag)
 
 
+def grouping(runs: Sequence[Run]) -> list[str]:
+    """Return those of `TAGS` that suites have. A tag that groups the suites as an earlier one does is omitted."""
+    chosen: dict[frozenset[tuple[str, str]], str] = {}
+    for tag in TAGS:
+        groups = frozenset((suite.name, label) for run in runs for suite in run.suites if (label := suite.group(tag)))
+        if groups:
+            chosen.setdefault(groups, tag)
+    return list(chosen.values())
+
+
+def mean_name(run: Run) -> str:
+    """Return the name of the mean accuracy over suites: `SG score` for suites in circuits, as in Hu et al. 2020."""
+    in_circuits = all("circuit" in suite.tags and "linguistics_term" not in suite.tags for suite in run.suites)
+    return "SG score" if in_circuits else "mean accuracy"
+
+
 def conjoins(run: Run) -> bool:
-    """Return whether the measures of a run are predictions about the same items, so that `all` of them can hold."""
+    """Return whether the measures of a run are predictions about the same items, so that the rule `all` applies."""
     return run.task.conjoins
 
 
@@ -90,11 +106,11 @@ def refuse_conjunction(run: Run, rule: str) -> None:
     """Refuse the rule "all" if the measures of the run are not predictions about the same items.
 
     Raises:
-        UsageError: the rule is "all" in such a run.
+        UsageError: the rule is "all", and the measures are not predictions about the same items.
     """
     if rule == "all" and not conjoins(run):
         raise UsageError(
-            "measure", "all, for a fill run, whose measures are no predictions", "one of its measures, or first"
+            "measure", "all, for a fill run, whose measures are not predictions", "one of its measures, or first"
         )
 
 
@@ -102,7 +118,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
     """Compute the chance level for an estimate of a run; for a score over suites, the mean of their chance levels.
 
     Arguments:
-        estimate: from `estimates`, `accuracies` or `scores`.
+        estimate: an estimate that `estimates`, `accuracies` or `scores` returned.
     """
     group = estimate.group
     if group.suite:
@@ -111,7 +127,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
         [
             chance_of_suite(suite, group.rule)
             for suite in run.suites
-            if suite.predictions_for(group.rule) and all(suite.tags.get(tag) == value for tag, value in group.labels)
+            if suite.predictions_for(group.rule) and all(suite.group(tag) == value for tag, value in group.labels)
         ]
     )
 
@@ -139,10 +155,21 @@ def _chance(formulas: tuple[str, ...]) -> Chance:
 
 
 def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
-    """Map each suite to the names of its predictions in order, or of those selected by a rule (`SuiteRecord.predictions_for`)."""
+    """Map each suite to the names of its predictions in order, or of those that a rule selects."""
     return {suite.name: suite.predictions_for(rule) for suite in run.suites}
 
 
+def panel_tag(runs: Sequence[Run]) -> str:
+    """Return the tag whose values divide the suites of a figure or table: the first of `grouping` with fewer values than
+    there are suites; "" if there is none.
+    """
+    records = {suite.name: suite for run in runs for suite in run.suites}.values()
+    for tag in grouping(runs):
+        if 1 < len({record.group(tag) for record in records}) < len(records):
+            return tag
+    return ""
+
+
 def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:
-    labels = {suite.name: suite.tags[tag] for suite in run.suites if tag in suite.tags} if tag else None
+    labels = {suite.name: label for suite in run.suites if (label := suite.group(tag))} if tag else None
     return score.score(results, predictions(run, rule), run.tolerance, rule, tag, labels)

@@ -1,4 +1,4 @@
-"""Table of scores: one row for each suite and model, or one column for each model."""
+"""The table of scores: one row for each suite and model, or one column for each model."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -10,6 +10,7 @@ from syntagm.result import Estimate
 from syntagm.runs.several import named, not_asked, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval
+from syntagm.views.options import Named, measures
 from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
@@ -22,12 +23,20 @@ MEANING = {
     "all": "An item counts as correct if all predictions of its suite hold.",
     "each": "Each prediction has a row of its own.",
 }
+Measure = Annotated[
+    str,
+    Named(
+        "name of a prediction, `first`, `all`, or `each` for all predictions one by one",
+        measures,
+        ("first", "all", "each"),
+    ),
+]
 Wide = Annotated[bool, "one column for each model"]
 
 
 def make_table(
     runs: Sequence[Run],
-    measure: Annotated[str, "name of a prediction, `first`, `all`, or `each` for all predictions one by one"] = "first",
+    measure: Measure = "first",
     wide: Wide = False,
 ) -> Table:
     """Make one row for each suite and model and one for the mean over suites; if `wide`, one column for each model.
@@ -74,13 +83,13 @@ def _prediction(run: Run, estimate: Estimate) -> str:
 def spread(
     rows: Sequence[tuple[Cell, ...]], keys: int, names: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
-    """Turn rows of (keys, model, estimate, chance) into rows with one column for each model.
+    """Convert rows of (keys, model, estimate, chance) to rows with one column for each model.
 
     Each cell has the score with its interval and n.
 
     Arguments:
-        keys: how many cells at the start of a row are keys.
-        names: the names of the columns of keys.
+        keys: the number of key cells at the start of a row.
+        names: the names of the key columns.
 
     >>> spread([("s", "m", 0.5, 0.25, 0.75, 8, 1, 0, 0.5)], 1, ["suite"])
     (('suite', 'chance', 'm'), (('s', 0.5, '0.500 [0.250, 0.750] n=8, 1 tie'),))

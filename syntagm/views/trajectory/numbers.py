@@ -15,9 +15,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.errors import RunError, UsageError
+from syntagm.runs.several import tags
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, interval, matching, score
-from syntagm.views.options import Reader
+from syntagm.views.options import Named, Reader
 from syntagm.views.scores.numbers import chance_of_suite, predictions
 from syntagm.views.trajectory.places import Places, Point, places
 
@@ -25,7 +26,7 @@ _ITEM = ("item", "occurrence")
 
 
 # Options of the views that show curves.
-By = Annotated[str, "a tag of the suites, or `suite`; default: all suites together"]
+By = Annotated[str, Named("a tag of the suites, or `suite`; default: all suites together", tags, ("suite",))]
 Scale = Annotated[Literal["log", "linear"], "scale of the horizontal axis"]
 Level = float | Literal["chance"] | None
 
@@ -34,7 +35,7 @@ def read_level(text: str) -> Level:
     """Read a level from text: a number, `chance`, or None if empty.
 
     Raises:
-        UsageError: any other text.
+        UsageError: the text is anything else.
     """
     if text == "chance" or not text:
         return "chance" if text else None
@@ -49,7 +50,7 @@ AtLevel = Annotated[Level, Reader("a level to reach: a number, for example human
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The score of a group of suites along a series of checkpoints; the mean if several runs have the same position.
+    """The score of a group of suites along a series of checkpoints. Runs with the same position are averaged.
 
     Arguments:
         suites: the number of suites.
@@ -80,11 +81,11 @@ class Curve:
 
 
 def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
-    """Compute a curve for each series and group of suites, groups in the order of their first suite.
+    """Compute a curve for each series and group of suites; groups are in the order of their first suite.
 
     Arguments:
-        by: a tag of the suites, each of whose values is a group; "suite": each suite is a group; empty: one group of
-            all.
+        by: a tag of the suites, whose values are the groups; "suite" makes each suite a group; empty text makes one
+            group of all suites.
         measure: "first", "all" or the name of a prediction.
 
     Raises:
@@ -110,7 +111,7 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
 def curves_of(
     runs: Sequence[Run], x: str, series: Sequence[str], by: str, measure: str, scale: Scale
 ) -> tuple[Places, list[Curve]]:
-    """Find the position of each run, and compute the curves; arguments are the options of the view.
+    """Find the position of each run, and compute the curves. The arguments are the options of the view.
 
     Raises:
         UsageError: the position of a run is unknown, or is 0 on a logarithmic scale.
@@ -150,12 +151,12 @@ def intervals(curves: Sequence[Curve]) -> Iterator[str]:
 
 
 def whole(at: float) -> int | float:
-    """Round a position for display: whole numbers lose the decimal point, numbers of 1000 or more are rounded."""
+    """Round a position for display: integers lose the decimal point, and numbers of 1000 or more become integers."""
     return round(at) if at == round(at) or at >= 1000 else at
 
 
 def whole_draws(*curves: Curve) -> NDArray[np.bool_]:
-    """Return which draws have a value at every position of the curves that has values. Shape (draws,).
+    """Return whether each draw has a value at every position of the curves that has values. Shape (draws,).
 
     The other draws have no defined item at some position, and are not used for numbers about whole curves.
     """
@@ -182,14 +183,14 @@ def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
 def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for suite in run.suites:
-        label = {"": "all suites", "suite": suite.name}.get(by) or suite.tags.get(by, "")
+        label = {"": "all suites", "suite": suite.name}.get(by) or suite.group(by)
         if suite.name in shared and suite.predictions_for(measure) and label:
             groups.setdefault(label, []).append(suite.name)
     return groups
 
 
 def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> dict[str, NDArray[np.float64]]:
-    """Return for each suite the values of its items under each run. Shapes (items, runs)."""
+    """Return the values of each suite's items under each run. Shapes (items, runs)."""
     tables = []
     for point in points:
         chosen: Mapping[str, Sequence[str]] = {

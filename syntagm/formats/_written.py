@@ -1,0 +1,9 @@
+"""What this room writes: suites. They are the user's to edit; a run records their hashes."""
+
+from syntagm.formats import blimp, pairs, syntaxgym, syntaxgym_csv
+from syntagm.io.integrity import Kind
+
+FILES = tuple(
+    Kind("a suite", f"*{ending}", checked=False)
+    for ending in dict.fromkeys((*syntaxgym.WRITES, *blimp.WRITES, *pairs.WRITES, *syntaxgym_csv.WRITES))
+)

@@ -1,0 +1,299 @@
+"""Suites from a spreadsheet: a CSV or TSV table of regions, with the predictions in rows of their own.
+
+    item,condition,subject,modifier,verb
+    #prediction,agreement,(verb;%match%) < (verb;%mismatch%)
+    1,match,The keys,to the cabinet,are here.
+    1,mismatch,The keys,to the cabinet,is here.
+
+The header decides the layout:
+
+    item,condition,REGION,REGION,...                 one sentence per row, one column per region
+    item,CONDITION:REGION,CONDITION:REGION,...       one item per row
+    item,condition,region,content                    one region per row
+
+A sentence is made of the contents of its regions, in order, joined by single spaces. A content that begins with `~` follows
+without a space. An empty cell is a region of length 0. A region called `sentence` is a whole sentence without regions.
+Columns called `tag.NAME` are tags of the item.
+
+In some rows the first cell says what they hold: `#prediction` (name, formula), `#tag` of the suite (name, value), `#metric`
+(`sum` by default), and `#suite` (the name; by default that of the file). Their values are in the next cells.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from syntagm.errors import FormulaError, InputError
+from syntagm.formats import _table
+from syntagm.formula import parse
+from syntagm.io import atomic, csv, shape, utf8
+from syntagm.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite, public_tags
+
+ENDINGS = (".tsv", ".csv")
+WRITES = (".tsv", ".csv")
+LONG = ("item", "condition", "region", "content")
+WHOLE = "sentence"
+TAG = "tag."
+ATTACHED = "~"
+# The kind of a row about the suite -> how many cells follow.
+KINDS = {"#prediction": 2, "#tag": 2, "#metric": 1, "#suite": 1}
+
+
+def claims(path: Path, head: str) -> bool:
+    """Return whether the first row has the column `item`, and either `condition` or columns `CONDITION:REGION`."""
+    return path.suffix in ENDINGS and any(_is_header(_first(head, mark)) for mark in _table.DELIMITERS.values())
+
+
+def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
+    """Read the suite of a file.
+
+    Arguments:
+        path: the file.
+        delimiter: the separator of cells: a character, `tab`, `comma` or `semicolon`. The default follows from the header.
+
+    Raises:
+        InputError: a column is missing, a row can't be read, or a condition or region occurs twice; the message names the
+            line.
+        UsageError: `delimiter` is not one character.
+    """
+    content = utf8.read(path)
+    yield _parsed(content, _table.character(delimiter) if delimiter else _delimiter(content), path)
+
+
+def write(suites: Sequence[Suite], path: Path) -> None:
+    """Write a suite as a table that can be read back as the same suite.
+
+    If all sentences have the same regions, there is one sentence per row, else one region per row. Cells are separated by
+    commas if the name of the file ends in .csv, else by tabs. Tags that begin with `json:` are skipped, because they only
+    serve the format from which the suite was read.
+
+    Raises:
+        InputError: there is more than one suite, or the table can't hold the suite; the message says why.
+    """
+    if len(suites) != 1:
+        raise InputError(str(path), f"{len(suites)} suites", "one suite", "Write each to a file of its own.")
+    (suite,) = suites
+    mark = "," if path.suffix == ".csv" else "\t"
+    text = csv.plain(_rows(suite), mark)
+    try:
+        reread = _parsed(text, mark, path)
+    except InputError as error:
+        raise InputError(f"suite {suite.name}", f"{error.found} ({error.place})", error.expected, error.cure) from None
+    _refuse_loss(suite, reread)
+    atomic.write(path, text.encode())
+
+
+def _parsed(content: str, mark: str, path: Path) -> Suite:
+    rows = csv.rows(content, path, mark)
+    names = [name.strip() for name in next(rows, (1, []))[1]]
+    csv.refuse_repeated(names, path)
+    if not _is_header(names):
+        shown = ", ".join(names[:12]) or "no columns"
+        expected = "item,condition,REGION,..., item,CONDITION:REGION,..., or item,condition,region,content"
+        raise InputError(f"{path}, line 1", f"the columns {shown}", expected)
+    suite = _Suite(path)
+    for line, cells in rows:
+        place = f"{path}, line {line}"
+        if cells[0].startswith("#"):
+            suite.add_setting(cells, place)
+        elif any(cell.strip() for cell in cells):
+            row = csv.named(names, _fitted(cells, len(names)), place)
+            suite.add({name: cell.strip() for name, cell in row.items()}, place)
+            shape.count(len(suite.contents), path)
+    return suite.suite()
+
+
+def _fitted(cells: list[str], count: int) -> list[str]:
+    """Add or remove empty cells at the end of a row, because spreadsheet programs do so too."""
+    while len(cells) > count and not cells[-1]:
+        cells = cells[:-1]
+    return cells + [""] * (count - len(cells))
+
+
+@dataclass(slots=True)
+class _Suite:
+    """A suite while its table is read.
+
+    Arguments:
+        path: the file.
+        name: the name of the suite.
+        contents: item -> condition -> region -> content.
+        item_tags: item -> its tags.
+    """
+
+    path: Path
+    name: str = ""
+    metric: str = "sum"
+    predictions: dict[str, Prediction] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    contents: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
+    item_tags: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def add_setting(self, cells: Sequence[str], place: str) -> None:
+        """Add a row about the suite."""
+        kind = cells[0].strip()
+        values = [cell for cell in cells[1:] if cell.strip()]
+        if kind not in KINDS:
+            raise InputError(place, repr(kind), "an item, or one of " + ", ".join(KINDS))
+        if len(values) != KINDS[kind]:
+            expected = {1: "one cell after it", 2: "two cells after it, a name and a value"}[KINDS[kind]]
+            cure = "Put cells that hold the delimiter in quotation marks."
+            raise InputError(f"{place}, {kind}", f"{len(values)} cells", expected, cure)
+        if kind == "#prediction":
+            self._add_prediction(values[0], values[1], f"{place}, prediction {values[0]}")
+        elif kind == "#tag":
+            self.tags[values[0]] = values[1]
+        elif kind == "#suite":
+            self.name = values[0]
+        elif values[0].strip() in AGGREGATES:
+            self.metric = values[0].strip()
+        else:
+            raise InputError(f"{place}, {kind}", repr(values[0]), "one of " + ", ".join(AGGREGATES))
+
+    def _add_prediction(self, name: str, formula: str, place: str) -> None:
+        if name in self.predictions:
+            raise InputError(place, "a second prediction of this name", "each name once", "Rename one of them.")
+        try:
+            self.predictions[name] = Prediction(name, parse(formula))
+        except FormulaError as error:
+            raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
+
+    def add(self, row: Mapping[str, str], place: str) -> None:
+        """Add the sentences, or the region, of a row."""
+        if not (item := row["item"]):
+            raise InputError(f"{place}, item", "nothing", "the id of an item", "Repeat the id in each row of the item.")
+        tags = {name.removeprefix(TAG): cell for name, cell in row.items() if name.startswith(TAG) and cell}
+        known = self.item_tags.setdefault(item, {})
+        for name, value in tags.items():
+            if known.setdefault(name, value) != value:
+                raise InputError(f"{place}, {TAG}{name}", repr(value), f"{known[name]!r} as above in item {item}")
+        sentences = self.contents.setdefault(item, {})
+        if set(LONG) <= row.keys():
+            regions = sentences.setdefault(self._named(row, "condition", place), {})
+            name = self._named(row, "region", place)
+            if name in regions:
+                raise InputError(
+                    place, f"a second region {name!r}", "each region once in a sentence", "Rename one of them."
+                )
+            regions[name] = row["content"]
+            return
+        for condition, regions in self._sentences(row, place):
+            if condition in sentences:
+                cure = "Rename or delete one of them."
+                raise InputError(place, f"a second sentence for {condition!r}, item {item}", "one", cure)
+            sentences[condition] = regions
+
+    def _sentences(self, row: Mapping[str, str], place: str) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield the condition and the regions of each sentence in a row that holds whole sentences."""
+        cells = {name: cell for name, cell in row.items() if name not in LONG[:2] and not name.startswith(TAG)}
+        if "condition" in row:
+            yield self._named(row, "condition", place), cells
+            return
+        by_condition: dict[str, dict[str, str]] = {}
+        for name, cell in cells.items():
+            condition, colon, region = (part.strip() for part in name.partition(":"))
+            if not (condition and colon and region):
+                raise InputError(f"{self.path}, line 1", f"the column {name!r}", f"CONDITION:REGION or {TAG}NAME")
+            by_condition.setdefault(condition, {})[region] = cell
+        # An item without a condition has only empty cells there.
+        yield from ((name, regions) for name, regions in by_condition.items() if any(regions.values()))
+
+    def _named(self, row: Mapping[str, str], column: str, place: str) -> str:
+        if not row[column]:
+            raise InputError(f"{place}, {column}", "nothing", "a name", f"Repeat the {column} in each row.")
+        return row[column]
+
+    def suite(self) -> Suite:
+        """Return the suite."""
+        items = []
+        for identifier, conditions in self.contents.items():
+            place = f"{self.path}, item {identifier}"
+            sentences = {name: _sentence(regions, f"{place}, condition {name}") for name, regions in conditions.items()}
+            items.append(Item(identifier, sentences, self.item_tags[identifier]))
+        name, predictions = self.name or self.path.stem, tuple(self.predictions.values())
+        metric = next(aggregate for aggregate in AGGREGATES if aggregate == self.metric)
+        return Suite(name, tuple(items), predictions, self.tags, metric)
+
+
+def _first(content: str, mark: str) -> list[str]:
+    first = content.lstrip("\ufeff").split("\n", 1)[0].rstrip("\r")
+    return [cell.strip(' "') for cell in first.split(mark)]
+
+
+def _is_header(names: Sequence[str]) -> bool:
+    return names[:1] == ["item"] and ("condition" in names or any(":" in name for name in names))
+
+
+def _delimiter(content: str) -> str:
+    marks = _table.DELIMITERS.values()
+    return next((mark for mark in marks if _is_header(_first(content, mark))), ",")
+
+
+def _sentence(contents: Mapping[str, str], place: str) -> Sentence:
+    """Make a sentence of its regions and their contents."""
+    if WHOLE in contents:
+        if len(contents) > 1:
+            cure = f"Rename the region {WHOLE!r}, or delete the others."
+            raise InputError(place, f"the region {WHOLE!r} beside others", "a whole sentence, or its regions", cure)
+        return Sentence(shape.sentence(contents[WHOLE], place))
+    text, regions = "", []
+    for name, content in contents.items():
+        attached = content.startswith(ATTACHED)
+        content = content.removeprefix(ATTACHED)
+        space = " " if text and content and not attached else ""
+        regions.append(Region(name, len(text + space), len(text + space + content)))
+        text += space + content
+    return Sentence(shape.sentence(text, place), tuple(regions))
+
+
+def _rows(suite: Suite) -> list[list[str]]:
+    """Return the table of a suite: the header, the rows about the suite, and its sentences."""
+    sentences = [sentence for item in suite.items for sentence in item.sentences.values()]
+    sequences = {tuple(region.name for region in sentence.regions) for sentence in sentences}
+    regions = next(iter(sequences), ()) or (WHOLE,)
+    tags = list(dict.fromkeys(name for item in suite.items for name in public_tags(item.tags)))
+    long = (
+        len(sequences) > 1
+        or len(set(regions)) < len(regions)
+        or any(name in LONG or name.startswith(TAG) for name in regions)
+    )
+    header = [*(LONG if long else (*LONG[:2], *regions)), *(TAG + name for name in tags)]
+    rows = [["#suite", suite.name], ["#metric", suite.aggregate]]
+    rows += [["#tag", name, value] for name, value in public_tags(suite.tags).items()]
+    rows += [["#prediction", prediction.name, prediction.formula.text] for prediction in suite.predictions]
+    for item in suite.items:
+        values = [item.tags.get(name, "") for name in tags]
+        for condition, sentence in item.sentences.items():
+            contents = _contents(sentence)
+            if long:
+                rows += [[item.id, condition, name, content, *values] for name, content in contents]
+            else:
+                rows.append([item.id, condition, *(content for _, content in contents), *values])
+    return [header, *([*row, *[""] * (len(header) - len(row))] for row in rows)]
+
+
+def _contents(sentence: Sentence) -> list[tuple[str, str]]:
+    """Return the names and contents of a sentence's regions."""
+    if not sentence.regions:
+        return [(WHOLE, sentence.text)]
+    contents, end = [], 0
+    for region in sentence.regions:
+        content = sentence.text[region.start : region.end]
+        contents.append((region.name, ATTACHED + content if content and end and region.start == end else content))
+        end = region.end
+    return contents
+
+
+def _refuse_loss(suite: Suite, reread: Suite) -> None:
+    """Refuse a suite that the table does not hold."""
+    items = tuple(replace(item, tags=public_tags(item.tags)) for item in suite.items)
+    for old, new in zip(items, reread.items, strict=False):
+        for condition, sentence in old.sentences.items():
+            if new.sentences.get(condition) != sentence:
+                raise InputError(
+                    f"suite {suite.name}, item {old.id}, condition {condition}", f"regions of {sentence.text!r}",
+                    "regions with different names, which cover the sentence except for single spaces between them",
+                )  # fmt: skip
+    if replace(suite, items=items, tags=public_tags(suite.tags)) != reread:
+        cure = "Names, ids and tags must not be empty, nor begin or end with a space; ids must not begin with #."
+        raise InputError(f"suite {suite.name}", "names, ids or tags that a table can't hold", "others", cure)

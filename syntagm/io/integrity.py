@@ -1,0 +1,154 @@
+"""What rooms write, and whether it is whole: the types of a declaration, and the inspection of folders.
+
+A room that writes files declares them in a module `_written.py`: folders that it recognises by a file, as `FOLDERS`, and
+single files whose name the user chooses, as `FILES`. `syntagm integrity` and the tests of damaged files read these
+declarations (`declared`), so a new room needs nothing else.
+"""
+
+import fnmatch
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from syntagm import registry
+from syntagm.errors import SyntagmError
+
+# `unchecked` files were written by Syntagm, but nothing tells whether they are as written.
+State: TypeAlias = Literal["whole", "damaged", "foreign", "unchecked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file.
+
+    Arguments:
+        name: what it is, e.g. "the record of a run".
+        pattern: its path in the folder, where `*` is any text without `/`, e.g. "shards/*.results.parquet".
+        checked: whether `Folder.check` sees that the file is damaged. Files that are not checked are never read again, or
+            change no number.
+    """
+
+    name: str
+    pattern: str
+    checked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A kind of folder.
+
+    Arguments:
+        name: what it is, e.g. "run".
+        markers: patterns of files. A folder that has one of them is of this kind.
+        kinds: the files in it. The first kind whose pattern fits a file is its kind.
+        check: a function from a folder to an error for each damaged or missing file: path -> error.
+        renew: a function that renews the seals in a folder after an intended change and returns the names of the changed
+            files, for `syntagm seal`; None if nothing in the folder is sealed.
+    """
+
+    name: str
+    markers: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    check: Callable[[Path], Mapping[Path, SyntagmError]]
+    renew: Callable[[Path], list[str]] | None = None
+
+    def fits(self, folder: Path) -> bool:
+        """Return whether a folder is of this kind."""
+        return any(next(folder.glob(marker), None) is not None for marker in self.markers)
+
+    def kind(self, name: str) -> Kind | None:
+        """Return the kind of a file by its path in the folder; None for a foreign file."""
+        return next((kind for kind in (*self.kinds, *COMMON) if _fits(name, kind.pattern)), None)
+
+
+# The files that every folder may have.
+COMMON = (
+    Kind("the lock of a folder", "lock", checked=False),
+    Kind("a file that a killed process left", ".*.syntagm", checked=False),
+    Kind("a file that a killed process left", "*/.*.syntagm", checked=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is known about a file.
+
+    Arguments:
+        path: the file.
+        state: whether it is whole.
+        kind: what it is; "" for a foreign file.
+        error: for a damaged file, what is wrong, with the cure.
+    """
+
+    path: Path
+    state: State
+    kind: str
+    error: SyntagmError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """A folder, its kind, and what is known about each of its files."""
+
+    kind: Folder
+    path: Path
+    findings: tuple[Finding, ...]
+
+
+def declared() -> tuple[Folder, ...]:
+    """Return the kinds of folders that all rooms declare."""
+    return tuple(folder for module in registry.modules("_written") for folder in getattr(module, "FOLDERS", ()))
+
+
+def files() -> tuple[Kind, ...]:
+    """Return the kinds of single files, with names that the user chooses, that all rooms declare."""
+    return tuple(kind for module in registry.modules("_written") for kind in getattr(module, "FILES", ()))
+
+
+def of_folder(place: Path) -> Iterator[Inspected]:
+    """Inspect a folder and the folders in it, as far as they are of a kind that a room writes, outer ones first."""
+    for name, folders, _ in os.walk(place):
+        # Hidden folders belong to other programs.
+        folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
+        yield from _of_kinds(Path(name))
+
+
+def of_file(path: Path) -> Iterator[Inspected]:
+    """Inspect the folder that a file belongs to, and yield only what is known about the file."""
+    for folder in path.parents:
+        for inspected in _of_kinds(folder):
+            if own := tuple(finding for finding in inspected.findings if finding.path == path):
+                yield replace(inspected, findings=own)
+                return
+
+
+def _of_kinds(folder: Path) -> Iterator[Inspected]:
+    kinds = declared()
+    return (Inspected(kind, folder, tuple(_findings(kind, folder, kinds))) for kind in kinds if kind.fits(folder))
+
+
+def _findings(kind: Folder, folder: Path, kinds: tuple[Folder, ...]) -> Iterator[Finding]:
+    damaged = kind.check(folder)
+    # A damaged file may be missing.
+    for path in sorted({*_files(folder, kinds), *damaged}):
+        known = kind.kind(path.relative_to(folder).as_posix())
+        name = known.name if known else ""
+        if error := damaged.get(path):
+            yield Finding(path, "damaged", name, error)
+        else:
+            yield Finding(path, "foreign" if known is None else "whole" if known.checked else "unchecked", name)
+
+
+def _files(folder: Path, kinds: tuple[Folder, ...]) -> Iterator[Path]:
+    """Yield the files of a folder without those of hidden folders, and of folders that have a kind of their own."""
+    for path in folder.iterdir():
+        if not path.is_dir():
+            yield path
+        elif not path.name.startswith(".") and not any(kind.fits(path) for kind in kinds):
+            yield from _files(path, kinds)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name.count("/") == pattern.count("/") and fnmatch.fnmatchcase(name, pattern)

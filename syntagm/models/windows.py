@@ -1,0 +1,106 @@
+"""Overlapping windows over the tokens of a text that is longer than a model's positions.
+
+Each token is scored in exactly one window. The other tokens of the window are its context.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from syntagm.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A span of tokens, and the span inside it that is scored; both half open.
+
+    Arguments:
+        begin, end: the tokens that the model sees.
+        first, last: the tokens that are scored.
+    """
+
+    begin: int
+    end: int
+    first: int
+    last: int
+
+
+def before(tokens: int, size: int, overlap: int) -> list[Window]:
+    """Return the windows of a left-to-right model.
+
+    Each window after the first begins `overlap` tokens before the first token that it scores. So the context of a token
+    depends on its position only, and not on what follows it.
+
+    Arguments:
+        tokens: number of tokens of the text.
+        size: largest number of tokens in a window.
+        overlap: smallest number of tokens before a scored token, in the windows after the first; less than `size`.
+
+    >>> [(window.begin, window.first, window.last) for window in before(10, 6, 3)]
+    [(0, 0, 6), (3, 6, 9), (6, 9, 10)]
+    """
+    firsts = [0, *range(size, tokens, size - overlap)]
+    return [Window(begin := max(0, first - overlap), end := min(begin + size, tokens), first, end) for first in firsts]
+
+
+def around(tokens: int, size: int, overlap: int) -> list[Window]:
+    """Return the windows of a model that sees both sides of a token.
+
+    The middle of the overlap of two windows divides their scored tokens, so each has at least half of `overlap` on both
+    sides, if the text does. The last window ends with the text.
+
+    Arguments:
+        tokens: number of tokens of the text.
+        size: number of tokens in a window.
+        overlap: number of tokens that neighbouring windows share, at least; less than `size`.
+
+    >>> [(window.begin, window.end, window.first, window.last) for window in around(10, 6, 3)]
+    [(0, 6, 0, 4), (3, 9, 4, 6), (4, 10, 6, 10)]
+    """
+    begins = [*range(0, tokens - size, size - overlap), max(0, tokens - size)]
+    middles = [(following + begin + size) // 2 for begin, following in pairwise(begins)]
+    return [
+        Window(begin, min(begin + size, tokens), first, last)
+        for begin, first, last in zip(begins, [0, *middles], [*middles, tokens], strict=True)
+    ]
+
+
+def overlap_of(given: int | None, size: int, positions: int, model: str, least: int = 0) -> int:
+    """Return the overlap of windows: the given one, or half of the model's positions.
+
+    Arguments:
+        given: as the user chose it; None for the default.
+        size: largest number of tokens in a window.
+        positions: the model's positions.
+        model: name of the model, for the message.
+        least: smallest possible overlap.
+
+    Raises:
+        UsageError: the windows would not advance, or would have too little context to score a token.
+    """
+    overlap = min(positions // 2, size - 1) if given is None else given
+    if not least <= overlap < size:
+        found = f"{overlap} tokens of context in windows of {max(size, 0)} tokens"
+        raise UsageError(f"stride of {model}", found, f"a number from {least} to {max(size - 1, least)}")
+    return overlap
+
+
+def refuse_overlap(given: int | None, model: str, reason: str) -> None:
+    """Refuse an overlap of windows for a model that needs no windows.
+
+    Raises:
+        UsageError: an overlap is given.
+    """
+    if given is not None:
+        raise UsageError(f"stride of {model}", f"a stride of {given}, but {reason}", "no stride")
+
+
+def shares(total: int, windows: Sequence[Window]) -> list[int]:
+    """Divide a number between the windows of a text, in proportion to their scored tokens.
+
+    >>> shares(25, before(10, 6, 3))
+    [15, 7, 3]
+    """
+    tokens = max(1, *(window.last for window in windows))
+    ends = [total * window.last // tokens for window in windows[:-1]]
+    return [end - begin for begin, end in pairwise([0, *ends, total])]

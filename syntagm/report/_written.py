@@ -1,0 +1,5 @@
+"""What this room writes. No page is read again."""
+
+from syntagm.io.integrity import Kind
+
+FILES = (Kind("a report", "*.html", checked=False),)

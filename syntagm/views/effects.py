@@ -1,0 +1,397 @@
+"""Effects: the mean difference in bits between the two sides of each comparison, with interval and d.
+
+A prediction is a comparison, or several joined by `&` or `|`; each comparison has an effect of its own. The effect is
+the mean over items of the difference of its two sides within the item, so that a positive effect supports the
+prediction: for `a < b` it is b - a, for `a > b` it is a - b. For `a = b` it is a - b, and 0 supports the prediction. For
+formulas of sums it is the difference of differences: the garden-path effect, the interaction of a 2x2 design.
+"""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import isfinite, isnan, nan
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.drawing import axes, dots, panels
+from syntagm.drawing.chart import INK, Figure, Spec, finish
+from syntagm.drawing.series import COLOURS
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import distinct, only, or_none, shown, spoken
+from syntagm.errors import UsageError
+from syntagm.formula import Formula, Reference, parse
+from syntagm.result import Estimate, Group
+from syntagm.runs.several import named, titles
+from syntagm.runs.store import Run
+from syntagm.stats import interval, matching
+from syntagm.tasks.regions import regions, wholes
+from syntagm.tasks.task import SuiteRecord
+from syntagm.views.comparison import letters, shared_suites
+from syntagm.views.options import Named, measures
+
+COLUMNS = ("model", "suite", "measure", "n", "effect_bits", "low", "high", "d", "undefined", "comparison", "contrast")
+OF_PAIRS = ("A", "B", *COLUMNS[1:4], "effect A", "effect B", "B - A", *COLUMNS[5:])
+SCHEMA: dict[str, Any] = {
+    "model": pl.String, "suite": pl.String, "measure": pl.String, "comparison": pl.String, "contrast": pl.String,
+    "n": pl.Int64, "effect_bits": pl.Float64, "low": pl.Float64, "high": pl.Float64, "d": pl.Float64,
+}  # fmt: skip
+WIDTH = 420
+SIGN = (
+    "A positive effect supports the prediction: for a < b the effect is b - a, for a > b it is a - b. For a = b it is a - b, "
+    "and 0 supports the prediction."
+)
+
+
+def _suites(runs: Sequence[Run]) -> list[str]:
+    return [suite.name for run in runs for suite in run.suites]
+
+
+Suite = Annotated[str, Named("name of a suite; default: every suite", _suites)]
+Measure = Annotated[str, Named("name of a prediction, `first` (of each suite) or `each`", measures, ("first", "each"))]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """The differences in bits between the two sides of a comparison, within each item.
+
+    Arguments:
+        measure: the name of the prediction that the comparison is a part of.
+        items: the items, with the columns item and occurrence.
+        bits: the difference of each item; nan if a region is missing or undefined. Shape (items,).
+    """
+
+    measure: str
+    comparison: Formula
+    items: pl.DataFrame
+    bits: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The effect of a comparison.
+
+    Arguments:
+        estimate: the mean of the differences in bits; its group has model, suite and measure.
+        d: the mean divided by the standard deviation of the differences (Cohen's d_z); nan if there are fewer than two
+            items, or if all differences are equal within the tolerance.
+    """
+
+    comparison: Formula
+    estimate: Estimate
+    d: float
+
+
+def differences(
+    run: Run, suite: str, measure: str = "each", sentences: pl.DataFrame | None = None
+) -> list[Differences]:
+    """Compute the differences of all items for each comparison of the predictions of a suite.
+
+    Arguments:
+        measure: the name of a prediction, "first" or "each".
+        sentences: the sentences of the suite, if they are already loaded.
+
+    Raises:
+        FormulaError: a formula of the record can't be parsed.
+        RunError: the run has no sentences.
+    """
+    record = run.suite(suite)
+    compared = [
+        (name, comparison)
+        for name, formula in _formulas(record, measure).items()
+        for comparison in formula.comparisons()
+    ]
+    if not compared:
+        return []
+    table = matching.numbered(run.sentences(suite) if sentences is None else sentences, "condition")
+    items = table.select("item", matching.OCCURRENCE).unique(maintain_order=True).with_row_index("number")
+    # Items with the same id are told apart by their number, which takes the place of the id.
+    table = table.join(items, on=["item", matching.OCCURRENCE], maintain_order="left")
+    table = table.with_columns(item=pl.col("number").cast(pl.String))
+    reading = run.reading(suite)
+    values = pl.concat(
+        [
+            regions(table, reading).select("item", "condition", "region", "bits"),
+            wholes(table, reading).select("item", "condition", pl.lit("*").alias("region"), "bits"),
+        ]
+    ).unique(["item", "condition", "region"], keep="first", maintain_order=True)
+    by_place = values.partition_by("region", "condition", as_dict=True)
+
+    def value(region: str, condition: str) -> NDArray[np.float64]:
+        bits = np.full(len(items), nan)
+        if (rows := by_place.get((region, condition))) is not None:
+            bits[rows["item"].cast(pl.Int64).to_numpy()] = rows["bits"].to_numpy()
+        return bits
+
+    with np.errstate(invalid="ignore"):  # the difference of two infinite values is nan
+        return [
+            Differences(name, comparison, items.drop("number"), comparison.difference(value))
+            for name, comparison in compared
+        ]
+
+
+def _formulas(record: SuiteRecord, measure: str) -> dict[str, Formula]:
+    names = record.predictions if measure == "each" else record.predictions_for(measure)
+    return {name: parse(text) for name in names if (text := record.predictions[name])}
+
+
+def references(record: SuiteRecord) -> tuple[Reference, ...]:
+    """Return the regions and conditions that the first prediction of a suite compares, repeats included.
+
+    Raises:
+        FormulaError: its formula can't be parsed.
+    """
+    return tuple(reference for formula in _formulas(record, "first").values() for reference in formula.references())
+
+
+def effects(
+    run: Run, suite: str, measure: str = "each", model: str = "", sentences: pl.DataFrame | None = None
+) -> list[Effect]:
+    """Estimate the effect of each comparison of the predictions of a suite.
+
+    Arguments and errors are those of `differences`.
+
+    Arguments:
+        model: the name of the model in the estimates; by default that of the run.
+    """
+    return [
+        _effect(found.comparison, Group(model or run.model, suite, found.measure), found.bits, run.tolerance)
+        for found in differences(run, suite, measure, sentences)
+    ]
+
+
+def between(first: Run, second: Run, suite: str, measure: str = "each") -> list[tuple[Effect, Effect, Effect]]:
+    """Estimate the effects under two models and their difference within items, for each comparison that both have.
+
+    The effects of the two models use the items that are defined under both.
+
+    Returns:
+        For each comparison the effects under the first and under the second model, and second minus first.
+    """
+    others = {(found.measure, found.comparison): found for found in differences(second, suite, measure)}
+    on, estimated = ["item", matching.OCCURRENCE], []
+    for found in differences(first, suite, measure):
+        if (other := others.get((found.measure, found.comparison))) is None:
+            continue
+        sides = [side.items.with_columns(pl.Series(name, side.bits)) for name, side in (("a", found), ("b", other))]
+        both = matching.joined(sides[0], sides[1], on).with_columns(pl.col("a", "b").fill_null(nan))
+        a, b = both["a"].to_numpy(), both["b"].to_numpy()
+        with np.errstate(invalid="ignore"):
+            defined = b - a
+        missing = np.isnan(defined)
+        tolerance = max(first.tolerance, second.tolerance)
+        group = Group(suite=suite, measure=found.measure)
+        bits = (np.where(missing, nan, a), np.where(missing, nan, b), defined)
+        estimated.append(tuple(_effect(found.comparison, group, values, tolerance) for values in bits))
+    return [(a_effect, b_effect, change) for a_effect, b_effect, change in estimated]
+
+
+def _effect(comparison: Formula, group: Group, bits: NDArray[np.float64], tolerance: float) -> Effect:
+    defined = bits[~np.isnan(bits)]
+    n = len(defined)
+    with np.errstate(invalid="ignore"):  # of infinite values
+        mean = float(defined.mean()) if n else nan
+        deviation = float(defined.std(ddof=1)) if n > 1 else nan
+    found = interval.of_numbers(defined)
+    estimate = Estimate(group, mean, found.low, found.high, n, found.method, undefined=len(bits) - n)
+    return Effect(comparison, estimate, mean / deviation if deviation > tolerance else nan)
+
+
+def contrast(comparison: Formula) -> str:
+    """Write the effect of a comparison as a difference of conditions.
+
+    >>> contrast(parse("(verb;%good%) < (verb;%bad%)"))
+    'verb: bad − good'
+    >>> contrast(parse("(v;%a%) - (v;%b%) > (v;%c%) - (v;%d%)"))
+    'v: a − b − c + d'
+    >>> contrast(parse("((v;%a%) - (v;%b%)) + (((n;%c%) + (v;%c%)) - ((n;%d%) + (v;%d%))) > 0"))
+    'v: a − b, plus n + v: c − d'
+    """
+    by_condition: dict[tuple[str, int], list[str]] = {}
+    for sign, reference in comparison.terms():
+        region = "sentence" if reference.region == "*" else reference.region
+        by_condition.setdefault((reference.condition, sign), []).append(region)
+    parts: dict[tuple[str, ...], list[tuple[str, int]]] = {}
+    for term, names in by_condition.items():
+        parts.setdefault(tuple(names), []).append(term)
+    if comparison.difference(lambda region, condition: 0.0) or any(sign < 0 for (_, sign), *_ in parts.values()):
+        return str(comparison)
+    return ", plus ".join(f"{' + '.join(names)}: {_signed(terms)}" for names, terms in parts.items())
+
+
+def _signed(terms: Sequence[tuple[str, int]]) -> str:
+    (first, _), *rest = terms
+    return first + "".join(f" {'+' if sign > 0 else '−'} {condition}" for condition, sign in rest)
+
+
+def make_table(
+    runs: Sequence[Run],
+    suite: Suite = "",
+    measure: Measure = "each",
+    paired: Annotated[bool, "differences between models within items, B - A, instead of effects"] = False,
+) -> Table:
+    """Make one row for each comparison and model; if `paired`, one for each comparison and pair of models.
+
+    Raises:
+        UsageError: no such suite or prediction, or fewer than two runs to pair.
+        RunError: a run has no sentences, or two runs to pair have no suite in common.
+    """
+    if paired:
+        return _table_of_pairs(runs, suite, measure)
+    rows = tuple((*_keys(effect), *_numbers(effect), *_rest(effect)) for effect in _all_effects(runs, suite, measure))
+    narrow = (*COLUMNS[:2], *COLUMNS[3:8], "contrast")
+    return Table("Effects", COLUMNS, rows, notes=_notes("of the item differences"), narrow=narrow)
+
+
+def _table_of_pairs(runs: Sequence[Run], suite: str, measure: str) -> Table:
+    if len(runs) < 2:
+        raise UsageError("paired=", "one run", "two or more")
+    rows: list[tuple[Cell, ...]] = []
+    skipped: list[str] = []
+    for (a, first), (b, second) in combinations(named(runs), 2):
+        shared, reasons = shared_suites(first, second)
+        skipped += [note for reason in reasons if (note := f"Skipped: {reason}.") not in skipped]
+        for name in shared:
+            for of_a, of_b, change in between(first, second, name, measure) if suite in ("", name) else ():
+                sides = (of_a.estimate.value, of_b.estimate.value)
+                keys = (name, change.estimate.group.measure, change.estimate.n)
+                rows.append((a, b, *keys, *map(or_none, sides), *_numbers(change), *_rest(change)))
+    if not rows:
+        raise _nothing(suite, measure)
+    notes = (
+        *letters(runs),
+        *_notes("of the item differences B - A"),
+        "Only items that are defined under both models count.",
+        *skipped,
+    )
+    narrow = (*(OF_PAIRS[:2] if len(runs) > 2 else ()), "suite", *OF_PAIRS[4:11], "contrast")
+    return Table("Effects compared", OF_PAIRS, tuple(rows), notes=notes, narrow=narrow)
+
+
+def _notes(deviation: str) -> tuple[str, ...]:
+    return (
+        "Means over items, in bits; each difference is within an item. d: the mean divided by the standard deviation "
+        f"{deviation}. contrast: the effect as a difference of conditions.",
+        SIGN,
+        "low, high: 95% interval, Student's t over items.",
+    )
+
+
+def _keys(effect: Effect) -> tuple[Cell, ...]:
+    group = effect.estimate.group
+    return (group.model, group.suite, group.measure, effect.estimate.n)
+
+
+def _numbers(effect: Effect) -> Iterator[Cell]:
+    return map(or_none, (*effect.estimate.numbers[:3], effect.d))
+
+
+def _rest(effect: Effect) -> tuple[Cell, ...]:
+    return (effect.estimate.undefined, str(effect.comparison), contrast(effect.comparison))
+
+
+def _all_effects(runs: Sequence[Run], suite: str, measure: str) -> Iterator[Effect]:
+    """Yield the effects of all runs; their groups have distinct names of models and suites.
+
+    Raises:
+        UsageError: there is none.
+    """
+    names, count = titles(runs), 0
+    for model, run in named(runs):
+        for record in run.suites:
+            if suite in ("", record.name):
+                for effect in effects(run, record.name, measure, model):
+                    group = replace(effect.estimate.group, suite=names[record.name, record.hash])
+                    count += 1
+                    yield replace(effect, estimate=replace(effect.estimate, group=group))
+
+    if not count:
+        raise _nothing(suite, measure)
+
+
+def _nothing(suite: str, measure: str) -> UsageError:
+    chosen = " ".join(filter(None, (f"suite={suite}" if suite else "", f"measure={measure}")))
+    return UsageError(f"effects, {chosen}", "no comparison of regions", "predictions of a run of `syntagm run`")
+
+
+def draw_figure(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Figure:
+    """Draw the effects, one panel for each suite and one row for each comparison.
+
+    Errors are those of `make_table`.
+    """
+    return draw(list(_all_effects(runs, suite, measure)), "Effects")
+
+
+def draw(estimated: Sequence[Effect], title: str = "") -> Figure:
+    """Draw effects, one panel for each suite, in the order of first appearance."""
+    models = distinct(effect.estimate.group.model for effect in estimated)
+    suites = list(dict.fromkeys(effect.estimate.group.suite for effect in estimated))
+    plots = []
+    for at, suite in enumerate(suites):
+        of_suite = [effect for effect in estimated if effect.estimate.group.suite == suite]
+        last = at == len(suites) - 1
+        plots.append(panel(of_suite, list(models.values()), suite, extent(estimated), at == 0, last))
+    lines = [
+        "mean difference within items in bits, 95% interval; right of 0 supports the prediction",
+        *only(list(models)),
+    ]
+    return Figure(finish(panels.pile(plots, 8), title, lines, offset=14), frame(estimated))
+
+
+def frame(estimated: Sequence[Effect]) -> pl.DataFrame:
+    """Return effects as a frame, with the columns of `SCHEMA`."""
+    rows = [
+        (*_keys(effect)[:3], str(effect.comparison), contrast(effect.comparison), effect.estimate.n,
+         *effect.estimate.numbers[:3], effect.d)
+        for effect in estimated
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def extent(estimated: Sequence[Effect]) -> tuple[float, float]:
+    """Return the lowest and the highest bits to draw: those of all intervals, and 0."""
+    ends = [end for effect in estimated for end in effect.estimate.numbers[:3] if isfinite(end)]
+    return min([0.0, *ends]), max([0.0, *ends])
+
+
+def panel(
+    estimated: Sequence[Effect],
+    models: Sequence[str],
+    title: str,
+    ends: tuple[float, float],
+    key: bool = True,
+    labelled: bool = True,
+) -> Spec:
+    """Make a panel with a row for each comparison.
+
+    Arguments:
+        models: the names of all models of the figure, in the order of their colours.
+        ends: the ends of the axis, from `extent`.
+        key: whether there is a legend, if there are several models.
+        labelled: whether the axis has a title and labels.
+    """
+    several = len({effect.estimate.group.measure for effect in estimated}) > 1
+    rows = []
+    for row in frame(estimated).iter_rows(named=True):
+        name = f"{row['measure']}, {row['contrast']}" if several else row["contrast"]
+        numbers = {key: row[key] if isfinite(row[key]) else nan for key in ("effect_bits", "low", "high")}
+        described = f"{row['model']}, {row['suite']}, {name}: {spoken(*numbers.values())} bits, n={row['n']}"
+        rows.append(
+            {
+                **{
+                    "name": "\n".join(textwrap.wrap(shown(name), 48, break_on_hyphens=False)),
+                    "series": row["model"],
+                    "note": "",
+                },
+                **dict(zip(("value", "low", "high"), numbers.values(), strict=True)),
+                "said": described + ("" if isnan(row["d"]) else f", d={row['d']:.2f}"),
+            }
+        )
+    title_of_axis = "effect (bits)" if labelled else None
+    axis = axes.quantity("value", title_of_axis, {"domain": list(ends), "nice": True}, labels=labelled, ticks=labelled)
+    # A single model is not a series: its colour could be taken for that of a condition.
+    colours = COLOURS if len(models) > 1 else (INK,)
+    return dots.panel(rows, axis, title, 0.0, models, WIDTH, key=key and len(models) > 1, colours=colours)

@@ -1,0 +1,68 @@
+"""`syntagm integrity`: what is whole, damaged and foreign, in everything that a room declares."""
+
+import json
+from pathlib import Path
+
+import pytest
+from toy_runs import agreement, toy_run
+
+from syntagm.cli import main
+from syntagm.io import integrity
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    toy_run(tmp_path / "runs" / "toy", agreement())
+    return tmp_path / "runs"
+
+
+def states(folder: Path) -> dict[str, str]:
+    return {
+        finding.path.relative_to(folder).as_posix(): finding.state
+        for inspected in integrity.of_folder(folder)
+        for finding in inspected.findings
+    }
+
+
+def test_a_run_as_it_was_written_is_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["integrity", str(folder)]) == 0
+    assert capsys.readouterr().out == f"{folder / 'toy'}: run: 1 unchecked, 6 whole\n"
+
+
+def test_damaged_missing_and_foreign_files_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = folder / "toy"
+    (run / "notes.txt").write_text("mine")
+    (run / "results.csv").write_text("edited")
+    [shard] = (run / "shards").glob("*.results.parquet")
+    shard.unlink()
+    assert main(["integrity", str(folder)]) == 1
+    shown = capsys.readouterr().out
+    assert f"foreign    {run / 'notes.txt'}\n" in shown
+    assert f"damaged    {run / 'results.csv'}: damaged, edited or missing" in shown
+    assert f"damaged    {shard}: damaged" in shown
+    assert main(["integrity", str(folder), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["summary"] == {"damaged": 2, "foreign": 1, "unchecked": 1, "whole": 4}
+    assert {row["path"] for row in found["findings"] if row["state"] == "damaged"} == {
+        str(run / "results.csv"),
+        str(shard),
+    }
+
+
+def test_one_file_is_judged_as_a_part_of_its_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["integrity", str(folder / "toy" / "ledger.jsonl"), "--all"]) == 0
+    assert "whole" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["", "notes.txt", "missing"])
+def test_a_place_where_nothing_was_written_is_refused(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    assert main(["integrity", str(tmp_path / name)]) == 2
+    assert "expected a run, a model, an experiment or a cache" in capsys.readouterr().err
+
+
+def test_every_room_declares_what_it_writes() -> None:
+    assert {folder.name for folder in integrity.declared()} >= {"run", "cache", "model", "experiment"}
+    assert {kind.name for kind in integrity.files()} >= {"a report", "a table", "a figure", "a suite"}

@@ -1,0 +1,196 @@
+"""Effects in bits, by hand: the toy model's surprisals are log2((24 + count of the word before) / (1 + count of the pair))."""
+
+from dataclasses import replace
+from math import isnan, nan, sqrt
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from report_examples import crossed, gaps
+from scipy import stats
+from toy_runs import agreement, pairs, sentence, toy_run
+
+from syntagm.errors import UsageError
+from syntagm.formula import parse
+from syntagm.models.names import load
+from syntagm.runs.evaluate import run_suites as run
+from syntagm.runs.store import Run
+from syntagm.suite import Item, Prediction, Suite
+from syntagm.tasks.measures.surprisal import Surprisal
+from syntagm.views import effects, figure, table
+from syntagm.views.comparison import compare
+
+RECORDED = "index,start,token,bits\n"
+
+
+def recorded(folder: Path, suite: Suite, bits: dict[str, list[float]]) -> Run:
+    """Run a suite with given bits for the words of each sentence."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for text, values in bits.items():
+        starts = [0, *(place for place, sign in enumerate(text) if sign == " ")]
+        ends = [*starts[1:], len(text)]
+        rows += [
+            f"{k},{start},{text[start:end]},{value}"
+            for k, (start, end, value) in enumerate(zip(starts, ends, values, strict=True))
+        ]
+    (folder / "bits.csv").write_text(RECORDED + "\n".join(rows) + "\n")
+    return run(load(f"recorded:{folder / 'bits.csv'}"), [suite], folder / "run")
+
+
+GARDEN = (
+    "[(2;%reduced_ambig%) > (2;%full_ambig%)] & "
+    "[(2;%reduced_ambig%) - (2;%full_ambig%) > (2;%reduced_clear%) - (2;%full_clear%)]"
+)
+# Bits of the second region in the conditions reduced_ambig, full_ambig, reduced_clear, full_clear, by item.
+CELLS = [[9.0, 5.0, 4.0, 3.0], [8.0, 6.5, 3.0, 3.5], [7.0, 6.0, 6.0, 4.0]]
+CONDITIONS = ("reduced_ambig", "full_ambig", "reduced_clear", "full_clear")
+
+
+def garden_path(folder: Path) -> Run:
+    items, bits = [], {}
+    for number, cells in enumerate(CELLS, 1):
+        texts = {name: sentence(f"n{number} {name}", "fell") for name in CONDITIONS}
+        items.append(Item(str(number), texts))
+        bits |= {texts[name].text: [1.0, 2.0, value] for name, value in zip(CONDITIONS, cells, strict=True)}
+    suite = Suite("garden", tuple(items), (Prediction("paper", parse(GARDEN)),))
+    return recorded(folder, suite, bits)
+
+
+def test_a_garden_path_suite_by_hand(tmp_path: Path) -> None:
+    simple, interaction = table("effects", garden_path(tmp_path)).to_frame().iter_rows(named=True)
+    # Within items: 4, 1.5, 1 bits; minus 1, -0.5, 2 bits in the clear conditions.
+    assert (simple["n"], simple["undefined"], simple["measure"]) == (3, 0, "paper")
+    assert simple["effect_bits"] == pytest.approx(6.5 / 3)
+    assert simple["contrast"] == "2: reduced_ambig − full_ambig"
+    assert interaction["effect_bits"] == pytest.approx((3 + 2 - 1) / 3)
+    mean = 4 / 3
+    deviation = sqrt(((3 - mean) ** 2 + (2 - mean) ** 2 + (-1 - mean) ** 2) / 2)
+    assert interaction["d"] == pytest.approx(mean / deviation)
+    assert (interaction["low"], interaction["high"]) == pytest.approx(
+        # t(2) = 4.303.
+        (mean - 4.3027 * deviation / sqrt(3), mean + 4.3027 * deviation / sqrt(3)),
+        rel=1e-4,
+    )
+    assert interaction["contrast"] == "2: reduced_ambig − full_ambig − reduced_clear + full_clear"
+
+
+def test_a_filler_gap_suite_by_hand(tmp_path: Path) -> None:
+    # What lowers surprisal at the gap and raises it at the filled object: two effects, each with its own sign.
+    formula = "[(2;%what_filled%) > (2;%that_filled%)] & [(3;%what_gap%) < (3;%that_gap%)]"
+    cells = {
+        "what_filled": [7.0, 9.0], "that_filled": [4.0, 8.5], "what_gap": [2.0, 3.0], "that_gap": [5.0, 2.0],
+    }  # fmt: skip
+    items, bits = [], {}
+    for k in (0, 1):
+        texts = {name: sentence(f"i{k} {name}", "meat", "today") for name in cells}
+        items.append(Item(str(k), texts))
+        for name, values in cells.items():
+            filled = name.endswith("filled")
+            bits[texts[name].text] = [1.0, 1.0, values[k] if filled else 0.5, 0.5 if filled else values[k]]
+    made = recorded(tmp_path, Suite("fgd", tuple(items), (Prediction("paper", parse(formula)),)), bits)
+    filled, gap = table("effects", made).to_frame().iter_rows(named=True)
+    assert (filled["effect_bits"], gap["effect_bits"]) == pytest.approx((1.75, 1.0))
+    assert filled["d"] == pytest.approx(1.75 / (2.5 / sqrt(2)))
+    assert (filled["comparison"], gap["contrast"]) == (
+        "(2;%what_filled%) > (2;%that_filled%)",
+        "3: that_gap − what_gap",
+    )
+
+
+def test_the_effect_of_a_single_comparison_is_the_mean_margin(tmp_path: Path) -> None:
+    made = toy_run(tmp_path, agreement(), gaps())
+    for suite, measure in (("agreement", "verb"), ("agreement", "full_sentence"), ("gaps", "0")):
+        [effect] = effects.effects(made, suite, measure)
+        results = made.results(suite)
+        margins = results.filter(results["measure"] == measure)["margin"]
+        assert effect.estimate.value == pytest.approx(margins.mean())
+        assert effect.d == pytest.approx(margins.mean() / margins.std())
+
+
+@pytest.mark.parametrize("aggregate", ["sum", "mean", "max"])
+@pytest.mark.parametrize("model", ["toy", "toy:?eos=yes"])
+def test_whole_sentences_and_items_of_one_id_are_read_as_predictions_read_them(
+    tmp_path: Path, aggregate: str, model: str
+) -> None:
+    suite = agreement()
+    items = tuple(replace(item, id="same") for item in suite.items)
+    with patch(
+        "syntagm.runs.engine.check", lambda suites: []
+    ):  # a new run would refuse the ids, an old one may have them
+        made = toy_run(tmp_path, replace(suite, items=items, aggregate=aggregate), model=model)
+    [whole] = effects.differences(made, "agreement", "full_sentence")
+    results = made.results("agreement")
+    margins = results.filter(results["measure"] == "full_sentence")["margin"].to_list()
+    assert whole.bits.tolist() == pytest.approx(margins)
+    assert whole.items.rows() == [("same", 0), ("same", 1), ("same", 2)]
+
+
+def test_undefined_items_and_few_items_are_said(tmp_path: Path) -> None:
+    [row] = table("effects", toy_run(tmp_path / "crossed", crossed())).to_frame().iter_rows(named=True)
+    assert (row["n"], row["undefined"], row["effect_bits"], row["d"]) == (0, 1, None, None)
+    made = toy_run(tmp_path / "one", pairs("single", ("the dog barks", "the dog bark")))
+    [single] = table("effects", made).to_frame().iter_rows(named=True)
+    assert (single["n"], single["low"], single["d"]) == (1, None, None)
+
+
+def test_equality_is_a_difference_and_equal_differences_have_no_d(tmp_path: Path) -> None:
+    suite = agreement(nouns=("dog", "dog"))
+    predictions = (Prediction("same", parse("(1;%good%) = (2;%good%)")), Prediction("not", parse("(1;%good%) > 0")))
+    made = toy_run(tmp_path, Suite("s", suite.items, predictions))
+    same, size = table("effects", made).to_frame().iter_rows(named=True)
+    rows = made.regions("s").filter(condition="good").iter_rows(named=True)
+    regions = {row["region"]: row["bits"] for row in rows}
+    assert same["effect_bits"] == pytest.approx(regions["1"] - regions["2"])
+    assert same["d"] is None
+    assert size["effect_bits"] == pytest.approx(regions["1"])
+
+
+def test_models_are_compared_within_items(tmp_path: Path) -> None:
+    runs = [toy_run(tmp_path / name, agreement(), model=name) for name in ("toy", "random")]
+    frame = table("effects", runs, paired=True, measure="verb").to_frame()
+    [row] = frame.iter_rows(named=True)
+    a, b = (effects.differences(made, "agreement", "verb")[0].bits for made in runs)
+    assert row["B - A"] == pytest.approx((b - a).mean()) == pytest.approx(row["effect B"] - row["effect A"])
+    assert row["d"] == pytest.approx((b - a).mean() / (b - a).std(ddof=1))
+    assert (row["low"], row["high"]) == pytest.approx(tuple(stats.ttest_1samp(b - a, 0).confidence_interval()))
+    assert row["B - A"] == pytest.approx(compare(*runs, "verb").overall.margin.value)
+
+
+def test_items_undefined_under_one_model_count_under_none(tmp_path: Path) -> None:
+    first = garden_path(tmp_path / "a")
+    made = effects.differences(first, "garden")[0]
+    made.bits[0] = nan
+    tables = [effects.differences(first, "garden"), [made]]
+    with patch.object(effects, "differences", lambda *_: tables.pop(0)):
+        [(a, b, change)] = effects.between(first, first, "garden")
+    assert (a.estimate.n, a.estimate.undefined, a.estimate.value) == (2, 1, pytest.approx(1.25))
+    assert (b.estimate.value, change.estimate.value) == (pytest.approx(1.25), 0.0)
+    assert isnan(change.d)
+
+
+def test_what_can_not_be_shown_is_refused(tmp_path: Path) -> None:
+    made = toy_run(tmp_path, agreement())
+    for options in ({"suite": "other"}, {"measure": "other"}, {"paired": True}):
+        with pytest.raises(UsageError):
+            table("effects", made, **options)
+    measured = run(load("toy"), [agreement()], tmp_path / "bits", measures=[Surprisal("good")])
+    with pytest.raises(UsageError, match="no comparison of regions"):
+        table("effects", measured)
+
+
+def test_the_figure_has_a_row_for_each_comparison(tmp_path: Path) -> None:
+    drawn = figure("effects", [garden_path(tmp_path / "a"), garden_path(tmp_path / "b")])
+    assert drawn.to_frame().height == 4
+    svg = drawn.svg()
+    assert svg.count(" bits, n=3") == 4
+    assert "2: reduced_ambig − full_ambig: 2.167 [-1.829, 6.163] bits, n=3, d=1.35" in svg
+
+
+def test_an_infinite_difference_is_no_number(tmp_path: Path) -> None:
+    texts = {"good": sentence("The dog", "barks"), "bad": sentence("The dog", "bark")}
+    suite = Suite("s", (Item("1", texts),), (Prediction("p", parse("(2;%good%) < (2;%bad%)")),))
+    made = recorded(tmp_path, suite, {texts["good"].text: [1, 1, np.inf], texts["bad"].text: [1, 1, np.inf]})
+    [effect] = effects.effects(made, "s")
+    assert (effect.estimate.n, effect.estimate.undefined) == (0, 1)

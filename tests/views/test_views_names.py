@@ -1,0 +1,155 @@
+"""Names in options of views, in groups and in labels: refused if no run has them, and never cut."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from toy_runs import agreement, pairs, toy_run
+
+from syntagm import views
+from syntagm.cli import main
+from syntagm.errors import InputError, UsageError
+from syntagm.result import Estimate, Group
+from syntagm.runs.store import Run
+from syntagm.stats.paired import Comparison
+from syntagm.suite import Item, Region, Sentence
+from syntagm.views import methods
+from syntagm.views.clustered import labels
+from syntagm.views.options import options
+from syntagm.views.scores.numbers import mean_name
+
+DECLARED = [
+    (kind, name, option.name)
+    for kind in views.MAKERS
+    for name in views.offering(kind)
+    for option in options(views.find(kind, name))
+]
+WITH_MEASURE = [(kind, name) for kind, name, option in DECLARED if option == "measure"]
+GROUPED = [(kind, name) for kind, name, option in DECLARED if option == "tag"]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    folder = tmp_path_factory.mktemp("names")
+    return [toy_run(folder / model, agreement(), agreement("other"), model=model) for model in ("toy", "random")]
+
+
+@pytest.mark.parametrize(("kind", "name"), WITH_MEASURE)
+def test_a_measure_that_no_suite_has_is_refused_by_every_view(kind: views.Kind, name: str, runs: list[Run]) -> None:
+    make = views.table if kind == "table" else views.figure
+    with pytest.raises(UsageError, match=r"measure=: 'nonsense'.*; expected one of"):
+        make(name, runs, measure="nonsense")
+
+
+@pytest.mark.parametrize(("kind", "name"), [pair for pair in GROUPED if pair[1] != "methods"])
+def test_a_tag_that_no_suite_has_is_refused_by_every_view(kind: views.Kind, name: str, runs: list[Run]) -> None:
+    make = views.table if kind == "table" else views.figure
+    with pytest.raises(UsageError, match="tag=: 'nonsense', which no suite has; expected one of circuit"):
+        make(name, runs, tag="nonsense")
+
+
+def test_correlation_is_over_first_predictions_and_refuses_models_without_a_common_suite(
+    tmp_path: Path, runs: list[Run]
+) -> None:
+    assert views.figure("correlation", runs).table["n"].to_list() == [2, 2]
+    others = toy_run(tmp_path / "others", pairs("pairs", ("the dog barks", "the dog bark")), model="random?seed=2")
+    with pytest.raises(UsageError, match="no suite with the measure in two of the runs; expected suites in common"):
+        views.figure("correlation", [runs[0], others])
+
+
+def test_learning_curve_names_what_is_missing(runs: list[Run]) -> None:
+    with pytest.raises(UsageError, match="tag=: 'linguistics_term', which no suite has; expected one of circuit"):
+        views.figure("learning_curve", runs, words="1000,2000")
+    with pytest.raises(UsageError, match=r"no size of a training text; expected .*words=1000000,5000000"):
+        views.figure("learning_curve", runs, tag="circuit")
+    assert views.figure("learning_curve", runs, tag="circuit", words="1000,2000").table.height == 2
+
+
+def test_lexical_offers_only_what_it_accepts(tmp_path: Path) -> None:
+    def item(number: str) -> Item:
+        good = Sentence("dogs bark", (Region("empty", 0, 0), Region("verb", 5, 9)))
+        return Item(number, {"good": good, "bad": replace(good, text="dogs lark")}, {"noun": "dog", "none": ""})
+
+    suite = replace(agreement(), items=(item("1"), item("2")), predictions=pairs("p").predictions)
+    run = toy_run(tmp_path / "run", suite)
+    with pytest.raises(UsageError) as caught:
+        views.table("lexical", run, by="region:empty")
+    offered = caught.value.expected.removeprefix("one of ").split(", ")
+    assert offered == ["noun", "region:verb"]
+    for by in offered:
+        assert any(labels(run, suite.name, by))
+        assert views.table("lexical", run, by=by).rows
+
+
+def test_options_may_stand_anywhere(runs: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, stem = str(runs[0].folder), str(tmp_path / "x")
+    orders = (
+        ["scores", run, "-o", stem, "measure=verb"],
+        ["-o", stem, "scores", run, "measure=verb"],
+        ["scores", "--format", "svg", run, "measure=verb", "-o", stem],
+    )
+    for order in orders:
+        assert main(["figure", *order, "--force"]) == 0
+        assert "agreement,verb" in (tmp_path / "x.csv").read_text()
+    with pytest.raises(SystemExit):
+        main(["figure", "scores", run, "--bogus", "-o", stem])
+    assert "unrecognized arguments: --bogus" in capsys.readouterr().err
+
+
+def test_labels_of_methods_are_whole() -> None:
+    names = ["determiner noun agreement: two prefixes, one word", "filler gap dependency: one prefix, two words"]
+    groups = [Group("m", labels=(("contrast", name),)) for name in names]
+    comparisons = [Comparison(group, Estimate(group, 0.1, 0.0, 0.2, 12_345, "made up")) for group in groups]
+    drawn = methods.draw(comparisons, "Whole sentences or critical words").svg()
+    assert not re.search("…<", drawn)
+    assert all(f">{name} (n = 12,345)<" in drawn for name in names)
+
+
+class TestGroups:
+    @pytest.fixture
+    def blimp(self, tmp_path: Path) -> Run:
+        def suite(name: str, field: str, term: str) -> object:
+            tags = {"field": field, "linguistics_term": term}
+            return pairs(name, ("the dog barks", "the dog bark"), ("the dogs bark", "the dogs barks"), tags=tags)
+
+        suites = [
+            suite("a", "syntax/semantics", "binding"), suite("b", "syntax_semantics", "npi"), suite("c", "syntax", "npi"),
+        ]  # fmt: skip
+        return toy_run(tmp_path / "blimp", *suites)  # type: ignore[arg-type]
+
+    def test_two_spellings_of_a_field_are_one_group(self, blimp: Run) -> None:
+        rows = views.table("groups", blimp).to_frame().select("by", "group", "suites").rows()
+        assert rows == [
+            ("field", "syntax_semantics", 2), ("field", "syntax", 1),
+            ("linguistics_term", "binding", 1), ("linguistics_term", "npi", 2),
+        ]  # fmt: skip
+        frame = views.figure("phenomena", blimp, tag="field").table
+        assert frame.select("phenomenon", "paradigms").rows() == [("syntax_semantics", 2), ("syntax", 1)]
+
+    def test_phenomena_have_ticks_for_people(self, blimp: Run, tmp_path: Path) -> None:
+        path = tmp_path / "people.csv"
+        path.write_text("phenomenon,accuracy\nnpi,0.81\nother,1\n")
+        drawn = views.figure("phenomena", blimp, humans=path)
+        assert drawn.table.select("phenomenon", "humans").fill_nan(None).rows() == [("binding", None), ("npi", 0.81)]
+        assert "black tick: human accuracy" in str(drawn.spec["title"])
+        assert "tick" not in str(views.figure("phenomena", blimp).spec["title"])
+        path.write_text("phenomenon,accuracy\nother,1\n")
+        with pytest.raises(UsageError, match="humans=: other; expected phenomena among binding, npi"):
+            views.figure("phenomena", blimp, humans=path)
+        path.write_text("phenomenon,accuracy\nnpi,81\n")
+        with pytest.raises(InputError, match="line 2, accuracy: '81'; expected a number from 0 to 1"):
+            views.figure("phenomena", blimp, humans=path)
+
+    def test_a_tag_that_repeats_another_is_left_out(self, tmp_path: Path) -> None:
+        tags = {"circuit": "Agreement", "linguistics_term": "Agreement"}
+        run = toy_run(tmp_path / "r", pairs("a", ("the dog barks", "the dog bark"), tags=tags))
+        assert set(views.table("groups", run).to_frame()["by"]) == {"circuit"}
+
+    def test_only_suites_in_circuits_have_an_sg_score(self, blimp: Run, runs: list[Run]) -> None:
+        assert [mean_name(run) for run in (blimp, runs[0])] == ["mean accuracy", "SG score"]
+
+
+def test_one_suite_is_singular(runs: list[Run], tmp_path: Path) -> None:
+    assert "on 2 suites," in repr(runs[0])
+    assert "on 1 suite," in repr(toy_run(tmp_path / "one", agreement()))
