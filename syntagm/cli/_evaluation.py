@@ -1,4 +1,4 @@
-"""Evaluation steps that several commands share: find the suites, lock the folder, load the model, run it."""
+"""Evaluation steps that several commands share: find the suites, lock the folder, load the model and run it."""
 
 import argparse
 import shlex
@@ -42,18 +42,18 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
         help="files, folders, patterns, bundled collections",
     )
     _files.add_output(parser, "DIR", "the run directory, new or unfinished", required=True)
-    add("-n", metavar="N", help="make N items of each suite, from templates and bundled collections")
+    add("-n", metavar="N", help="generate N items per suite, from templates and bundled collections")
     add("--limit", metavar="N", type=int, help="evaluate at most N items of each suite, drawn at random")
     add("--seed", metavar="S", help="random seed for the items that are made by -n, or drawn by --limit (1)")
     add(
         "--style",
         choices=["natural", "published"],
-        help="natural: with a capital and a full stop; published: without (natural)",
+        help="natural: with an initial capital and a full stop; published: without them (natural)",
     )
 
 
 def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
-    """Find suites by name, with -n, --seed and --style of the command line as their options.
+    """Find suites by name, passing on -n, --seed and --style as their options.
 
     Arguments:
         names: files, folders, patterns, bundled collections.
@@ -73,7 +73,7 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
 
 
 def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> "Run":
-    """Evaluate the model of the command line on the suites, in the run directory `folder`, or continue the run there.
+    """Evaluate the model of the command line on the suites, in the run directory `folder`, or resume the run there.
 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.
@@ -105,11 +105,11 @@ def fill(
     top: Sequence[float],
     bottom: Sequence[float],
 ) -> "Run":
-    """Ask the model of the command line for words in the gaps of the suites, in `folder`, or continue the run there.
+    """Score words in the gaps of the suites with the model of the command line, in `folder`, or resume the run there.
 
     Arguments:
         words: the word list: a bundled name or a file.
-        top, bottom: nucleus cut-offs, as `runs.evaluate.fill` takes them.
+        top, bottom: nucleus cut-offs, as for `runs.evaluate.fill`.
 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.

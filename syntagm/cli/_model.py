@@ -17,7 +17,7 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
         "models" if several else "model",
         metavar="MODEL",
         nargs="+" if several else None,
-        help="a model: demo, toy, a folder, a name on the hub, or family:path?options (see `syntagm models`)",
+        help="a model: demo, toy, a folder, a name on the Hugging Face Hub, or family:path?options (see `syntagm models`)",
     )
     parser.add_argument(
         "--allow-pickle",

@@ -34,10 +34,10 @@ CAPTION = (
 class Screen(Progress):
     """Progress callbacks that show a bar on a terminal, and a line every ten seconds elsewhere.
 
-    Ctrl-C stops the run after the current batch; pressed twice, it stops at once.
+    Ctrl-C stops the run after the current batch; pressing it twice stops the run at once.
 
     Arguments:
-        unit: the noun for what is counted.
+        unit: the noun for the things counted.
     """
 
     def __init__(self, unit: str = "sentence") -> None:
@@ -65,11 +65,11 @@ class Screen(Progress):
         self._console.print("stopping after this batch; press Ctrl-C again to stop now")
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
-        """Print how many sentences there are to score; `noun` is what they come in."""
+        """Print the number of sentences to score, and of the units they come in (`noun`)."""
         self._total, self._done, self._start_count = total, done, done
         self._start_time = self._printed_at = time.monotonic()
         self._bar.update(self._task, total=total, completed=done)
-        earlier = f", {done:,} of them finished before" if done else ""
+        earlier = f", {done:,} of them already finished" if done else ""
         self._console.print(f"{counted(suites, noun)}, {counted(total, self._unit)}{earlier}")
 
     def answered(self, suite: str, questions: int) -> None:
@@ -92,12 +92,12 @@ def pace(done: int, left: int, seconds: float) -> str:
     """Return the speed, per second or (if slow) per minute, and the time left.
 
     >>> pace(200, 100, 10), pace(3, 10, 20), pace(0, 10, 20)
-    ('20 a second, 5 s left', '9.0 a minute, 67 s left', 'none yet')
+    ('20 per second, 5 s left', '9.0 per minute, 67 s left', 'none yet')
     """
     if not done:
         return "none yet"
     rate = done / max(seconds, 1e-9)
-    speed = f"{rate:,.0f} a second" if rate >= 1 else f"{rate * 60:,.1f} a minute"
+    speed = f"{rate:,.0f} per second" if rate >= 1 else f"{rate * 60:,.1f} per minute"
     return f"{speed}, {left / rate:,.0f} s left"
 
 

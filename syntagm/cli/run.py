@@ -16,8 +16,8 @@ One model writes its run into DIR. Several are evaluated one after the other; ea
 run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/report.html
 compares them. If a model fails, the others are evaluated, and the exit code is 2.
 
-Stop the command with Ctrl-C, or kill it: the same command continues the run. Running it
-again after the end shows the results.
+If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
+running it again only shows the results.
 
 Exit code 1: more than half of the results of a run are undefined; the reasons are printed.
 """
@@ -55,10 +55,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="compute NAME(option=value, ...) for each item instead of the suites' predictions; may be repeated",
     )
-    add("--cache", metavar="FILE", type=Path, help="the file that keeps surprisals across runs")
-    add("--no-cache", action="store_true", help="neither read nor write surprisals of other runs")
+    add("--cache", metavar="FILE", type=Path, help="the file that caches surprisals across runs")
+    add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add("--no-report", action="store_true", help="write no HTML report")
-    add("--dry-run", action="store_true", help="print what would be scored, and stop")
+    add("--dry-run", action="store_true", help="print what would be scored, then stop")
 
 
 def run(arguments: argparse.Namespace) -> int:

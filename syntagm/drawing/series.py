@@ -20,8 +20,8 @@ class Series:
 
     Arguments:
         field: the column with the names of the series.
-        names: the names as shown, in order.
-        width: of the plot in pixels; the legend must fit into it.
+        names: the displayed names, in order.
+        width: the width of the plot in pixels; the legend must fit into it.
         key: whether there is a legend.
         colours: the colours, in the order of the names.
     """
@@ -44,7 +44,7 @@ class Series:
 
     @property
     def place(self) -> Spec:
-        """The channel with an offset for each name, so that marks of several series stand side by side."""
+        """The channel with an offset for each name, which places marks of several series side by side."""
         return self._channel() | {"scale": {"domain": list(self.names)}}
 
     def sizes(self, sizes: Sequence[float]) -> Spec:

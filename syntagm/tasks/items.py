@@ -1,4 +1,4 @@
-"""Slices of items and their judgement by measures, shared by the tasks that score whole sentences."""
+"""Slices of items, and their judgement by measures, for the tasks that score whole sentences."""
 
 import json
 from collections import Counter
@@ -35,7 +35,7 @@ TABLES: Mapping[str, Schema] = {"parquet": SENTENCES, "results.parquet": RESULTS
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A slice of a suite: items, the measures that judge them, and the reading of region values."""
+    """A slice of a suite: items, the measures that judge them, and the rules for region values."""
 
     model: str
     suite: str
@@ -58,7 +58,7 @@ def texts(content: Slice) -> list[str]:
 
 
 def judge(content: Slice, answers: Iterator[Surprisals]) -> Judged:
-    """Judge every item by every measure. The tables hold the surprisals of all sentences, too."""
+    """Judge every item by every measure. The tables also contain the surprisals of all sentences."""
     by_text = {answer.text: answer for answer in answers}
     undefined: Counter[str] = Counter()
     results = [
@@ -75,7 +75,7 @@ def results_table(results: Sequence[Result]) -> pl.DataFrame:
 
 
 def count_reason(undefined: Counter[str], reason: str, example: Callable[[], str]) -> None:
-    """Count a reason why a result is undefined. Each reason is shown with its first example only."""
+    """Count a reason why a result is undefined, and keep an example of its first occurrence."""
     counted = next((key for key in undefined if key.startswith(reason)), None)
     undefined[counted or f"{reason}, for example in {example()}"[:400]] += 1
 

@@ -1,4 +1,4 @@
-"""Correlation of models: correlations of their accuracies over suites as a heat map, similar models side by side."""
+"""Correlation of models: a heat map of the correlations of their accuracies over suites, with similar models side by side."""
 
 from collections.abc import Sequence
 from math import isnan, nan
@@ -26,7 +26,7 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     """Draw one panel for each kind of correlation, with the models in the same order in both.
 
     Arguments:
-        table: columns as in `stats.correlation.SCHEMA`.
+        table: a table with the columns of `stats.correlation.SCHEMA`.
         models: all models; they are ordered by hierarchical clustering of Pearson's r.
     """
     ordered = correlation.order(table, models)
