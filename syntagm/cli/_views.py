@@ -1,4 +1,4 @@
-"""Arguments that the commands figure and table share: the name of a view, run directories, and options of the view."""
+"""Arguments shared by the commands figure and table: the name of a view, run directories, and options of the view."""
 
 import argparse
 import re
@@ -23,12 +23,12 @@ def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
     parser.add_argument(
         "--list",
         action="store_true",
-        help=f"list all names with what each {kind} shows; after a NAME, list its options",
+        help=f"list all names and what each {kind} shows; after a NAME, list its options",
     )
 
 
 def lines(kind: views.Kind, name: str | None = None) -> Iterator[str]:
-    """Yield the lines that --list prints: one for each table or figure; with a name, one for each option of that view.
+    """Yield the lines that --list prints: one for each table or figure or, with a name, one for each option of that view.
 
     >>> [line.split()[0] for line in lines("table")][:2]
     ['clustered', 'comparison']
@@ -51,7 +51,7 @@ def make(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]
     """Make the figure or table that the command line names; return it and its runs.
 
     Raises:
-        UsageError: the name does not exist, there are no runs, or an option is not one of the view.
+        UsageError: the name does not exist, there are no runs, or the view has no such option.
         RunError: a folder is not a run directory.
     """
     from syntagm.runs.store import open_run
@@ -64,7 +64,7 @@ def make(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Separate folders from options of the form key=value; the name of an existing folder is never read as an option.
+    """Separate folders from options of the form key=value; the name of an existing folder is never treated as an option.
 
     >>> split(["runs/demo", "measure=all"])
     (['runs/demo'], {'measure': 'all'})
@@ -85,5 +85,5 @@ def exit_code(runs: "Sequence[Run]") -> int:
 
     for run in runs:
         if not run.done:
-            print(f"syntagm: run {run.place} is not finished: only its finished shards count", file=sys.stderr)
+            print(f"syntagm: run {run.place} is not finished: only its finished shards are used", file=sys.stderr)
     return 0 if all(run.done for run in runs) else 1

@@ -66,8 +66,8 @@ class Folder:
 # The files that every folder may have.
 COMMON = (
     Kind("the lock of a folder", "lock", checked=False),
-    Kind("a file that a killed process left", ".*.tmp", checked=False),
-    Kind("a file that a killed process left", "*/.*.tmp", checked=False),
+    Kind("a file that a killed process left", ".*.syntagm", checked=False),
+    Kind("a file that a killed process left", "*/.*.syntagm", checked=False),
 )
 
 

@@ -40,10 +40,10 @@ def draw(
     """Draw phenomena and models in the order of first appearance.
 
     Arguments:
-        estimates: one for each phenomenon and model; their groups have both.
-        paradigms: phenomenon -> number of suites that its accuracy is a mean of.
+        estimates: one estimate for each phenomenon and model, with both in its group.
+        paradigms: phenomenon -> number of suites over which its accuracy is averaged.
         humans: phenomenon -> human accuracy.
-        chance: the position of the dashed line; nan: no line.
+        chance: the position of the dashed line; nan for no line.
         remark: text at the end of the subtitle.
     """
     humans = humans or {}
@@ -95,7 +95,7 @@ def _row(estimate: Estimate, paradigms: Mapping[str, int], humans: Mapping[str, 
 
 
 def _label(name: str, paradigms: Mapping[str, int], table: pl.DataFrame) -> str:
-    """Return the name with the number of suites and items; if models differ in the number of items, the largest."""
+    """Return the name with the numbers of suites and items. If models differ in the number of items, the largest is used."""
     count = paradigms.get(name, 0)
     most = max(table.filter(pl.col("phenomenon") == name)["n"])
     title = re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))

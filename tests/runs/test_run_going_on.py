@@ -39,8 +39,9 @@ class StopAtSecond(Progress):
 
 
 def test_only_what_a_killed_run_left_is_deleted(tmp_path: Path) -> None:
-    ours = [tmp_path / ".run.json.7.tmp", tmp_path / "shards" / f".{'0' * 32}.results.parquet.7.tmp"]
-    others = [tmp_path / ".mine.tmp", tmp_path / "deep" / ".run.json.7.tmp", tmp_path / ".report.html.7.tmp"]
+    left = f".run.json.{'0' * 16}.syntagm"
+    ours = [tmp_path / left, tmp_path / "shards" / left.replace("run.json", "results.parquet")]
+    others = [tmp_path / ".mine.tmp", tmp_path / "deep" / left, tmp_path / ".report.html.7.syntagm"]
     for path in (*ours, *others):
         path.parent.mkdir(exist_ok=True)
         path.write_text("something")
@@ -50,7 +51,7 @@ def test_only_what_a_killed_run_left_is_deleted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("second", "found"),
-    [([pairs("p", ("The cat barks", "The cat bark"))], "has changed"), ([agreement()], "is gone")],
+    [([pairs("p", ("The cat barks", "The cat bark"))], "has changed"), ([agreement()], "has disappeared")],
     ids=["changed", "gone"],
 )
 def test_a_suite_that_changes_while_the_run_goes_on_is_refused(tmp_path: Path, second: list[Suite], found: str) -> None:
