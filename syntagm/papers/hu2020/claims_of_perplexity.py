@@ -58,8 +58,8 @@ def within_a_class(study: Study) -> list[Row]:
     for weights, rows in (("pooled", table), ("cell means", _cells(table))):
         classes = _dummies(rows, "model")
         for size, given in (("log size", [rows["words"].log()]), ("size as a factor", _dummies(rows, "corpus"))):
-            part = f"Pearson, given class and {size}"
-            found.append(_row(WITHIN, part, "word-level neural models", weights, rows, [*given, *classes]))
+            models = f"word-level neural models, {size}"
+            found.append(_row(WITHIN, "Pearson", models, weights, rows, [*given, *classes]))
     return found
 
 
@@ -78,7 +78,20 @@ def class_over_size(subsets: Mapping[str, Fits]) -> list[Row]:
             raise LookupError(f"{lacking[0]} could not be fitted: {fits.failures.get(lacking[0], '')}")
         gap = fits.fits["no_architecture"].aic - fits.fits["no_size"].aic
         verdict = HOLDS if gap > NEAR else FALSE if gap < -NEAR else OPEN
-        found.append(Row(CLASS_OVER_SIZE, "AIC", models, "pooled", "random", gap, gap, gap, Range(low=NEAR), verdict))
+        found.append(
+            Row(
+                CLASS_OVER_SIZE,
+                "difference of AICs",
+                models,
+                "pooled",
+                "random",
+                gap,
+                gap,
+                gap,
+                Range(low=NEAR),
+                verdict,
+            )
+        )
     return found
 
 
@@ -105,7 +118,7 @@ def _row(
     claim: str, part: str, models: str, weights: str, table: pl.DataFrame, given: Sequence[pl.Series] = ()
 ) -> Row:  # fmt: skip
     claimed = Range(-NONE, NONE, zero=True)
-    found = association(table["perplexity"], table["score"], part.split(",")[0], given)
+    found = association(table["perplexity"], table["score"], part, given)
     verdict = OPEN if isnan(found.value) else claimed.verdict(found.low, found.high)
     return Row(claim, part, models, weights, "fixed", found.value, found.low, found.high, claimed, verdict)
 

@@ -130,7 +130,7 @@ class Findings:
         """The claims about scores, perplexity and regressions, under all analyses."""
         aic = self.printed["aic"]
         printed = {claims_of_perplexity.CLASS_OVER_SIZE: f"{aic['no_architecture']} above {aic['no_size']}"}
-        judged = []
+        judged: list[tuple[str, Callable[[], list[Row]]]] = []
         for claim in claims(chances_of(self.raw, self.study.suites)):
             printed[claim.text] = claim.printed
             judged.append((claim.text, partial(multiverse.rows, claim, self.study, self.withdrawn)))
