@@ -53,11 +53,11 @@ class Paper:
     """A paper to reproduce. Parts that it does not offer are None.
 
     Arguments:
-        suites: the names of its suites.
-        of_runs: a function that makes its tables and figures from runs. Its keyword-only arguments are options of the user,
-            as text.
-        from_raw: a function that makes them from a folder with the raw data that the authors published, with options
-            likewise.
+        suites: the names of the paper's suites.
+        of_runs: a function that makes its tables and figures from runs. Its keyword-only arguments are the user's
+            options, as text.
+        from_raw: a function that makes the tables and figures from a folder with the authors' raw data, with such
+            options.
         missing: a function that lists what a folder of raw data lacks of the publication; empty if it is complete.
         gaps: the words that models predict in the gaps of its suites.
         experiment: the paper's controlled experiment.

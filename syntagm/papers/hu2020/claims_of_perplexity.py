@@ -1,6 +1,6 @@
 """Two claims of Hu et al. 2020 that are no differences of scores: perplexity tells little, and class matters more than size."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isnan
 
 import polars as pl
@@ -63,46 +63,34 @@ def within_a_class(study: Study) -> list[Row]:
     return found
 
 
-def class_over_size(subsets: Mapping[str, Fits]) -> list[Row]:
+def class_over_size(subsets: Iterable[tuple[str, Fits]]) -> list[Row]:
     """Judge by how much the AIC without the model class exceeds that without corpus size.
 
     Arguments:
-        subsets: which models count -> the fits.
+        subsets: which models count, and the fits.
 
     Raises:
         LookupError: a regression could not be fitted.
     """
     found = []
-    for models, fits in subsets.items():
+    for models, fits in subsets:
         if lacking := [name for name in ("no_architecture", "no_size") if name not in fits.fits]:
             raise LookupError(f"{lacking[0]} could not be fitted: {fits.failures.get(lacking[0], '')}")
         gap = fits.fits["no_architecture"].aic - fits.fits["no_size"].aic
         verdict = HOLDS if gap > NEAR else FALSE if gap < -NEAR else OPEN
-        found.append(
-            Row(
-                CLASS_OVER_SIZE,
-                "difference of AICs",
-                models,
-                "pooled",
-                "random",
-                gap,
-                gap,
-                gap,
-                Range(low=NEAR),
-                verdict,
-            )
-        )
+        numbers = gap, gap, gap, Range(low=NEAR)
+        found.append(Row(CLASS_OVER_SIZE, "difference of AICs", models, "pooled", "random", *numbers, verdict))
     return found
 
 
-def subsets(study: Study, withdrawn: set[tuple[str, int]], everything: Fits) -> dict[str, Fits]:
-    """Fit the regressions to all models, without those withdrawn, and without the classes of footnote 7."""
-    names = ("full", "no_size", "no_architecture")
-    gone = [f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn]
+def subsets(study: Study, withdrawn: set[tuple[str, int]], everything: Fits) -> Iterator[tuple[str, Fits]]:
+    """Yield the regressions of all models, without those withdrawn, and without the classes of footnote 7."""
+    yield "all", everything
     table = regressions.observations(study)
-    remaining = table.filter(~pl.col("instance").is_in(gone))
-    without = {"without withdrawn": regressions.fitted(remaining, names)} if len(remaining) < len(table) else {}
-    return {"all": everything, **without, **regressions.without_classes(table)}
+    remaining = table.filter(~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn]))
+    if len(remaining) < len(table):
+        yield "without withdrawn", regressions.fitted(remaining, ("no_size", "no_architecture"))
+    yield from regressions.without_classes(table).items()
 
 
 def _cells(table: pl.DataFrame) -> pl.DataFrame:

@@ -13,19 +13,14 @@ from syntagm.papers.hu2020.preparation import of_the_study, with_one_ngram
 from syntagm.papers.hu2020.raw import Raw, read
 
 _CELL = ["model", "corpus"]
-# Listed in a row of the table at most.
-_SHOWN = 12
 
 
 def table(raw: Raw) -> Table:
     """Make the table of what the publication has and what these data have, with a row per kind of thing."""
-    rows: list[tuple[Cell, ...]] = []
-    for kind, expected, found in _kinds(raw):
-        absent, surplus = _differences(expected, found)
-        listed = "; ".join(
-            _some(names, text) for names, text in ((absent, "missing"), (surplus, "not published")) if names
-        )
-        rows.append((kind, sum(expected.values()), sum(found.values()), listed))
+    rows: list[tuple[Cell, ...]] = [
+        (kind, sum(expected.values()), sum(found.values()), "; ".join(_differences(expected, found)))
+        for kind, expected, found in _kinds(raw)
+    ]
     columns = ("kind", "published", "here", "differences")
     notes = (
         "The seeds of the n-gram that only break ties count as one model. The answers of the random model are not checked.",
@@ -35,15 +30,7 @@ def table(raw: Raw) -> Table:
 
 def lacking(raw: Raw) -> list[str]:
     """List what the publication has and these data lack, or the reverse; empty if they are complete."""
-    lines = []
-    for kind, expected, found in _kinds(raw):
-        absent, surplus = _differences(expected, found)
-        lines += [
-            f"{kind}: {_some(names, text)}"
-            for names, text in ((absent, "missing"), (surplus, "not published"))
-            if names
-        ]
-    return lines
+    return [f"{kind}: {line}" for kind, expected, found in _kinds(raw) for line in _differences(expected, found)]
 
 
 def of_folder(folder: Path) -> list[str]:
@@ -82,19 +69,15 @@ def _counts(models: pl.DataFrame) -> dict[str, int]:
     return dict(Counter(names))
 
 
-def _differences(expected: Mapping[str, int], found: Mapping[str, int]) -> tuple[list[str], list[str]]:
-    """Return what is missing and what is there in addition, with numbers where only part of it is."""
+def _differences(expected: Mapping[str, int], found: Mapping[str, int]) -> list[str]:
+    """Describe what is missing and what is there in addition, with numbers where only part of it is."""
     absent = [_of(name, found.get(name, 0), count) for name, count in expected.items() if found.get(name, 0) < count]
     surplus = [
         _of(name, count, expected.get(name, 0)) for name, count in found.items() if count > expected.get(name, 0)
     ]
-    return absent, surplus
+    named = (("missing", absent), ("not published", surplus))
+    return [f"{text}: {', '.join(names)}" for text, names in named if names]
 
 
 def _of(name: str, found: int, expected: int) -> str:
     return name if {found, expected} == {0, 1} else f"{name} ({found} of {expected})"
-
-
-def _some(names: list[str], text: str) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{text}: {', '.join(names[:_SHOWN])}{more}"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import inf, isnan
+from math import inf, isnan, nan
 
 import numpy as np
 import polars as pl
@@ -132,8 +132,8 @@ class Row:
 
     @property
     def room(self) -> float:
-        """How far the interval is inside the claimed range; negative if it reaches outside."""
-        return min(self.low - self.claimed.low, self.claimed.high - self.high)
+        """How far the number is inside the claimed range; negative if it is outside."""
+        return min(self.value - self.claimed.low, self.claimed.high - self.value)
 
 
 class View:
@@ -211,6 +211,9 @@ class View:
 
     def _spread(self, samples: Sequence[_Array], contrast: Contrast) -> interval.Spread:
         """Return the variance of a contrast: of suites or items, and of the models of each class."""
+        if len(samples) == 1 and self.analysis.suites == "random":
+            # One suite can't show how suites differ.
+            return interval.Spread(nan, inf, (("suites", 1),))
         suites = interval.spread_over_suites(samples, self.analysis.suites)
         models = self._variance_of_models(contrast)
         if models is None:
@@ -309,7 +312,7 @@ def summary(judged: Sequence[Row]) -> str:
 def decisive(judged: Sequence[Row]) -> Row:
     """Return the number that decides a claim under the first analysis: the one with the worst verdict.
 
-    Of several, it is the one whose interval is nearest to the limit, or farthest beyond it.
+    Of several, it is the one nearest to the limit of the claimed range, or farthest beyond it.
     """
     order = {FALSE: 0, OPEN: 1, HOLDS: 2}
     first = [row for row in judged if row.analysis == judged[0].analysis]
