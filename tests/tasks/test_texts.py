@@ -163,7 +163,7 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path) -> None:
     toy = sg.load_model("toy")
     (path := tmp_path / "of words").write_text("the dog")
     for name in (str(path), "sents.txt", "missing.tsv"):
-        with pytest.raises(sg.UsageError, match=r"a text or a file\?.* Pass a pathlib.Path"):
+        with pytest.raises(sg.UsageError, match=r"a text that looks like the name of a file.* Pass a pathlib.Path"):
             sg.score_text(toy, name)
     with pytest.raises(sg.InputError, match="no text"):
         sg.score_text(toy, " \n\t")
