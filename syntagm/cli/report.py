@@ -20,7 +20,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.cli import _files
+from syntagm.cli import _files, _views
 from syntagm.errors import UsageError
 
 MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
@@ -29,6 +29,7 @@ MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report<
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
+    _views.add_names(parser)
     _files.add_output(parser, "FILE", "the file to write (DIR/report.html if there is only one run)")
     parser.add_argument(
         "--figures",
@@ -53,9 +54,8 @@ def run(options: argparse.Namespace) -> int:
     _files.spare(output, MARKS, options.force)
     from syntagm.report.drawings import save
     from syntagm.report.page import report
-    from syntagm.runs.store import open_run
 
-    runs = [open_run(folder) for folder in options.folders]
+    runs = _views.open_runs(options.folders, options.labels)
     print(report(runs, output))
     if options.figures:
         formats = options.format.split(",")

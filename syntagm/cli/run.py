@@ -18,6 +18,8 @@ compares them. If a model fails, the others are evaluated, and the exit code is 
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
 running it again only shows the results.
+
+Exit code 1: more than half of the results of a run are undefined; the reasons are printed.
 """
 
 import argparse
@@ -75,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     [model] = arguments.models
     finished = _evaluated(arguments, files, model, arguments.name, arguments.output)
     _show([finished], arguments)
-    return 0
+    return 1 if _mostly_undefined([finished]) else 0
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
@@ -125,7 +127,20 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
         _show(finished, arguments)
     if failed := len(folders) - len(finished):
         print(f"syntagm: {failed} of {len(folders)} models failed; see above", file=sys.stderr)
-    return 2 if failed else 0
+        return 2
+    return 1 if _mostly_undefined(finished) else 0
+
+
+def _mostly_undefined(runs: "Sequence[Run]") -> bool:
+    """Report each run of which more than half of the results are undefined; tell if there is one."""
+    short = []
+    for run in runs:
+        values = run.results()["value"]
+        if (undefined := int(values.is_nan().sum())) > len(values) / 2:
+            short.append(run)
+            found = f"{undefined:,} of {len(values):,} results are undefined"
+            print(f"syntagm: {shown_lines(run.model)}: {found}; the reasons are above", file=sys.stderr)
+    return bool(short)
 
 
 def _evaluated(

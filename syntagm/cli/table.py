@@ -2,7 +2,7 @@
 
     syntagm table --list                                      all tables
     syntagm table scores --list                               the options of one table
-    syntagm table scores runs/demo runs/gpt2 wide=yes --format latex
+    syntagm table scores runs/demo runs/gpt2 wide=yes --name Demo --name GPT-2 --format latex
     syntagm table comparison runs/demo runs/gpt2 -o tables/comparison
 
 Without -o, the table is printed, as Markdown unless --format names another format. With -o,

@@ -122,6 +122,20 @@ class TestNames:
         assert run("toy", *SUITE, "-o", tmp_path, "--no-report") == 0
         assert open_run(tmp_path).name == "B"
 
+    def test_tables_figures_and_reports_take_names(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run("toy", "random", *SUITE, "-o", tmp_path) == 0
+        folders, stem = [str(tmp_path / name) for name in ("toy", "random")], str(tmp_path / "x")
+        named = ["--name", "Bigrams", "--name", "Noise"]
+        capsys.readouterr()
+        assert main(["table", "scores", *folders, "wide=yes", *named, "--format", "latex"]) == 0
+        assert "& Bigrams & Noise" in capsys.readouterr().out
+        assert main(["figure", *named, "scores", *folders, "-o", stem, "--format", "svg"]) == 0
+        assert ">Bigrams<" in (tmp_path / "x.svg").read_text()
+        assert main(["report", *folders, *named, "-o", f"{stem}.html"]) == 0
+        assert "<bdi>Bigrams</bdi>" in (tmp_path / "x.html").read_text()
+        assert main(["table", "scores", *folders, "--name", "one"]) == 2
+        assert "--name: 1 for 2 runs; expected one for each run, in order, or none" in capsys.readouterr().err
+
     def test_legends_have_short_names(self) -> None:
         legend = Series("model", ["causal:tiny-gpt2@dd5dc999", "toy:12-sentences"], 400, True).colour["legend"]
         assert json.loads(legend["labelExpr"].partition("[datum")[0]) == {"causal:tiny-gpt2@dd5dc999": "tiny-gpt2"}
