@@ -45,7 +45,7 @@ _RECORD_SHAPE: Shape = {
     "started": str,
     "finished": (str, None),
     "command": str,
-    "versions": {str: str},
+    "versions": {"syntagm": str, "python": str, "platform": str},
     "model": {
         "name": str,
         "label?": str,
