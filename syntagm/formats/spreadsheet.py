@@ -86,12 +86,8 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 def _parsed(content: str, mark: str, path: Path) -> Suite:
     rows = csv.rows(content, path, mark)
-    names = [name.strip() for name in next(rows, (1, []))[1]]
-    csv.refuse_repeated(names, path)
-    if not _is_header(names):
-        shown = ", ".join(names[:12]) or "no columns"
-        expected = "item,condition,REGION,..., item,CONDITION:REGION,..., or item,condition,region,content"
-        raise InputError(f"{path}, line 1", f"the columns {shown}", expected)
+    names = [_column(name) for name in next(rows, (1, []))[1]]
+    _refuse_header(names, path)
     suite = _Suite(path)
     for line, cells in rows:
         place = f"{path}, line {line}"
@@ -102,6 +98,28 @@ def _parsed(content: str, mark: str, path: Path) -> Suite:
             suite.add({name: cell.strip() for name, cell in row.items()}, place)
             shape.count(len(suite.contents), path)
     return suite.suite()
+
+
+def _refuse_header(names: Sequence[str], path: Path) -> None:
+    csv.refuse_repeated(names, path)
+    if not _is_header(names):
+        shown = ", ".join(names[:12]) or "no columns"
+        expected = "item,condition,REGION,..., item,CONDITION:REGION,..., or item,condition,region,content"
+        raise InputError(f"{path}, line 1", f"the columns {shown}", expected)
+    present = set(LONG) & set(names)
+    if len(present) == 3 and "condition" in present:
+        found = f"the column {(present - set(LONG[:2])).pop()!r} alone"
+        raise InputError(f"{path}, line 1", found, "region and content", "Add the other, or rename the region.")
+    other = [name for name in names if name not in LONG and not name.startswith(TAG)]
+    if len(present) == 4 and other:
+        cure = f"Call it {TAG}{other[0]} if it is a tag of the item, or delete it."
+        raise InputError(f"{path}, line 1", f"the column {other[0]!r}", f"{','.join(LONG)} and {TAG}NAME", cure)
+
+
+def _column(name: str) -> str:
+    """Return the name of a column, in which the case of the four fixed names does not matter."""
+    name = name.strip()
+    return name.lower() if name.lower() in LONG else name
 
 
 def _fitted(cells: list[str], count: int) -> list[str]:
@@ -120,15 +138,17 @@ class _Suite:
         name: the name of the suite.
         contents: item -> condition -> region -> content.
         item_tags: item -> its tags.
+        seen: the rows about the suite that were read, by kind and name.
     """
 
     path: Path
     name: str = ""
     metric: str = "sum"
-    predictions: dict[str, Prediction] = field(default_factory=dict)
+    predictions: list[Prediction] = field(default_factory=list)
     tags: dict[str, str] = field(default_factory=dict)
     contents: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     item_tags: dict[str, dict[str, str]] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
 
     def add_setting(self, cells: Sequence[str], place: str) -> None:
         """Add a row about the suite."""
@@ -140,8 +160,12 @@ class _Suite:
             expected = {1: "one cell after it", 2: "two cells after it, a name and a value"}[KINDS[kind]]
             cure = "Put cells that hold the delimiter in quotation marks."
             raise InputError(f"{place}, {kind}", f"{len(values)} cells", expected, cure)
+        named = f"{kind} {values[0]}" if KINDS[kind] == 2 else kind
+        if named in self.seen:
+            raise InputError(place, f"a second {named}", "one", "Rename or delete one of them.")
+        self.seen.add(named)
         if kind == "#prediction":
-            self._add_prediction(values[0], values[1], f"{place}, prediction {values[0]}")
+            self.predictions.append(_prediction(values[0], values[1], place))
         elif kind == "#tag":
             self.tags[values[0]] = values[1]
         elif kind == "#suite":
@@ -150,14 +174,6 @@ class _Suite:
             self.metric = values[0].strip()
         else:
             raise InputError(f"{place}, {kind}", repr(values[0]), "one of " + ", ".join(AGGREGATES))
-
-    def _add_prediction(self, name: str, formula: str, place: str) -> None:
-        if name in self.predictions:
-            raise InputError(place, "a second prediction with this name", "each name once", "Rename one of them.")
-        try:
-            self.predictions[name] = Prediction(name, parse(formula))
-        except FormulaError as error:
-            raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
 
     def add(self, row: Mapping[str, str], place: str) -> None:
         """Add the sentences, or the region, of a row."""
@@ -213,14 +229,21 @@ class _Suite:
             place = f"{self.path}, item {identifier}"
             sentences = {name: _sentence(regions, f"{place}, condition {name}") for name, regions in conditions.items()}
             items.append(Item(identifier, sentences, self.item_tags[identifier]))
-        name, predictions = self.name or self.path.stem, tuple(self.predictions.values())
         metric = next(aggregate for aggregate in AGGREGATES if aggregate == self.metric)
-        return Suite(name, tuple(items), predictions, self.tags, metric)
+        return Suite(self.name or self.path.stem, tuple(items), tuple(self.predictions), self.tags, metric)
+
+
+def _prediction(name: str, formula: str, place: str) -> Prediction:
+    try:
+        return Prediction(name, parse(formula))
+    except FormulaError as error:
+        where = f"{place}, prediction {name}, {error.place}"
+        raise FormulaError(where, error.found, error.expected, error.cure) from None
 
 
 def _first(content: str, mark: str) -> list[str]:
     first = content.lstrip("\ufeff").split("\n", 1)[0].rstrip("\r")
-    return [cell.strip(' "') for cell in first.split(mark)]
+    return [_column(cell.strip(' "')) for cell in first.split(mark)]
 
 
 def _is_header(names: Sequence[str]) -> bool:
@@ -260,7 +283,7 @@ def _rows(suite: Suite) -> list[list[str]]:
     long = (
         len(sequences) > 1
         or len(set(regions)) < len(regions)
-        or any(name in LONG or name.startswith(TAG) for name in regions)
+        or any(name.lower() in LONG or name.startswith(TAG) for name in regions)
     )
     header = [*(LONG if long else (*LONG[:2], *regions)), *(TAG + name for name in tags)]
     rows = [["#suite", suite.name], ["#metric", suite.aggregate]]

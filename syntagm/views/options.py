@@ -112,7 +112,7 @@ def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str]
         place: name of the table or figure, for error messages.
 
     Raises:
-            UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
+        UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
     """
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")
