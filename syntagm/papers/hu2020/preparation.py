@@ -98,13 +98,8 @@ def with_one_ngram(items: pl.DataFrame, how: str = "vote") -> pl.DataFrame:
 def chances_of(raw: Raw, suites: Sequence[str]) -> dict[str, float]:
     """Return the score of random answers on each suite: suite -> score.
 
-    <<<<<<< HEAD
-        The score comes from the file of random answers or, without it, is computed exactly from the suites' first
-        predictions.
-    =======
-        It comes from the file of random answers if that has all suites, or else exactly from the suites' first predictions.
-        Suites of which neither is known are not in the result.
-    >>>>>>> 17496c1 (Claims of Hu et al. 2020 are judged under several analyses; the completeness of the raw data is checked and said)
+    The score comes from the file of random answers if that has all suites. Otherwise it is computed exactly from the
+    suites' first predictions. Suites for which neither is known are not in the result.
     """
     simulated = dict(raw.random.filter(pl.col("suite").is_in(suites)).select("suite", "score").iter_rows())
     if len(simulated) == len(suites):
