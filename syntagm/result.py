@@ -143,7 +143,7 @@ class Estimate:
 
 
 def interval(low: float, high: float, form: str = ".3f") -> str:
-    """Write an interval.
+    """Format an interval.
 
     >>> interval(0.25, 0.5), interval(-1, 1, "+.1f"), interval(math.nan, math.nan)
     ('[0.250, 0.500]', '[-1.0, +1.0]', 'no interval')
@@ -152,7 +152,7 @@ def interval(low: float, high: float, form: str = ".3f") -> str:
 
 
 def signless(number: float, form: str) -> str:
-    """Write a number, without a sign if all its digits are 0.
+    """Format a number, without a sign if all its digits are 0.
 
     >>> signless(-1e-9, "+.3f"), signless(0.25, "+.3f")
     ('0.000', '+0.250')

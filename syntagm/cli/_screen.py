@@ -154,7 +154,7 @@ def show_run(run: Run, page: Path | None) -> None:
 
 
 def show_runs(runs: Sequence[Run], page: Path | None) -> None:
-    """Print a line for each of several models, with its score over all suites, and the path of the report."""
+    """Print a line for each model, with its score over all suites, and the path of the report."""
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
     table = Table(caption=plain(CAPTION), caption_justify="left")
     for name in ("model", "measure"):

@@ -1,4 +1,4 @@
-"""Suites from a spreadsheet: a CSV or TSV table of regions, with the predictions in rows of their own.
+"""Suites from a spreadsheet: a CSV or TSV table of regions, with the predictions in separate rows.
 
     item,condition,subject,modifier,verb
     #prediction,agreement,(verb;%match%) < (verb;%mismatch%)
@@ -11,12 +11,13 @@ The header decides the layout:
     item,CONDITION:REGION,CONDITION:REGION,...       one item per row
     item,condition,region,content                    one region per row
 
-A sentence is made of the contents of its regions, in order, joined by single spaces. A content that begins with `~` follows
-without a space. An empty cell is a region of length 0. A region called `sentence` is a whole sentence without regions.
-Columns called `tag.NAME` are tags of the item.
+A sentence consists of the contents of its regions, in order, joined with single spaces. A content that begins with `~`
+follows without a space. An empty cell is a region of length 0. A region called `sentence` is a whole sentence without
+regions. Columns called `tag.NAME` are tags of the item.
 
-In some rows the first cell says what they hold: `#prediction` (name, formula), `#tag` of the suite (name, value), `#metric`
-(`sum` by default), and `#suite` (the name; by default that of the file). Their values are in the next cells.
+In some rows, the first cell gives the kind of content: `#prediction` (name, formula), `#tag` of the suite (name,
+value), `#metric` (`sum` by default), and `#suite` (the name; by default that of the file). Their values are in the next
+cells.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,12 +64,12 @@ def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
 def write(suites: Sequence[Suite], path: Path) -> None:
     """Write a suite as a table that can be read back as the same suite.
 
-    If all sentences have the same regions, there is one sentence per row, else one region per row. Cells are separated by
-    commas if the name of the file ends in .csv, else by tabs. Tags that begin with `json:` are skipped, because they only
-    serve the format from which the suite was read.
+    If all sentences have the same regions, there is one sentence per row, otherwise one region per row. Cells are
+    separated by commas if the name of the file ends in .csv, otherwise by tabs. Tags that begin with `json:` are
+    skipped, because they only serve the format from which the suite was read.
 
     Raises:
-        InputError: there is more than one suite, or the table can't hold the suite; the message says why.
+        InputError: there is more than one suite, or the table can't store the suite; the message gives the reason.
     """
     if len(suites) != 1:
         raise InputError(str(path), f"{len(suites)} suites", "one suite", "Write each to a file of its own.")
@@ -122,7 +123,7 @@ def _column(name: str) -> str:
 
 
 def _fitted(cells: list[str], count: int) -> list[str]:
-    """Add or remove empty cells at the end of a row, because spreadsheet programs do so too."""
+    """Add or remove empty cells at the end of a row, because spreadsheet programs do the same."""
     while len(cells) > count and not cells[-1]:
         cells = cells[:-1]
     return cells + [""] * (count - len(cells))
@@ -130,7 +131,7 @@ def _fitted(cells: list[str], count: int) -> list[str]:
 
 @dataclass(slots=True)
 class _Suite:
-    """A suite while its table is read.
+    """The state of a suite while its table is read.
 
     Arguments:
         path: the file.
@@ -177,7 +178,9 @@ class _Suite:
     def add(self, row: Mapping[str, str], place: str) -> None:
         """Add the sentences, or the region, of a row."""
         if not (item := row["item"]):
-            raise InputError(f"{place}, item", "nothing", "the id of an item", "Repeat the id in each row of the item.")
+            raise InputError(
+                f"{place}, item", "an empty cell", "the id of an item", "Repeat the id in each row of the item."
+            )
         tags = {name.removeprefix(TAG): cell for name, cell in row.items() if name.startswith(TAG) and cell}
         known = self.item_tags.setdefault(item, {})
         for name, value in tags.items():
@@ -200,7 +203,7 @@ class _Suite:
             sentences[condition] = regions
 
     def _sentences(self, row: Mapping[str, str], place: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield the condition and the regions of each sentence in a row that holds whole sentences."""
+        """Yield the condition and the regions of each sentence in a row with whole sentences."""
         cells = {name: cell for name, cell in row.items() if name not in LONG[:2] and not name.startswith(TAG)}
         if "condition" in row:
             yield self._named(row, "condition", place), cells
@@ -216,7 +219,7 @@ class _Suite:
 
     def _named(self, row: Mapping[str, str], column: str, place: str) -> str:
         if not row[column]:
-            raise InputError(f"{place}, {column}", "nothing", "a name", f"Repeat the {column} in each row.")
+            raise InputError(f"{place}, {column}", "an empty cell", "a name", f"Repeat the {column} in each row.")
         return row[column]
 
     def suite(self) -> Suite:
@@ -253,11 +256,13 @@ def _delimiter(content: str) -> str:
 
 
 def _sentence(contents: Mapping[str, str], place: str) -> Sentence:
-    """Make a sentence of its regions and their contents."""
+    """Make a sentence from its regions and their contents."""
     if WHOLE in contents:
         if len(contents) > 1:
             cure = f"Rename the region {WHOLE!r}, or delete the others."
-            raise InputError(place, f"the region {WHOLE!r} beside others", "a whole sentence, or its regions", cure)
+            raise InputError(
+                place, f"the region {WHOLE!r} together with others", "a whole sentence, or its regions", cure
+            )
         return Sentence(shape.sentence(contents[WHOLE], place))
     text, regions = "", []
     for name, content in contents.items():
@@ -308,7 +313,7 @@ def _contents(sentence: Sentence) -> list[tuple[str, str]]:
 
 
 def _refuse_loss(suite: Suite, reread: Suite) -> None:
-    """Refuse a suite that the table does not hold."""
+    """Refuse a suite that the table can't store."""
     items = tuple(replace(item, tags=public_tags(item.tags)) for item in suite.items)
     for old, new in zip(items, reread.items, strict=False):
         for condition, sentence in old.sentences.items():
@@ -319,4 +324,4 @@ def _refuse_loss(suite: Suite, reread: Suite) -> None:
                 )  # fmt: skip
     if replace(suite, items=items, tags=public_tags(suite.tags)) != reread:
         cure = "Names, ids and tags must not be empty, nor begin or end with a space; ids must not begin with #."
-        raise InputError(f"suite {suite.name}", "names, ids or tags that a table can't hold", "others", cure)
+        raise InputError(f"suite {suite.name}", "names, ids or tags that a table can't store", "different ones", cure)

@@ -188,7 +188,7 @@ def over_suites(
     margins: bool = False,
     resampling: Resampling = bootstrap.DEFAULT,
 ) -> Comparison:
-    """Compare two models over all suites; arguments as in `by_suite`.
+    """Compare two models over all suites; the arguments are those of `by_suite`.
 
     Accuracies, difference and margin are unweighted means over suites, with intervals that resample items within
     suites. Counts and p-value refer to all items together, and the p-value is not adjusted.

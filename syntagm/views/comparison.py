@@ -141,7 +141,7 @@ def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame
 
 
 def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
-    """Return the suites that two runs have with the same content, and a sentence for each suite that is skipped.
+    """Return the suites that two runs contain with the same content, and a sentence for each skipped suite.
 
     Raises:
         RunError: the runs have no such suite.
@@ -174,7 +174,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     """Make one row for each suite and pair of models, and one for the mean over suites.
 
     Raises:
-        UsageError: fewer than two runs.
+        UsageError: there are fewer than two runs.
         RunError: two runs have no suite in common.
     """
     if len(runs) < 2:
@@ -197,7 +197,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
 
 
 def letters(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return a note that names A and B, if there are only two models."""
+    """Return a note that names A and B if there are only two models."""
     return (
         tuple(f"{letter}: {name}." for letter, (name, _) in zip("AB", named(runs), strict=True))
         if len(runs) == 2

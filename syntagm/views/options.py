@@ -23,12 +23,12 @@ from syntagm.runs.store import Run
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Help text of an option whose value is a name that occurs in the runs.
+    """The help text of an option whose value is a name that occurs in the runs.
 
     Arguments:
         help: one line of help text.
-        names: runs -> the names.
-        also: other values that are allowed.
+        names: function from runs to the names.
+        also: further allowed values.
     """
 
     help: str

@@ -1,8 +1,8 @@
 """Surprisal by region: the mean surprisal of each region over items, in bits, with a 95% interval, by condition.
 
-A grey band is behind the regions that the first prediction compares. Below, these regions have a scale of their own, and
+A grey band is behind the regions that the first prediction compares. Below, these regions have a separate scale, and
 the differences that the prediction is about have intervals within items (`views.effects`): whether two conditions differ
-can't be told from the intervals of their means, since items differ much more than conditions.
+can't be judged from the intervals of their means, because items differ much more than conditions.
 
 A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line breaks
 there. If a token crosses the border of a region, the region is undefined in that item: it is excluded from the mean,
@@ -112,7 +112,7 @@ def draw(
         tables: the tables that `table` returns for one suite, one for each model.
         title: the title of the figure.
         compared: the regions and conditions that the first prediction compares. The regions have a grey band behind them,
-            and a panel with a scale of their own.
+            and a panel with a separate scale.
         compared_effects: the effects of that prediction, which have a panel below.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
@@ -168,7 +168,7 @@ def _tick(name: str, label: str) -> str:
 
 
 def _values(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the drawn values of each row. `segment` numbers the stretches of a line, which breaks at empty regions."""
+    """Yield the values to draw for each row. `segment` numbers the parts of a line, which breaks at empty regions."""
     segment, before = 0, (None, None, 0)
     for row in rows.iter_rows(named=True):
         place = (row["model"], row["condition"], row["position"])
@@ -218,9 +218,9 @@ def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
 
 
 def _zoom(values: list[dict[str, Any]], ticks: list[str], conditions: list[str], height: int) -> Spec:
-    """Make a small panel for each compared region and model, with a scale of its own.
+    """Make a small panel for each compared region and model, with its own scale.
 
-    It shows means without their intervals, which don't tell whether conditions differ.
+    It shows means without intervals, because intervals don't show whether conditions differ.
     """
     series = Series("condition", conditions)
     bits = axes.quantity("bits", None, {"zero": False, "nice": True, "padding": 8}, tickCount=5)

@@ -39,7 +39,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     """Make one row for each suite and pair of models, ordered by significance and then by the size of the difference.
 
     Raises:
-        UsageError: fewer than two runs, or a measure whose values are not verdicts.
+        UsageError: there are fewer than two runs, or the values of the measure are not verdicts.
         RunError: two runs have no suite in common.
     """
     if len(runs) < 2:

@@ -68,7 +68,7 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
 
 
 def grouping(runs: Sequence[Run]) -> list[str]:
-    """Return those of `TAGS` that suites have. A tag that groups the suites as an earlier one does is omitted."""
+    """Return the tags in `TAGS` that suites have, omitting a tag that groups the suites like an earlier one."""
     chosen: dict[frozenset[tuple[str, str]], str] = {}
     for tag in TAGS:
         groups = frozenset((suite.name, label) for run in runs for suite in run.suites if (label := suite.group(tag)))
@@ -146,9 +146,7 @@ def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
 
 
 def panel_tag(runs: Sequence[Run]) -> str:
-    """Return the tag whose values divide the suites of a figure or table: the first of `grouping` with fewer values than
-    there are suites; "" if there is none.
-    """
+    """Return the tag that divides the suites of a view: the first in `grouping` with fewer values than suites, or ""."""
     records = {suite.name: suite for run in runs for suite in run.suites}.values()
     for tag in grouping(runs):
         if 1 < len({record.group(tag) for record in records}) < len(records):
