@@ -28,7 +28,7 @@ from syntagm.formula import Formula, Reference, parse
 from syntagm.result import Estimate, Group
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, matching
+from syntagm.stats import interval, matching
 from syntagm.tasks.regions import regions, wholes
 from syntagm.tasks.task import SuiteRecord
 from syntagm.views.comparison import letters, shared_suites
@@ -197,9 +197,8 @@ def _effect(comparison: Formula, group: Group, bits: NDArray[np.float64], tolera
     with np.errstate(invalid="ignore"):  # of infinite values
         mean = float(defined.mean()) if n else nan
         deviation = float(defined.std(ddof=1)) if n > 1 else nan
-    method = bootstrap.remark(bootstrap.DEFAULT.method(), {group.suite: n})
-    ends = bootstrap.interval_over_suites({group.suite: defined})
-    estimate = Estimate(group, mean, *ends, n, method, undefined=len(bits) - n)
+    found = interval.of_numbers(defined)
+    estimate = Estimate(group, mean, found.low, found.high, n, found.method, undefined=len(bits) - n)
     return Effect(comparison, estimate, mean / deviation if deviation > tolerance else nan)
 
 
@@ -279,7 +278,7 @@ def _notes(deviation: str) -> tuple[str, ...]:
         "Means over items, in bits; each difference is within an item. d: the mean divided by the standard deviation "
         f"{deviation}. contrast: the effect as a difference of conditions.",
         SIGN,
-        f"low, high: 95% interval, {bootstrap.DEFAULT.method()}.",
+        "low, high: 95% interval, Student's t over items.",
     )
 
 

@@ -14,7 +14,9 @@ import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
@@ -26,14 +28,12 @@ from syntagm.errors import UsageError
 from syntagm.formula import Reference
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap
+from syntagm.stats import interval
 from syntagm.tasks.regions import regions
 from syntagm.views import effects
 from syntagm.views.options import Suite
 
-# A figure needs fewer draws than a table: with 1,000, the ends of an interval vary by about 1/50 of its width.
-DRAWS = 1000
-METHOD = bootstrap.Resampling(DRAWS).method()
+METHOD = "Student's t over items"
 
 SCHEMA: dict[str, Any] = {
     "model": pl.String, "suite": pl.String, "condition": pl.String, "region": pl.String, "label": pl.String,
@@ -69,17 +69,20 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
         for place, name in enumerate(order["region"])
         if (condition, name) in groups
     ]
-    bits = [of_items.to_numpy() for *_, (of_items, _, _) in cells]
-    means = bootstrap.resampled_means_of_each(bits, suite, DRAWS)
     rows = [
         (
             *(model or run.model, suite, condition, name, record.region_labels.get(name, ""), place),
-            *(float(values.mean()) if len(values) else math.nan, *bootstrap.interval(draws)),
+            *_mean(values.to_numpy()),
             *(len(values), count - len(values), empty),
         )
-        for (condition, name, place, (_, count, empty)), values, draws in zip(cells, bits, means, strict=True)
+        for condition, name, place, (values, count, empty) in cells
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _mean(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    found = interval.of_numbers(values)
+    return (float(values.mean()) if len(values) else math.nan), found.low, found.high
 
 
 def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
@@ -180,14 +183,16 @@ def _values(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _value(row: Mapping[str, Any]) -> dict[str, Any]:
     bounds = (row["low"], row["high"])
-    between = "" if row["n"] < 2 else f" [{bounds[0]:.2f}, {bounds[1]:.2f}]"
+    # Without items, with one, or if all have the same bits (an empty region), there is no interval.
+    known = all(map(math.isfinite, bounds))
+    between = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if known else ""
     named = f"{row['region']} {row['label']}".strip()
     description = f"{row['condition']}, {named}: {row['bits']:.2f}{between} bits, n={row['n']}"
     notes = [", empty" if row["empty"] else "", f", {row['undefined']} undefined" if row["undefined"] else ""]
     return {
         "bits": row["bits"],
-        "low": bounds[0] if row["n"] > 1 else row["bits"],
-        "high": bounds[1] if row["n"] > 1 else row["bits"],
+        "low": bounds[0] if known else row["bits"],
+        "high": bounds[1] if known else row["bits"],
         "empty": row["empty"],
         "said": shown(description + "".join(notes)),
     }
