@@ -1,5 +1,6 @@
 """Files that are written whole: also by processes that have the same number, as in two containers."""
 
+import errno
 import subprocess
 import sys
 import threading
@@ -7,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from syntagm.errors import RunError
 from syntagm.io import atomic
 
 WRITER = """
 import os, sys
 os.getpid = lambda: 1
 from pathlib import Path
+from syntagm.errors import RunError
 from syntagm.io import atomic
 letter, path = sys.argv[1], Path(sys.argv[2])
 for _ in range(150):
@@ -55,3 +58,70 @@ def test_nothing_stays_behind_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="stopped"):
         atomic.write_parts(tmp_path / "x", parts())  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
+
+
+# Writes to a folder, in the middle of which its process is killed, or waits for a line of input.
+STOPPED = """
+import os, signal, sys
+from pathlib import Path
+from syntagm.errors import RunError
+from syntagm.io import atomic
+folder = Path(sys.argv[1])
+def stop():
+    print("writing", flush=True)
+    if sys.argv[2] == "wait":
+        sys.stdin.readline()
+    else:
+        os.kill(os.getpid(), signal.SIGKILL)
+def parts():
+    yield b"x" * 100_000
+    stop()
+    yield b"y"
+if sys.argv[3] == "folder":
+    with atomic.replacing(folder / "results.csv") as written:
+        written.write_bytes(b"x" * 100_000)
+        stop()
+        written.write_bytes(b"y")
+else:
+    atomic.write_parts(folder / "results.csv", parts())
+"""
+
+
+def _stopped(folder: Path, how: str, what: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", STOPPED, str(folder), how, what]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert process.stdout.readline() == "writing\n"
+    return process
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_a_killed_process_left_is_deleted_and_what_a_living_one_writes_is_not(tmp_path: Path, what: str) -> None:
+    _stopped(tmp_path, "die", what).communicate()
+    [left] = tmp_path.iterdir()
+    living = _stopped(tmp_path, "wait", what)
+    [of_the_living] = tmp_path.iterdir()
+    assert of_the_living != left, "the later process deletes what the killed one left"
+    atomic.write(tmp_path / "other", b"")
+    assert {path.name for path in tmp_path.iterdir()} == {of_the_living.name, "other"}
+    living.communicate("\n")
+    assert living.returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"results.csv", "other"}
+
+
+def test_files_that_belong_together_are_replaced_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk at the second file leaves the first one as it was."""
+    first, second = tmp_path / "a.csv", tmp_path / "a.svg"
+    atomic.write_all({first: b"old", second: b"old"})
+    calls = 0
+
+    def full(descriptor: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic.os, "fsync", full)
+    with pytest.raises(RunError, match=r"a\.svg: no space for 3 bytes"):
+        atomic.write_all({first: b"new", second: b"new"})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a.csv": b"old", "a.svg": b"old"}

@@ -1,11 +1,12 @@
 """Small runs with the toy model, for the tests that look at runs."""
 
 from pathlib import Path
+from typing import Any
 
 from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import Run
+from syntagm.runs.store import RECORD, Run, open_run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 FULL = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))
@@ -46,3 +47,18 @@ def pairs(name: str, *texts: tuple[str, str], tags: dict[str, str] | None = None
 def toy_run(folder: Path, *suites: Suite, model: str = "toy") -> Run:
     """Run the suites with the toy model."""
     return run(load(model), suites, folder)
+
+
+def edit_record(folder: Path, **changes: Any) -> None:
+    """Change entries of the record of a run, and seal it."""
+    path = folder / "run.json"
+    RECORD.write(path, RECORD.read(path) | changes)
+
+
+def interrupt(folder: Path, units: int | None = None) -> Run:
+    """Make a finished run one that was interrupted after so many units, or before it could say that it is done."""
+    words = {name: digest for name, digest in open_run(folder).record["files"].items() if name == "words.csv"}
+    ledger = folder / "ledger.jsonl"
+    ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:units]))
+    edit_record(folder, status="interrupted", finished=None, files=words)
+    return open_run(folder)

@@ -1,4 +1,4 @@
-"""Write a methods paragraph and the BibTeX of what to cite, from the records of runs.
+"""Draft a methods paragraph and the BibTeX entries to cite, from the records of runs.
 
     syntagm cite runs/demo
     syntagm cite runs/demo runs/gpt2 -o paper/syntagm            writes paper/syntagm.md and paper/syntagm.bib
@@ -25,15 +25,13 @@ MARK = "Written by syntagm cite"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
-    parser.add_argument(
-        "-o", "--output", metavar="STEM", help="path of the files, without ending; without it the text is printed"
-    )
+    _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the text is printed")
     parser.add_argument("--format", choices=["md", "latex"], default="md", help="format of the paragraph (md)")
     parser.add_argument(
         "--also",
         metavar="KEYS",
         default="",
-        help="keys of further entries, with commas between them, such as bates-etal-2015-fitting",
+        help="keys of further entries, separated by commas, such as bates-etal-2015-fitting",
     )
     _files.add_force(parser)
 
@@ -48,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
     also = [key for key in options.also.split(",") if key]
     if missing := [key for key in also if key not in references.entries()]:
-        raise UsageError("--also", repr(missing[0]), "some of " + ", ".join(references.entries()))
+        raise UsageError("--also", repr(missing[0]), "one or more of " + ", ".join(references.entries()))
     runs = [open_run(folder) for folder in options.folders]
     paragraphs = methods.paragraphs(runs)
     if options.format == "latex":
@@ -68,7 +66,7 @@ def _write(text: str, bibliography: str, options: argparse.Namespace) -> None:
     if not options.output:
         print(f"{text}\n{bibliography}", end="")
         return
-    stem = Path(options.output)
+    stem: Path = options.output
     latex = options.format == "latex"
     contents = {
         stem.with_name(f"{stem.name}.{'tex' if latex else 'md'}"): (f"% {MARK}\n" if latex else f"<!-- {MARK} -->\n")
@@ -77,7 +75,6 @@ def _write(text: str, bibliography: str, options: argparse.Namespace) -> None:
     }
     for path in contents:
         _files.spare(path, [MARK], options.force)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    for path, content in contents.items():
-        atomic.write(path, content.encode())
-        print(path)
+    atomic.make_folder(stem.parent)
+    atomic.write_all({path: content.encode() for path, content in contents.items()})
+    print(*contents, sep="\n")

@@ -1,28 +1,28 @@
-"""Export a run or a model to files of other tools: CSV, lm-evaluation-harness, ARPA.
+"""Export a run or a model to files for other tools: CSV, lm-evaluation-harness, ARPA.
 
     syntagm export --list
     syntagm export runs/gpt2 --as tokens -o tokens.csv
     syntagm export runs/gpt2 --as lm-eval -o results.json
     syntagm export models/trigram --as arpa -o model.arpa
 
-CSV files are UTF-8 with a header; bits, values and margins have all their digits; `nan`
+CSV files are UTF-8 with a header; bits, values and margins have full precision; `nan`
 means undefined. `-o -` writes CSV to standard output. An existing file is replaced only if
-it is of the same kind, an ARPA file never; --force replaces any file. Exit code 1: a part
-of the run could not be exported; a message names it.
+it is of the same kind, an ARPA file only if its content is the same; --force replaces any
+file. Exit code 1: a part of the run could not be exported; a message names it.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm import registry
 from syntagm.cli import _files
-from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.export import Kind
+    from syntagm.export import Kind, Outcome
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,18 +32,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as", dest="kind", required=True, choices=kinds, help="what to export; --list describes each kind"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write; - is standard output")
-    parser.add_argument("--list", action=_List, help="list the kinds and their columns, and stop")
+    _files.add_output(parser, "FILE", "the file to write; - for standard output", required=True)
+    parser.add_argument("--list", action=_List, help="list the kinds and their columns, then stop")
     _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the file; return the exit code."""
     kind: Kind = registry.find("export", options.kind.replace("-", "_")).KIND
-    output = None if options.output == "-" else Path(options.output)
+    output = None if options.output == Path("-") else options.output
     if output:
         _spare(kind, output, options.force)
-    outcome = kind.write(options.folder, output)
+    outcome = _write(kind, options.folder, output, options.force)
     for sentence in outcome.notes:
         print(sentence)
     for sentence in outcome.missing:
@@ -57,12 +57,22 @@ def _spare(kind: "Kind", output: Path, force: bool) -> None:
         _files.spare_csv(output, kind.columns, force)
     elif kind.marks:
         _files.spare(output, kind.marks, force)
-    elif output.exists() and not force:
-        raise UsageError(str(output), "this file exists", "a new name", _files.CURE)
+
+
+def _write(kind: "Kind", source: str, output: Path | None, force: bool) -> "Outcome":
+    """Write the file. If files of its kind can't be recognised, an existing file must have the same content."""
+    if not output or force or kind.columns or kind.marks or not output.exists():
+        return kind.write(source, output)
+    from syntagm.io import atomic
+
+    with atomic.replacing(output) as written:
+        outcome = kind.write(source, written)
+        _files.spare_other(output, written)
+    return replace(outcome, notes=tuple(note.replace(str(written), str(output)) for note in outcome.notes))
 
 
 class _List(argparse.Action):
-    """The --list option, which loads the kinds only when it is given."""
+    """The --list option. It loads the kinds only when it is given."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)

@@ -11,8 +11,8 @@ few lemmas and contexts of each suite. It is one file of at most 10 MB that load
 else. No model is needed.
 
 An existing file is replaced only if it is such a page, and figures only if their CSV is
-beside them; --force replaces any file. Exit code 1: the page is written, but a run is not
-finished; the page says so.
+next to them; --force replaces any file. Exit code 1: the page is written, but a run is not
+finished, which the page states.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.cli import _files
+from syntagm.cli import _files, _resampling, _views
 from syntagm.errors import UsageError
 
 MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
@@ -29,39 +29,41 @@ MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report<
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
+    _views.add_names(parser)
+    _files.add_output(parser, "FILE", "the file to write (DIR/report.html if there is only one run)")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="the file of the page (DIR/report.html, if there is one run)"
-    )
-    parser.add_argument(
-        "--figures", metavar="FOLDER", help="also write each figure, with its numbers as CSV, to this folder"
+        "--figures",
+        metavar="FOLDER",
+        type=_files.folder,
+        help="also write each figure, with its numbers as CSV, to this folder",
     )
     parser.add_argument(
         "--format",
         metavar="LIST",
         default="png,svg,pdf",
-        help="formats of the figures, with commas between them (png,svg,pdf)",
+        help="formats of the figures, separated by commas (png,svg,pdf)",
     )
+    _resampling.arguments(parser)
     _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the page, and the figures if --figures is given; print their paths."""
     if not options.output and len(options.folders) > 1:
-        raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file of their page.")
-    output = Path(options.output or Path(options.folders[0]) / "report.html")
-
+        raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file to write.")
+    output = options.output or _files.file(str(Path(options.folders[0]) / "report.html"))
     _files.spare(output, MARKS, options.force)
     from syntagm.report.drawings import save
     from syntagm.report.page import report
-    from syntagm.runs.store import open_run
 
-    runs = [open_run(folder) for folder in options.folders]
-    print(report(runs, output))
-    if options.figures:
-        formats = options.format.split(",")
-        spare = functools.partial(_spare, endings=formats, force=options.force)
-        for path in save(runs, Path(options.figures), formats, spare):
-            print(path)
+    runs = _views.open_runs(options.folders, options.labels)
+    with _resampling.using(options):
+        print(report(runs, output))
+        if options.figures:
+            formats = options.format.split(",")
+            spare = functools.partial(_spare, endings=formats, force=options.force)
+            for path in save(runs, options.figures, formats, spare):
+                print(path)
     return 0 if all(run.done for run in runs) else 1
 
 

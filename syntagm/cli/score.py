@@ -1,6 +1,6 @@
 """Compute the surprisal, in bits, of each token and word of texts or of a file.
 
-Each TEXT is scored on its own; `-` reads texts from standard input, one per line. FILE (UTF-8,
+Each TEXT is scored separately; `-` reads texts from standard input, one per line. FILE (UTF-8,
 gzipped or not) holds one text per line, or is one document. A text that is longer than the
 model's positions is scored in overlapping windows. Words are separated by white space. The
 bits of a word are the sum over its tokens; with `boundary=word` in the name of the model, they
@@ -57,7 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--context",
         choices=["lines", "document"],
         default="lines",
-        help="score each line of a file on its own (lines, the default), or in the context of the lines before it (document)",
+        help="score each line of a file separately (lines, the default), or in the context of the lines before it (document)",
     )
     add(
         "--stride",
@@ -77,9 +77,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--line-ends",
         choices=["space", "keep"],
         default="space",
-        help="with --context document: read line ends as spaces (the default), or score them as they stand",
+        help="with --context document: read line ends as spaces (the default), or score them unchanged",
     )
-    add("-o", "--output", metavar="FILE", help="write a table (.csv, .tsv, .parquet or .jsonl); - prints CSV")
+    _files.add_output(parser, "FILE", "write a table (.csv, .tsv, .parquet or .jsonl); - prints CSV")
     add("--json", action="store_true", help="print one JSON object per text instead of tables")
     _files.add_force(parser)
 
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.tasks.texts import refuse_options
 
     _refuse(arguments)
-    output = None if arguments.output in (None, "-") else Path(arguments.output)
+    output = None if arguments.output in (None, Path("-")) else arguments.output
     if output:
         _spare(output, arguments)
     # Errors in the texts are reported before the model is loaded. A file of lines is read twice, as a stream.
@@ -126,7 +126,7 @@ def _refuse(arguments: argparse.Namespace) -> None:
 
 
 def _spare(output: Path, arguments: argparse.Namespace) -> None:
-    """Refuse a file of another kind, and to replace a file that this command did not write."""
+    """Refuse an output file of another kind, or one that this command did not write."""
     from syntagm.tasks.texts import columns
 
     if output.suffix not in _ENDINGS:
@@ -142,7 +142,7 @@ def _spare(output: Path, arguments: argparse.Namespace) -> None:
 
 
 def _texts(arguments: argparse.Namespace) -> "Iterator[Text]":
-    """Yield the texts; those of a file are read as a stream."""
+    """Yield the texts; a file is read as a stream."""
     from syntagm.io import lines
     from syntagm.tasks.texts import Text, divide, refuse_file_name
 
@@ -172,7 +172,7 @@ def _lines(texts: Sequence[str]) -> list[str]:
 def _write(
     arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]", characters: int, output: Path | None
 ) -> int:
-    """Write a table, portion by portion, and print what the user should know of it."""
+    """Write a table, portion by portion, and print notes about it."""
     from syntagm.cli._screen import Screen
     from syntagm.io import atomic
     from syntagm.tasks.texts import Count, empty, tables
@@ -288,51 +288,42 @@ def _named(text: str, words: "Spans") -> list[tuple[str, float]]:
 
 
 def _number(bits: float) -> float | None:
-    """Replace nan by None, as JSON has no nan."""
+    """Replace nan with None, because JSON has no nan."""
     return bits if bits == bits else None
 
 
 def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    from syntagm.cli._text import plain
+    from syntagm.cli._text import plain, side_by_side
 
     surprisals = answer.surprisals
-
-    def table(title: str, rows: list[tuple[str, float, str]]) -> Table:
-        columns = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        columns.add_column(title.partition(" ")[0].rstrip("s"))
-        columns.add_column("bits", justify="right")
-        columns.add_column("")
-        for name, bits, note in rows:
-            columns.add_row(plain(name), f"{bits:.3f}", note)
-        return columns
-
     notes = _notes(model, surprisals)
     tokens = [
-        (repr(token)[1:-1], bits, note) for (token, bits, _), note in zip(_tokens(surprisals), notes, strict=True)
+        (repr(token)[1:-1], f"{bits:.3f}", note)
+        for (token, bits, _), note in zip(_tokens(surprisals), notes, strict=True)
     ]
-    tables: list[Any] = [table("tokens", tokens)]
+    tables = [("tokens", [("token", "bits", ""), *tokens])]
     if named := _named(surprisals.text, words):
-        tables.append(table("words", [(word, bits, "") for word, bits in named]))
+        tables.append(("words", [("word", "bits", ""), *((word, f"{bits:.3f}", "") for word, bits in named)]))
+    title, header, *rows = side_by_side(*tables)
     console = Console(highlight=False, soft_wrap=True)
     console.print(plain(surprisals.text, style="bold"))
-    side = Table.grid(padding=(0, 4))
-    side.add_row(*tables)
-    console.print(side)
+    console.print(plain(title, style="italic"))
+    console.print(plain(header, style="bold"))
+    console.file.writelines(f"{row}\n" for row in rows)
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     total = _total(surprisals, model.bos is not None)
     console.print(plain(f"{total:.3f} bits, {len(surprisals.bits)} tokens   {model.name} {settings}\n"))
 
 
 def _notes(model: "LanguageModel", answer: "Surprisals") -> list[str]:
-    """Return a note on each token: why it is empty, has no bits, or is unknown; "" for most."""
+    """Return a note for each token that is empty, has no bits or is unknown; "" for other tokens."""
     notes = []
     for index, (token, bits, in_vocabulary) in enumerate(_tokens(answer)):
         following = "" if token else answer.text[int(answer.starts[index]) :].lstrip()
         if model.eos is not None and index + 1 == len(answer.starts):
-            note = "end-of-text symbol, in no word"
+            note = "end-of-text symbol, not part of a word"
         elif index == 0 and model.bos is None:
             note = "not scored: the text begins here"
         elif bits != bits:

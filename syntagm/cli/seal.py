@@ -1,11 +1,14 @@
-"""Renew the seal of a model folder after an intended change.
+"""Renew the seal of a model, a run or an experiment after an intended change.
 
     syntagm seal models/lstm
+    syntagm seal runs/demo
 
-Folders that `syntagm train` writes have a file seal.json with the hashes of their files. A
-folder is refused if a file differs from its hash, because it is damaged or was edited. This
-command computes the hashes anew. The seal, and the records of runs with the model, then say
-when the seal was renewed and which files had changed.
+What Syntagm reads again is sealed: seal.json has the hashes of a model's files, and run.json,
+experiment.json and perplexity/*.json end with a hash of their own content. A file that
+differs from its hash is refused, because it is damaged or was edited. This command computes
+the hashes again. The record then shows when its seal was renewed and which files had changed;
+so do the records of runs with a model whose seal was renewed. The results of a run are
+written again with the new record. `syntagm integrity` lists the files that differ.
 """
 
 import argparse
@@ -16,17 +19,22 @@ from syntagm.errors import UsageError
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("folder", metavar="DIR", type=Path, help="a model folder")
+    parser.add_argument("folder", metavar="DIR", type=Path, help="a model folder, a run directory or an experiment")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Renew the seal, and print the files that had changed."""
-    from syntagm.io import seal
+    """Renew the seals of a folder, and print the files that had changed."""
+    from syntagm.io import integrity, seal
 
     folder: Path = options.folder
-    if not (folder / "training.json").is_file() and not (folder / "config.json").is_file():
-        raise UsageError(str(folder), "not a model folder", "a folder with training.json or config.json")
-    changed = seal.renew(folder)
+    renew = [kind.renew for kind in integrity.declared() if kind.renew and kind.fits(folder)]
+    if not renew and (folder / "config.json").is_file():
+        # A model of another program.
+        renew = [seal.renew]
+    if not renew:
+        expected = "a folder with training.json, config.json, run.json or experiment.json"
+        raise UsageError(str(folder), "no model, run or experiment", expected)
+    changed = [name for function in renew for name in function(folder)]
     for name in changed:
         print(f"changed: {name}")
     print(f"{folder}: sealed" if changed else f"{folder}: nothing has changed")

@@ -1,7 +1,7 @@
 """Figures: a Vega-Lite specification with the table behind it, and the style that all figures share.
 
 Names from materials and models are untrusted text. They enter a specification only as data values, scale domains and plain
-titles, never as field names or expressions, so that a name is never run as code.
+titles, never as field names or expressions, so a name is never run as code.
 """
 
 import json
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from syntagm.drawing.pdf import ordered
 from syntagm.drawing.save import Product
 from syntagm.drawing.svg import checked
 from syntagm.drawing.text import shown
@@ -44,7 +45,7 @@ class Figure(Product):
         return self.table
 
     def svg(self) -> str:
-        """Draw the figure as SVG without active content: transparent background, in the colour of surrounding text."""
+        """Draw the figure as SVG without active content, with a transparent background and in the colour of surrounding text."""
         import vl_convert
 
         return checked(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
@@ -62,7 +63,7 @@ class Figure(Product):
             case "png":
                 return bytes(vl_convert.svg_to_png(_laid_out(spec), ppi=216))
             case _:
-                return bytes(vl_convert.svg_to_pdf(_laid_out(spec)))
+                return ordered(bytes(vl_convert.svg_to_pdf(_laid_out(spec))))
 
     def __repr__(self) -> str:
         return f"<Figure of {self.table.height} rows: {', '.join(self.table.columns)}>"
@@ -86,7 +87,7 @@ def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offs
 
     Arguments:
         subtitle: one or more lines; dropped if there is no title.
-        offset: the space between titles and plot in pixels; needed where panels have titles of their own.
+        offset: the space between titles and plot in pixels; needed if panels have their own titles.
     """
     below = shown(subtitle) if isinstance(subtitle, str) else [shown(line) for line in subtitle]
     heading: Spec = {"text": shown(title), "subtitle": below} if title else {}

@@ -23,7 +23,7 @@ _LONG = re.compile(r"(\.\d\d)\d+")
 
 
 def checked(svg: str) -> str:
-    """Remove all but known elements and attributes from a drawing, and round coordinates to a hundredth of a pixel.
+    """Remove unknown elements and attributes from a drawing, and round coordinates to a hundredth of a pixel.
 
     >>> checked('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script><path onclick="2" d="M0.12345,0"/></svg>')
     '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0.12,0" /></svg>'
@@ -40,7 +40,7 @@ def checked(svg: str) -> str:
 
 
 def _prune(element: ElementTree.Element, drop: Set[str]) -> None:
-    """Remove what is not allowed below an element, its attributes in `drop`, and what doesn't change the drawing."""
+    """Remove forbidden content below an element, its attributes in `drop`, and content without effect on the drawing."""
     # The labels of headings are on other elements, and repeat their text.
     label = element.get("aria-label") if element.tag == f"{_NAMESPACE}path" else None
     for name, value in list(element.attrib.items()):

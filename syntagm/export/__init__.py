@@ -1,4 +1,4 @@
-"""Export of runs and models to the files of other tools: one module per kind, with a constant `KIND`.
+"""Export of runs and models to files for other tools: one module per kind, with a constant `KIND`.
 
 `syntagm export --as` finds a kind by the name of its module: `lm-eval` is `lm_eval.py`. Nothing needs to be registered.
 """
@@ -24,11 +24,12 @@ class Outcome:
 class Kind(ABC):
     """The base class of kinds of export.
 
-    An existing file is replaced only if it has the header or one of the marks of its kind, or with --force.
+    An existing file is replaced only if it has the header or one of the marks of its kind, or with --force. A kind without
+    both replaces only a file of the same content.
 
     Attributes:
         columns: the header of a CSV.
-        marks: texts that tell a file of this kind from others.
+        marks: texts that identify files of this kind.
     """
 
     columns: tuple[str, ...] = ()

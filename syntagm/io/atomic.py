@@ -1,14 +1,26 @@
-"""Atomic writes: after a kill, a full disk or a power cut, a file is either complete or unchanged."""
+"""Atomic writes: after a kill, a full disk or a power cut, a file is either complete or unchanged.
+
+A temporary file or folder is locked (flock) as long as its writer lives. So the first write of a later process to the same
+folder can tell what killed processes left there, and deletes it.
+"""
 
 import contextlib
 import errno
+import fcntl
 import os
+import re
 import secrets
-import tempfile
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from syntagm.errors import RunError, SyntagmError
+
+# `.results.csv.0123456789abcdef.syntagm`. The name alone is unique: two containers may have processes of one number.
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.syntagm", re.DOTALL)
+# The folders that this process has swept.
+_swept: set[Path] = set()
 
 
 def write(path: Path, content: bytes) -> None:
@@ -22,41 +34,50 @@ def write(path: Path, content: bytes) -> None:
 
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
-    """Write content that comes in parts and need not fit in memory; otherwise like `write`."""
-    if path.is_dir():
-        raise RunError(str(path), "is a folder", "the name of a file")
-    if path.exists() and not path.is_file():
-        # A rename would replace a device such as /dev/null by a file.
-        raise RunError(str(path), "is not a regular file", "the name of a file", "Choose another name.")
-    target = Path(os.path.realpath(path))
-    # Processes in two containers may have the same number, so the number alone names no file of its own.
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    """Write content that comes in parts, and so need not fit in memory; otherwise like `write`."""
+    target = _target(path)
     size = 0
     try:
-        with open(temporary, "xb") as file:
+        with _temporary(target) as (temporary, file):
             for part in parts:
                 size += len(part)
                 file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-        sync_folder(target.parent)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, OSError):
-            raise refusal(path, error, size) from error
-        raise
+            _sync(file)
+            _rename(temporary, target)
+    except OSError as error:
+        raise refusal(path, error, size) from error
+
+
+def write_all(contents: Mapping[Path, bytes]) -> None:
+    """Write several files: write each to a temporary file, then rename them in the given order.
+
+    Existing files are left unchanged until all temporary files are complete.
+
+    Raises:
+        RunError: as for `write`.
+    """
+    targets = [_target(path) for path in contents]
+    temporaries: list[Path] = []
+    with contextlib.ExitStack() as stack:
+        for (path, content), target in zip(contents.items(), targets, strict=True):
+            with _refused(path, len(content)):
+                temporary, file = stack.enter_context(_temporary(target))
+                temporaries.append(temporary)
+                file.write(content)
+                _sync(file)
+        for path, temporary, target in zip(contents, temporaries, targets, strict=True):
+            with _refused(path):
+                _rename(temporary, target)
 
 
 def append(path: Path, line: str) -> None:
-    """Append a line to `path` and fsync it. If an earlier failure left an incomplete last line, end that line first.
+    """Append a line to `path` and fsync it. An incomplete last line that an earlier failure left is ended first.
 
     Raises:
         RunError: as for `write`; a line that can't be written completely is removed.
     """
     content = line.encode() + b"\n"
-    try:
+    with _refused(path, len(content)):
         with open(path, "ab+") as file:
             before = file.seek(0, os.SEEK_END)
             if before and (file.seek(before - 1), file.read(1))[1] != b"\n":
@@ -69,52 +90,92 @@ def append(path: Path, line: str) -> None:
                 raise
             os.fsync(file.fileno())
         sync_folder(path.parent)
-    except OSError as error:
-        raise refusal(path, error, len(content)) from error
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Replace `path` at the end of the block by a file that the block writes.
+    """At the end of the `with` block, replace `path` with a file that the block has written.
 
-    The block gets a path of the same name in a temporary folder beside `path`, and writes its file there.
+    The block gets a path with the same name in a temporary folder next to `path`, and writes its file there.
 
     Raises:
         RunError: as for `write`. If the block raises an exception, `path` is left unchanged.
     """
+    with _refused(path), scratch(path) as folder:
+        written = folder / path.name
+        try:
+            yield written
+        except SyntagmError as error:
+            # The user doesn't know the temporary folder.
+            error.place = error.place.replace(str(written), str(path))
+            raise
+        put(written, path)
+
+
+@contextlib.contextmanager
+def scratch(path: Path) -> Iterator[Path]:
+    """Yield a new temporary folder next to `path`, and delete it at the end of the `with` block. May raise OSError."""
+    sweep(path.parent)
+    while True:
+        folder = _name(path)
+        folder.mkdir()
+        with contextlib.suppress(FileNotFoundError):  # deleted by `sweep` of another process before it was locked
+            descriptor = os.open(folder, os.O_RDONLY)
+            if _lock(descriptor, folder):
+                break
+            os.close(descriptor)
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-            written = Path(folder) / path.name
-            try:
-                yield written
-            except SyntagmError as error:
-                # The user doesn't know the temporary folder.
-                error.place = error.place.replace(str(written), str(path))
-                raise
-            put(written, path)
-    except OSError as error:
-        raise refusal(path, error, 0) from error
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
 
 
 def put(written: Path, path: Path) -> None:
     """Move a finished file to its place durably: fsync, rename, fsync of the folder. May raise OSError."""
     with written.open("rb") as file:
         os.fsync(file.fileno())
-    os.replace(written, path)
-    sync_folder(path.parent)
+    _rename(written, path)
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and its missing parents durably.
+
+    Raises:
+        RunError: the folder can't be created.
+    """
+    with _refused(folder):
+        new = [path for path in (folder, *folder.parents) if not path.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in new:
+            sync_folder(path.parent)
+
+
+def sweep(folder: Path) -> None:
+    """Delete the temporary files and folders that killed processes left in a folder.
+
+    Files of living processes are locked. The writing functions of this module sweep each folder once per process.
+    """
+    if (key := Path(os.path.abspath(folder))) in _swept:
+        return
+    _swept.add(key)
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for path in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
+            _delete_abandoned(path)
 
 
 def refusal(path: Path, error: OSError, needed: int) -> RunError:
-    """Return the error for a file that could not be written, with the cure.
+    """Return the exception for a file that could not be written, with the cure.
 
     Arguments:
         path: the file or folder.
         error: the error of the operating system.
-        needed: number of bytes that were to be written, for the message.
+        needed: number of bytes that were to be written, for the message; 0 if it is not known.
     """
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        size = f" for {needed:,} bytes" if needed else ""
         return RunError(
-            str(path), f"no space for {needed:,} bytes ({error.strerror})", "free disk space",
+            str(path), f"no space{size} ({error.strerror})", "free disk space",
             "Finished work is kept. Free some disk space and run the same command again.",
         )  # fmt: skip
     return RunError(str(path), f"can't be written ({error.strerror})", "a writable folder", "Choose another folder.")
@@ -127,3 +188,80 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _refused(path: Path, needed: int = 0) -> Iterator[None]:
+    """Convert an error of the operating system to that of `refusal`."""
+    try:
+        yield
+    except OSError as error:
+        raise refusal(path, error, needed) from error
+
+
+def _target(path: Path) -> Path:
+    """Return the file behind a path, which may be a symbolic link; refuse a file that a rename would destroy."""
+    if path.is_dir():
+        raise RunError(str(path), "is a folder", "the name of a file")
+    if path.exists() and not path.is_file():
+        # A rename would replace a device such as /dev/null by a file.
+        raise RunError(str(path), "is not a regular file", "the name of a file", "Choose another name.")
+    return Path(os.path.realpath(path))
+
+
+@contextlib.contextmanager
+def _temporary(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Open a new temporary file next to `target`; delete it at the end of the `with` block if it was not renamed."""
+    sweep(target.parent)
+    while True:
+        path = _name(target)
+        file = open(path, "xb")  # noqa: SIM115, closed below
+        if _lock(file.fileno(), path):
+            break
+        file.close()
+    try:
+        yield path, file
+    finally:
+        # An error of the block counts, not those of tidying up after it.
+        with contextlib.suppress(OSError):
+            path.unlink()
+        with contextlib.suppress(OSError):
+            file.close()
+
+
+def _name(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(8)}.syntagm")
+
+
+def _lock(descriptor: int, path: Path) -> bool:
+    """Lock a new temporary file or folder. Return False if another process has meanwhile deleted it with `sweep`."""
+    with contextlib.suppress(OSError):  # some network file systems have no locks; nothing is swept there
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _delete_abandoned(path: Path) -> None:
+    """Delete a temporary file or folder unless a living process has locked it, or it can't be locked or deleted."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        finally:
+            os.close(descriptor)
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _rename(written: Path, path: Path) -> None:
+    os.replace(written, path)
+    sync_folder(path.parent)

@@ -1,4 +1,4 @@
-"""Our CSV format (UTF-8, LF, header, shortest round-trip numbers, `nan`, flags as 0 and 1), and strict reading of CSV."""
+"""Syntagm's CSV format (UTF-8, LF, header, shortest round-trip numbers, `nan`, flags as 0 and 1), and strict reading of CSV."""
 
 import csv
 import io
@@ -12,11 +12,15 @@ from typing import Literal
 from syntagm.errors import InputError
 
 MAX_CELLS = 10_000_000
+# What makes a spreadsheet take a cell for a formula; full-width signs do so in some languages.
 _SUSPECT = tuple("=+-@\t\r")
+_FORMULA = (*_SUSPECT, "\n", *"＝＋－＠")
 
 
 def cell(value: object, delimiter: str = ",") -> str:
-    """Format one cell. Text that a spreadsheet would take for a formula is quoted, like text with commas or line breaks.
+    """Format one cell. Text with commas or line breaks, or that begins like a formula, is quoted.
+
+    Quotation marks don't keep a spreadsheet from running a formula; `harmless` does, but changes the text.
 
     >>> cell(0.1), cell(2.0), cell(float("nan")), cell(True), cell('say "no"')
     ('0.1', '2', 'nan', '1', '"say ""no""\"')
@@ -40,6 +44,17 @@ def cell(value: object, delimiter: str = ",") -> str:
     return text
 
 
+def harmless(value: object) -> object:
+    """Return the value of a cell for files that are opened in spreadsheets: text like a formula gets an apostrophe.
+
+    This is only for such files, because programs that read the text back would get a different text.
+
+    >>> harmless("=1+1"), harmless("-ing"), harmless(-1.5), harmless("a=b")
+    ("'=1+1", "'-ing", -1.5, 'a=b')
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
 def lines(columns: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> Iterator[str]:
     """Format the header and the rows as CSV lines, each with its line end."""
     for row in chain([columns], rows):
@@ -47,7 +62,7 @@ def lines(columns: Sequence[str], rows: Iterable[Sequence[object]], delimiter: s
 
 
 def plain(rows: Iterable[Sequence[object]], delimiter: str) -> str:
-    """Format rows as in published datasets, with quotation marks only where a cell needs them."""
+    """Format rows as published datasets do, with quotation marks only where a cell needs them."""
     content = io.StringIO()
     minimal = csv.writer(content, delimiter=delimiter, lineterminator="\n")
     quoted = csv.writer(content, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -68,10 +83,10 @@ def rows(
         path: the file that it comes from, for messages.
         delimiter: the character between cells.
         quote: whether quotation marks enclose cells; if not, they are ordinary characters.
-        limit: largest number of cells; None for any number.
+        limit: maximum number of cells; None for no limit.
 
     Raises:
-        InputError: quotation marks that don't match, a cell of more than 131,072 characters, or too many cells.
+        InputError: quotation marks don't match, a cell has more than 131,072 characters, or there are too many cells.
     """
     if limit is not None and content.count(delimiter) > limit:
         raise InputError(str(path), f"more than {limit:,} cells", "fewer", "Split it into several files.")
@@ -85,7 +100,7 @@ def rows(
                 yield begin, row
             begin = table.line_num + 1
     except csv.Error as error:
-        cure = "Double a quotation mark inside a quoted cell, or add ?quote=none if marks are ordinary characters."
+        cure = "Double each quotation mark inside a quoted cell, or add ?quote=none if quotation marks are ordinary characters."
         raise InputError(f"{path}, line {begin}", f"a row that can't be read: {error}", "a table", cure) from None
 
 
@@ -113,7 +128,7 @@ def records(
         content: text of the table.
         path: the file that it comes from, for messages.
         needed: required columns; others are allowed.
-        limit: largest number of cells; None for any number.
+        limit: maximum number of cells; None for no limit.
 
     Raises:
         InputError: a column is missing or repeated, a row and the header differ in length, or as for `rows`.
@@ -123,7 +138,7 @@ def records(
     refuse_repeated(names, path)
     if missing := [name for name in needed if name not in names]:
         present = ", ".join(map(repr, names))[:200] or "none"
-        absent = f"no column {missing[0]!r} (there are {present})"
+        absent = f"no column {missing[0]!r} (the columns are {present})"
         raise InputError(f"{path}, line {line}", absent, "the columns " + ", ".join(needed))
     for line, row in remaining:
         yield line, named(names, row, f"{path}, line {line}")

@@ -1,4 +1,4 @@
-"""Folder locks against other processes. A lock ends when its process ends."""
+"""Locking of folders against other processes. A lock ends when its process ends."""
 
 import contextlib
 import fcntl
@@ -13,30 +13,42 @@ from syntagm.io import atomic
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Lock a folder during the block; create the folder if necessary. The folder's file `lock` names the process.
+    """Lock a folder during the `with` block; create the folder if necessary. The file `lock` in it names the process.
 
     Raises:
         RunError: the folder can't be created or written, or another process has locked it.
     """
+    lock = _taken(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise atomic.refusal(folder, error, 0) from error
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(lock, 200).decode().strip() or "another process"
-            cure = "Wait until it has finished, or choose another folder."
-            raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
-        except OSError as error:  # some network file systems have no locks
-            raise atomic.refusal(folder / "lock", error, 0) from error
         _sign(folder / "lock", lock)
         yield
         os.ftruncate(lock, 0)
     finally:
         os.close(lock)
+
+
+def _taken(folder: Path) -> int:
+    """Open and lock the file `lock` of a folder, and return its descriptor."""
+    while True:
+        atomic.make_folder(folder)
+        try:
+            lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise atomic.refusal(folder, error, 0) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(lock).st_nlink:
+                return lock
+            # The process that held the lock has deleted the file since it was opened: nobody else would see this lock.
+            os.close(lock)
+        except BlockingIOError:
+            holder = os.read(lock, 200).decode().strip() or "another process"
+            os.close(lock)
+            cure = "Wait until it has finished, or choose another folder."
+            raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
+        except OSError as error:  # some network file systems have no locks
+            os.close(lock)
+            raise atomic.refusal(folder / "lock", error, 0) from error
 
 
 def _sign(path: Path, lock: int) -> None:

@@ -1,25 +1,139 @@
-"""Records of settings, saved with the output, so that resuming with other settings is refused."""
+"""Records: JSON files with a seal, and the refusal to resume work with other settings than those in its record.
 
+The last entry of a sealed object, `"seal"`, is the SHA-256 of all that precedes it in the file or line. A record in which one
+byte was damaged or edited is refused. `syntagm seal` renews the seal after an intended change.
+"""
+
+import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.errors import InputError, RunError, SyntagmError
+from syntagm.io import atomic, shape
+from syntagm.io import json as strict_json
+from syntagm.io.shape import Shape
+
+# The shape of the entry `renewed` of a record: when its seal was renewed, and which files had changed.
+RENEWED: Shape = [{"when": str, "changed": [str]}]
+_SEAL = re.compile(rb',\s*"seal": "([0-9a-f]{64})"\s*\}\n?\Z')
+# No seal is longer, with the white space around it.
+_LONGEST = 100
 
 
-def write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a record atomically.
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A kind of record.
+
+    Arguments:
+        name: a description of the file, for messages.
+        format: the number of its format, which is the entry `format` of the record.
+        shape: the shape of the record (see `io.shape`), or a function from a record to its shape.
+        cure: the remedy if the file is damaged; `{folder}` stands for its folder.
+    """
+
+    name: str
+    format: int
+    shape: Shape | Callable[[Mapping[str, Any]], Shape]
+    cure: str
+
+    def write(self, path: Path, content: Mapping[str, Any]) -> None:
+        """Write a record with its seal atomically.
+
+        Raises:
+            RunError: the record can't be written.
+        """
+        atomic.write(path, sealed({"format": self.format, **content}, indent=1).encode() + b"\n")
+
+    def read(self, path: Path, refuse: type[SyntagmError] = RunError) -> dict[str, Any]:
+        """Read a record without its seal.
+
+        Arguments:
+            path: the file.
+            refuse: class of the error to raise.
+
+        Raises:
+            SyntagmError: the file can't be read, was damaged or edited, or has another format or shape; the error is of
+                the class `refuse`.
+        """
+        content, whole = self._parsed(path, refuse)
+        if not whole:
+            found = "damaged or edited: its content does not fit its seal"
+            raise refuse(str(path), found, self.name, self.cure.format(folder=path.parent))
+        return content
+
+    def renew(self, path: Path) -> bool:
+        """Renew the seal of a record after an intended change. The entry `renewed` gives the time.
+
+        Returns:
+            Whether the record had changed.
+
+        Raises:
+            RunError: the record can't be read or written, or has another format or shape.
+        """
+        content, whole = self._parsed(path, RunError)
+        if not whole:
+            renewed = {"when": datetime.now(UTC).isoformat(timespec="seconds"), "changed": [path.name]}
+            self.write(path, content | {"renewed": [*content.get("renewed", []), renewed]})
+        return not whole
+
+    def _parsed(self, path: Path, refuse: type[SyntagmError]) -> tuple[dict[str, Any], bool]:
+        """Parse a record and check its format and shape. Return it without its seal, and whether the seal matches."""
+        cure = self.cure.format(folder=path.parent)
+        try:
+            text = path.read_bytes()
+        except OSError as error:
+            raise refuse(str(path), f"can't be read ({error.strerror})", self.name, cure) from error
+        whole = is_sealed(text)
+        try:
+            content = own(text.decode(), str(path)) if whole else strict_json.record(path, refuse, self.name, cure)
+            content.pop("seal", None)
+            if content.get("format") != self.format:
+                cure = "Another version of Syntagm wrote it: use that version, or make it again in a new folder."
+                found = f"format {shape.shown(content.get('format'))}"
+                raise InputError(str(path), found, f"format {self.format}")
+            shape.check(content, self.shape(content) if callable(self.shape) else self.shape, str(path))
+        except InputError as error:
+            raise refuse(error.place, error.found, error.expected, cure) from error
+        return content, whole
+
+
+def own(content: str, place: str) -> dict[str, Any]:
+    """Parse a sealed object, whose seal must already be checked.
 
     Raises:
-        RunError: the record can't be written.
+        InputError: the text is not a JSON object, or is nested too deeply.
     """
-    atomic.write(path, encoded(content))
+    value = strict_json.own(content, place)
+    if not isinstance(value, dict):
+        raise InputError(place, shape.shown(value), "an object in braces")
+    return value
+
+
+def sealed(content: Mapping[str, Any], indent: int | None = None) -> str:
+    """Return an object as JSON with its seal as the last entry, on one line or indented.
+
+    >>> line = sealed({"n": 1})
+    >>> line[:18], is_sealed(line.encode()), is_sealed(line.replace("1", "2").encode())
+    ('{"n": 1, "seal": "', True, False)
+    """
+    body = json.dumps(content, indent=indent, ensure_ascii=indent is None, default=str)[:-1].rstrip()
+    between, end = (", ", "}") if indent is None else (",\n" + " " * indent, "\n}")
+    return f'{body}{between}"seal": "{hashlib.sha256(body.encode()).hexdigest()}"{end}'
+
+
+def is_sealed(content: bytes) -> bool:
+    """Return whether the last entry of an object is its seal."""
+    match = _SEAL.search(content, max(0, len(content) - _LONGEST))
+    return match is not None and match[1].decode() == hashlib.sha256(content[: match.start()]).hexdigest()
 
 
 def encoded(content: Mapping[str, Any]) -> bytes:
-    """Return a record as it stands in its file."""
+    """Return settings as JSON without a seal, for files of a sealed folder."""
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -30,9 +144,10 @@ def refuse_another(
 
     Arguments:
         place: folder or file of the record.
-        kind: what the record belongs to, e.g. "an experiment".
-        recorded: the settings in the record. Keys that `current` doesn't have are ignored: a record may hold more.
-        current: the current settings. Tuples are compared as lists, since JSON has no tuples.
+        kind: the kind of work that the record belongs to, e.g. "an experiment".
+        recorded: the settings in the record. Keys that `current` doesn't have are ignored, because a record may contain
+            more.
+        current: the current settings. Tuples are compared as lists, because JSON has no tuples.
         cure: how to solve the problem, as a sentence.
 
     Raises:

@@ -1,28 +1,28 @@
 """Seals of folders: hashes of the files that programs read, so that damaged or edited files are refused.
 
-    seal.json    {"format": 1, "files": {"model.safetensors": SHA-256, ...}, "renewed": [...], "seal": SHA-256}
+    seal.json    {"format": 2, "files": {"model.safetensors": SHA-256, ...}, "renewed": [...], "seal": SHA-256}
 
-The entry `seal` is the hash of the other entries. Folders written by other programs have no such file, and are not checked.
+The file is a sealed record (`io/record.py`). Folders written by other programs have no such file and are not checked.
 """
 
+import contextlib
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, SyntagmError
-from syntagm.io import atomic, hashing
-from syntagm.io.json import record
+from syntagm.io import hashing
+from syntagm.io.record import RENEWED, Form
 
 FILE = "seal.json"
-FORMAT = 1
 # Files of unfinished work, which don't belong to the result.
 _UNFINISHED = frozenset({FILE, "lock", "state", "unfinished"})
 # Suffixes of the files that programs read. Notes and pictures are not sealed.
 _READ = frozenset({".json", ".safetensors", ".txt", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".model", ".py", ".jinja"})
-_CURE = "Restore the file. If the change was intended, `syntagm seal {folder}` renews the seal."
+_CURE = "Restore the file. If the change was intended, run `syntagm seal {folder}` to renew the seal."
+FORM = Form("the seal of a folder", 2, {"format": int, "files": {str: str}, "renewed": RENEWED}, _CURE)
 
 
 def write(folder: Path, coming: Mapping[str, bytes] | None = None) -> None:
@@ -36,7 +36,7 @@ def write(folder: Path, coming: Mapping[str, bytes] | None = None) -> None:
         RunError: a file can't be read, or the seal can't be written.
     """
     hashes = _hashes(folder) | {name: hashlib.sha256(content).hexdigest() for name, content in (coming or {}).items()}
-    atomic.write(folder / FILE, _content(hashes, []))
+    FORM.write(folder / FILE, _content(hashes, []))
 
 
 def renew(folder: Path) -> list[str]:
@@ -48,18 +48,16 @@ def renew(folder: Path) -> list[str]:
     Raises:
         RunError: the folder can't be read or written.
     """
-    hashes, before = _hashes(folder), {}
+    hashes = _hashes(folder)
+    before: dict[str, str] = {}
     renewed: list[dict[str, Any]] = []
-    if (folder / FILE).is_file():
-        try:
-            content = record(folder / FILE, RunError, "a seal")
-            before, renewed = dict(content["files"]), list(content["renewed"])
-        except (SyntagmError, KeyError, TypeError, ValueError):
-            # With a damaged seal, all files count as changed.
-            before = {}
+    # Without a seal, or with a damaged one, all files count as changed.
+    with contextlib.suppress(SyntagmError):
+        content = FORM.read(folder / FILE)
+        before, renewed = content["files"], content["renewed"]
     changed = sorted(name for name in before.keys() | hashes.keys() if before.get(name) != hashes.get(name))
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    atomic.write(folder / FILE, _content(hashes, [*renewed, {"when": when, "changed": changed}]))
+    FORM.write(folder / FILE, _content(hashes, [*renewed, {"when": when, "changed": changed}]))
     return changed
 
 
@@ -74,11 +72,12 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
         The content of the seal; None if the folder has none.
 
     Raises:
-        SyntagmError: an error of the class `refuse`: a file is damaged, edited, missing or new, or the seal is damaged.
+        SyntagmError: a file is damaged, edited, missing or new, or the seal is damaged; the error is of the class
+            `refuse`.
     """
     if not (folder / FILE).exists():
         return None
-    content = _read(folder, refuse)
+    content = FORM.read(folder / FILE, refuse)
     for error in _faults(folder, content, refuse):
         raise error
     return content
@@ -87,23 +86,10 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
 def faults(folder: Path, refuse: type[SyntagmError]) -> dict[Path, SyntagmError]:
     """Return an error for each file of a folder that is damaged, edited, missing or new, and for a damaged seal."""
     try:
-        content = _read(folder, refuse)
+        content = FORM.read(folder / FILE, refuse)
     except SyntagmError as error:
         return {folder / FILE: error}
     return {Path(error.place): error for error in _faults(folder, content, refuse)}
-
-
-def _read(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
-    """Read and check the seal itself."""
-    path, cure = folder / FILE, _CURE.format(folder=folder)
-    content = record(path, refuse, "the seal of a folder", cure)
-    if content.get("seal") != _digest(content):
-        raise refuse(str(path), "a seal that was damaged or edited", "the seal as it was written", cure)
-    if content.get("format") != FORMAT:
-        raise refuse(
-            str(path), f"format {content.get('format')!r}", f"format {FORMAT}", "Use the version that wrote it."
-        )
-    return content
 
 
 def _faults(folder: Path, content: Mapping[str, Any], refuse: type[SyntagmError]) -> Iterator[SyntagmError]:
@@ -112,38 +98,34 @@ def _faults(folder: Path, content: Mapping[str, Any], refuse: type[SyntagmError]
     for name, digest in sealed.items():
         file = folder / name
         if not file.is_file():
-            yield refuse(str(file), "no such file", "the file that seal.json names", cure)
+            yield refuse(str(file), "no such file", "a file that is listed in seal.json", cure)
         elif _hash(file, refuse) != digest:
-            yield refuse(str(file), "not the file that was sealed: damaged or edited", "the file as written", cure)
+            yield refuse(
+                str(file), "a file that was damaged or edited after sealing", "the file as it was sealed", cure
+            )
     for file in _files(folder):
         if file.relative_to(folder).as_posix() not in sealed:
-            yield refuse(str(file), "a file that is not in seal.json", "the files as written", cure)
+            yield refuse(str(file), "a file that is not listed in seal.json", "only the sealed files", cure)
 
 
 def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
     """Check the files of a folder against its seal, as `verify` does, and refuse a folder without a seal."""
     if (content := verify(folder, refuse)) is None:
-        cure = f"If the files are right, `syntagm seal {folder}` seals them."
-        raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` finished", cure)
+        cure = f"If the files are correct, run `syntagm seal {folder}` to seal them."
+        raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` has finished", cure)
     return content
 
 
 def renewals(folder: Path) -> list[str]:
-    """Describe each renewal of a folder's seal: time and changed files. The folder must have been verified before."""
+    """Describe each renewal of a folder's seal by time and changed files. The folder must already be verified."""
     if not (folder / FILE).is_file():
         return []
-    renewed = record(folder / FILE, RunError, "a seal")["renewed"]
+    renewed = FORM.read(folder / FILE)["renewed"]
     return [f"{entry['when']}: {', '.join(entry['changed']) or 'no change'}" for entry in renewed]
 
 
-def _content(hashes: Mapping[str, str], renewed: list[dict[str, Any]]) -> bytes:
-    content: dict[str, Any] = {"format": FORMAT, "files": dict(sorted(hashes.items())), "renewed": renewed}
-    return (json.dumps(content | {"seal": _digest(content)}, indent=1) + "\n").encode()
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    rest = {key: value for key, value in content.items() if key != "seal"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+def _content(hashes: Mapping[str, str], renewed: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"files": dict(sorted(hashes.items())), "renewed": renewed}
 
 
 def _hashes(folder: Path) -> dict[str, str]:

@@ -19,12 +19,13 @@ class LanguageModel(ABC):
 
     Attributes:
         name: canonical name `family:path?options`, as in results. Local models are named by folder and hash.
+        label: a short name for tables, figures and reports; empty for `name`.
         fingerprint: hash of everything that the numbers depend on: weights, vocabulary, dtype, settings, scorer version.
-        bos: the start-of-text symbol before the first token; None if there is none. Then the first token has no surprisal:
-            its bits are nan and count as 0 in sums.
+        bos: the start-of-text symbol before the first token; None if there is none. Without it, the first token has no
+            surprisal: its bits are nan and count as 0 in sums.
         eos: the end-of-text symbol, if its surprisal is listed as the last token; else None.
-        numerical_error: largest difference in bits per text that was measured between two ways of computing the same.
-            Smaller margins are not meaningful. 0 for exact models.
+        numerical_error: largest measured difference, in bits per text, between two ways of computing the same number;
+            smaller margins are not meaningful. 0 for exact models.
         sees: the context that a token's surprisal depends on: "left", the text before it, so that a prefix has the same
             bits as the beginning of the longer text; "both", the text before and after it; "left and length", the text
             before it and the length of the text.
@@ -39,6 +40,7 @@ class LanguageModel(ABC):
     """
 
     name: str
+    label: str = ""
     fingerprint: str
     bos: str | None = None
     eos: str | None = None
@@ -57,7 +59,7 @@ class LanguageModel(ABC):
 
         Arguments:
             texts: the texts. The answer to a text does not depend on the other texts.
-            done: called after each batch with the number of texts finished by it. It may raise an exception to stop.
+            done: called after each batch with the number of texts that it finished. It may raise an exception to stop.
 
         Raises:
             ModelError: the model can't score a text; the message names it.
@@ -68,17 +70,18 @@ class LanguageModel(ABC):
     ) -> Iterator[InContext]:
         """Compute the surprisals of texts of any length, in the order of `texts`, with the context of each token.
 
-        A text that is longer than the model's positions is scored in overlapping windows. The start-of-text symbol precedes
-        each of them. This method is for models without a limit; models with one override it.
+        A text that is longer than the model's positions is scored in overlapping windows. The start-of-text symbol
+        precedes each window. This method is for models without a limit; models with a limit override it.
 
         Arguments:
             texts: the texts. Their number must fit in memory; call this several times for a large file.
-            overlap: the smallest number of tokens before a scored token, in the windows after the first. If the model sees
-                both sides, half of that number on each side. By default half of the model's positions.
-            done: called with the number of further characters scored. It may raise an exception to stop.
+            overlap: the minimum number of tokens before a scored token in the windows after the first. If the model
+                sees both sides, half of that number is the minimum on each side. The default is half of the model's
+                positions.
+            done: called with the number of characters scored since the last call. It may raise an exception to stop.
 
         Raises:
-            UsageError: an overlap that the windows of this model can't have.
+            UsageError: the windows of this model can't have this overlap.
             ModelError: the model can't score a text; the message names it.
         """
         refuse_overlap(overlap, self.name, "this model reads a text of any length at once")
@@ -88,7 +91,7 @@ class LanguageModel(ABC):
                 done(len(answer.text))
 
     def _context(self, tokens: int) -> NDArray[np.int32]:
-        """Return the number of tokens that each token's surprisal depends on in a text that is scored at once."""
+        """Return the number of tokens that each token's surprisal depends on, in a text that is scored at once."""
         context = np.arange(tokens, dtype=np.int32)
         return context if self.reach is None else np.minimum(context, np.int32(self.reach))
 
@@ -97,7 +100,7 @@ class LanguageModel(ABC):
 
         Arguments:
             gaps: the gaps. The answer to a gap does not depend on the other gaps. Left-to-right models ignore `right`.
-            done: called after each batch with the number of gaps finished by it. It may raise an exception to stop.
+            done: called after each batch with the number of gaps that it finished. It may raise an exception to stop.
 
         Raises:
             ModelError: the model can't fill a gap; the message names it.
@@ -105,10 +108,10 @@ class LanguageModel(ABC):
         raise ModelError(self.name, "this model can't fill gaps", "a model that can")
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which words are single entries of the vocabulary after a space.
+        """Return whether each word is a single vocabulary entry after a space.
 
-        Only these have `above` and `below` in a `Fill`, and they are the fastest to compute. In word-level models, an unknown
-        word is a single entry too: it is replaced by the unknown-word symbol.
+        Only these have `above` and `below` in a `Fill`, and they are the fastest to compute. In word-level models, an
+        unknown word is a single entry, too: it is replaced by the unknown-word symbol.
 
         Returns:
             Shape (words,), bool.

@@ -17,12 +17,13 @@ _IN_A_URL = {byte: quote(bytes([byte]), safe=_SAFE) for byte in range(256)}
 
 
 def link(name: str, columns: Sequence[str], rows: Iterable[Sequence[object]], label: str = "CSV") -> Markup:
-    """Return a link that saves the rows as the file `name`.
+    """Return a link that saves the rows as the file `name`. Text that a spreadsheet would run gets an apostrophe.
 
     >>> link("a.csv", ("x", "y"), [(1, "say <b>")])
     Markup('<a class="data" download="a.csv" href="data:text/csv;charset=utf-8,x,y%0A1,say%20%3Cb%3E%0A">CSV</a>')
     """
-    written = "".join(csv.lines(columns, rows)).encode("utf-8", "replace")
+    header = [str(csv.harmless(column)) for column in columns]
+    written = "".join(csv.lines(header, ([*map(csv.harmless, row)] for row in rows))).encode("utf-8", "replace")
     content = written.decode("latin-1").translate(_IN_A_URL)
     html = f'<a class="data" download="{escape(name)}" href="data:text/csv;charset=utf-8,{content}">{escape(label)}</a>'
     return Markup(html)

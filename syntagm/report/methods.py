@@ -1,4 +1,4 @@
-"""The methods section about runs, in English, written from their records, with citations as Pandoc reads them: `[@key]`."""
+"""The methods section about runs, written from their records, with citations in Pandoc's form: `[@key]`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,16 +13,16 @@ from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.tasks.task import SuiteRecord
 
-_COMPARISON = ("mcnemar-1947-note", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
+_COMPARISON = ("mcnemar-1947-note", "tango-1998-equivalence", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
 _RULES = {
     "strict": "; where a token crossed a border, the item was excluded as undefined",
     "start": ", even where it crosses a border",
 }
-_BOOTSTRAP = "efron-1979-bootstrap"
+_INTERVALS = ("wilson-1927-probable", "korn-graubard-1998-confidence")
 
 
 def paragraphs(runs: Sequence[Run]) -> list[str]:
-    """Return paragraphs in Markdown: models and suites, measures, statistics and software, and a list of the suites."""
+    """Return paragraphs in Markdown about models and suites, measures, statistics and software, with a list of the suites."""
     suites = _suites(runs)
     return [
         " ".join([_materials(runs, suites), *map(_model, runs)]),
@@ -37,7 +37,7 @@ def keys(runs: Sequence[Run]) -> list[str]:
     cited = [key for suite in _suites(runs) for key in references.of_suite(suite)[0]]
     for run in runs:
         cited += [*references.of_model(run), *references.of_scoring(run)]
-    return list(dict.fromkeys([*cited, _BOOTSTRAP, *(_COMPARISON if _compared(runs) else ())]))
+    return list(dict.fromkeys([*cited, *_INTERVALS, *(_COMPARISON if _compared(runs) else ())]))
 
 
 def unknown(runs: Sequence[Run]) -> list[str]:
@@ -75,7 +75,7 @@ def _cite(keys: Sequence[str]) -> str:
 
 
 def _code(plain: str) -> str:
-    """Return a text as code, even if it has characters that a table can't hold."""
+    """Return a text as code, even if it has characters that a table can't contain."""
     return text(plain) if "`" in plain else f"`{plain}`"
 
 
@@ -159,22 +159,28 @@ def _gaps(run: Run) -> str:
 
 
 def _words(run: Run, setting: str) -> str:
-    """Return the value of a scoring setting in words, if the family has words for it; else as it is in the record."""
+    """Return the value of a scoring setting in words if the family has words for it, else the recorded value."""
     family, value = families.of_model(run.model), str(run.record["model"]["policies"][setting])
     return family.words(setting, value) if family else value
 
 
 def _numbers(runs: Sequence[Run]) -> Iterator[str]:
-    draws = f"{bootstrap.DRAWS:,} draws, seed {bootstrap.SEED}"
     if not all(map(references.fills_gaps, runs)):
         yield (
             "The accuracy of a suite is the proportion of its items of which the prediction holds; a score over suites is the "
             "unweighted mean of the accuracies by the first prediction of each."
         )
-    over = "items (or contexts)" if any(map(references.fills_gaps, runs)) else "items"
+    lemmas = (
+        ", of equal and model weight for other contexts and lemmas" if any(map(references.fills_gaps, runs)) else ""
+    )
+    suites = (
+        "for other items of the same suites"
+        if bootstrap.current().suites == "fixed"
+        else "for other suites, from the variance between suites, with Student's quantile"
+    )
     yield (
-        f"Intervals are 95% percentile bootstrap intervals over {over}, within suites for a score over several "
-        f"({draws}){_cite([_BOOTSTRAP])}."
+        f"Intervals are 95% score intervals{_cite(_INTERVALS)}: on one suite for other items{lemmas}, over several suites "
+        f"{suites}."
     )
     for run in runs:
         defined = run.results().filter(pl.col("value").is_not_nan())
@@ -187,8 +193,9 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
             yield f"The run of {code(run.model)} is not finished."
     if _compared(runs):
         yield (
-            f"Models were compared on the same items by McNemar's exact test{_cite(_COMPARISON[:1])}, adjusted over the suites "
-            f"by Holm's method{_cite(_COMPARISON[1:2])} and by that of Benjamini and Hochberg{_cite(_COMPARISON[2:])}."
+            f"Models were compared on the same items by McNemar's test{_cite(_COMPARISON[:1])}, with Tango's interval of the "
+            f"difference{_cite(_COMPARISON[1:2])}, adjusted over the suites by Holm's method{_cite(_COMPARISON[2:3])} and "
+            f"by that of Benjamini and Hochberg{_cite(_COMPARISON[3:])}; over suites by a t-test on the suites' differences."
         )
 
 

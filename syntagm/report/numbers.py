@@ -1,4 +1,4 @@
-"""The runs and suites of a report as all chapters show them, and the formatting of numbers."""
+"""The runs and suites of a report, shared by all chapters, and the formatting of numbers."""
 
 import json
 import math
@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+<<<<<<< HEAD
 from markupsafe import Markup, escape
 
+=======
+from syntagm import result
+>>>>>>> main
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import Chance
@@ -27,10 +31,10 @@ class Column(Generic[R]):
     Arguments:
         name: the name of the model, with the folder if two runs have the same model.
         accuracies: (suite, measure) -> estimate; the measure "all" is the conjunction of all predictions.
-        judged: suite -> the number of items with a value, undefined values included.
+        judged: suite -> number of items with a value, including undefined values.
         items: the number of items to judge, in all suites.
-        skipped: prediction that was not computed, or reason why an item has no context for a gap -> how often.
-        pooled: (group of suites, measure) -> estimate, for tasks that pool suites.
+        skipped: prediction that was not computed, or reason why an item has no context -> count.
+        pooled: (group of suites, measure) -> estimate; only for tasks that pool suites.
     """
 
     run: R
@@ -43,7 +47,7 @@ class Column(Generic[R]):
 
     @property
     def missing(self) -> int:
-        """The number of items that are not judged yet."""
+        """The number of items not yet judged."""
         # In a finished run nothing is missing: predictions that the model can't compute were never planned.
         return 0 if self.run.done else self.items - sum(self.judged.values())
 
@@ -59,17 +63,17 @@ class Column(Generic[R]):
 
     @property
     def record(self) -> str:
-        """The record of the run as JSON, with the number of suites in place of the suites."""
+        """The record of the run as JSON, with the number of suites instead of the suites."""
         return json.dumps({**self.run.record, "suites": len(self.run.suites)}, indent=2, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject(Generic[R]):
-    """A suite, and the columns that have it. Suites of the same name with different content are different subjects.
+    """A suite, and the columns that contain it. Suites with the same name but different content are different subjects.
 
     Arguments:
         number: the place of the suite in the report, from 1.
-        namesakes: how many other subjects have the same name.
+        namesakes: the number of other subjects with the same name.
         measures: the predictions, and "all" if their conjunction is a measure.
     """
 
@@ -91,7 +95,7 @@ class Subject(Generic[R]):
 
     @property
     def other_tags(self) -> dict[str, str]:
-        """The tags that are not shown elsewhere on the page."""
+        """The tags not shown elsewhere on the page."""
         return {key: value for key, value in self.record.tags.items() if key not in _SHOWN}
 
     @property
@@ -141,11 +145,15 @@ def number(value: float, digits: int = 3) -> str:
 
 def interval(estimate: Estimate, digits: int = 3) -> str:
     """Format an interval, such as "[0.800, 0.824]"; "no interval" if there is none."""
+<<<<<<< HEAD
     return (
         "no interval"
         if math.isnan(estimate.low)
         else f"[{number(estimate.low, digits)}, {number(estimate.high, digits)}]"
     )
+=======
+    return result.interval(estimate.low, estimate.high)
+>>>>>>> main
 
 
 def citation(column: Column[R], suite: str, measure: str) -> str:

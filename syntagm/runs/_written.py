@@ -1,4 +1,4 @@
-"""What this room writes: run directories, and the cache of answers."""
+"""The files that this room writes: run directories, and the cache of answers."""
 
 from pathlib import Path
 
@@ -23,6 +23,7 @@ RUN = Folder(
         Kind("a report", "report.html", checked=False),
     ),
     ledger.faults,
+    ledger.renew,
 )
 
 

@@ -1,6 +1,6 @@
-"""The record and the ledger of a run directory, which survive a kill of the process.
+"""The record and the ledger of a run directory. Both survive a killed process.
 
-Files are written atomically (temporary file, fsync, rename). A unit is finished when the ledger has its line.
+Files are written atomically (temporary file, fsync, rename). A unit is finished once the ledger has a line for it.
 """
 
 import contextlib
@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import platform
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -24,15 +23,21 @@ from syntagm.errors import Interrupted, RunError, SyntagmError
 from syntagm.io import atomic, csv, hashing, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
-from syntagm.runs.store import FORMAT, Run, damaged_shard, open_run, read_ledger, read_record, read_shard
+from syntagm.runs.store import (
+    LEDGER,
+    RECORD,
+    Run,
+    damaged,
+    ledger_lines,
+    open_run,
+    read_ledger,
+    read_record,
+    read_shard,
+)
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 _RESULTS = ("results.csv", "results.parquet")
-# The temporary files that a killed run leaves behind. No other file in the folder is deleted.
-_TEMPORARY = re.compile(
-    r"\.(run\.json|words\.csv|results\.(csv|parquet)|[0-9a-f]{32}\.([a-z]+\.)?parquet)\.\d+(-[0-9a-f]+)?\.tmp"
-)
 
 
 def tolerance(model: LanguageModel) -> float:
@@ -48,13 +53,10 @@ def locked(folder: Path) -> Iterator[None]:
         RunError: the folder can't be created or written, or another process has locked it.
     """
     with lock.held(folder):
-        try:
-            (folder / "shards").mkdir(exist_ok=True)
-        except OSError as error:
-            raise atomic.refusal(folder, error, 0) from error
-        for path in (*folder.glob(".*.tmp"), *(folder / "shards").glob(".*.tmp")):
-            if _TEMPORARY.fullmatch(path.name):
-                path.unlink(missing_ok=True)
+        shards = folder / "shards"
+        atomic.make_folder(shards)
+        # A finished run writes no more shards.
+        atomic.sweep(shards)
         yield
 
 
@@ -69,48 +71,76 @@ class Ledger:
 
     @property
     def options(self) -> Options:
-        """The options of the run that is in the folder already; empty if there is none."""
+        """The options of the run that the folder already contains; empty if there is none."""
         options: Options = self._recorded["options"] if self._recorded else {}
         return options
 
     def tolerance(self, model: LanguageModel) -> float:
         """Return the tolerance for ties in bits.
 
-        The tolerance depends on a measurement, so a run that is continued keeps its first tolerance.
+        The tolerance depends on a measurement, so a resumed run keeps its first tolerance.
         """
         return float(self.options["tolerance"]) if self._recorded else tolerance(model)
 
     def open(
         self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress
     ) -> list[Unit]:
-        """Record the plan of a new run, or check it against that of the run in the folder. Return the missing units.
+        """Record the plan of a new run, or check it against the run in the folder; return the missing units.
 
         Raises:
-            RunError: the folder has another run.
+            RunError: the folder contains another run.
         """
         new = new_record(task, model, options, plan, command)
-        if self._recorded is not None:
-            _refuse_another(self._folder, self._recorded, new)
+        recorded = self._recorded
+        if recorded is not None:
+            _refuse_another(self._folder, recorded, new)
             # Tags that are not refused change no number. The latest tags, and counts that depend on them, are recorded.
-            new = self._recorded | {key: new[key] for key in ("suites", "contexts") if key in new}
-        self._record = new
-        _write_record(self._folder, new)
+            new = recorded | {key: new[key] for key in ("suites", "contexts", "files") if key in new}
+            label = {"label": model.label} if model.label else {}
+            new["model"] = new["model"] | label
+        names = [unit.name for unit in plan.units]
+        entries, repaired = self._entries(names, progress)
+        finished = _verified(self._folder, names, task.tables(options), entries, progress)
+        missing = [unit for unit in plan.units if unit.name not in finished]
+        self._complete = (
+            recorded is not None
+            and recorded["status"] == "done"
+            and not (missing or repaired is not None or self._changed_results(recorded, progress))
+        )
+        if recorded is not None and self._complete:
+            self._record = new | {"files": recorded["files"] | new["files"]}
+        else:
+            # From here on, the ledger is not that of a finished run.
+            self._record = new | {"status": "running", "finished": None}
+        if self._record != recorded:
+            RECORD.write(self._folder / "run.json", self._record)
+        if repaired is not None:
+            atomic.write(self._folder / LEDGER, repaired)
         for name, content in plan.files.items():
             atomic.write(self._folder / name, content)
-        finished = _verified(self._folder, [unit.name for unit in plan.units], task.tables(options), progress)
-        missing = [unit for unit in plan.units if unit.name not in finished]
         total = sum(unit.size for unit in plan.units)
         progress.planned(total, total - sum(unit.size for unit in missing), len(plan.suites))
-        finished_before = not missing and new["status"] == "done"
-        self._complete = finished_before and not self._changed_results(progress)
         return missing
 
-    def _changed_results(self, progress: Progress) -> list[str]:
-        """Return the files of results that are not those that were written, with a warning for each."""
-        recorded = self._record.get("results", {})
-        changed = [name for name in _RESULTS if _hash_of(self._folder / name) != recorded.get(name)]
-        # Runs of earlier versions recorded no hashes: their results are written again, which changes nothing.
-        for name in changed if recorded else ():
+    def _entries(self, names: Iterable[str], progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes | None]:
+        """Read the ledger, and warn if it is damaged. Return the units by name, and the correct content of a damaged file."""
+        path = self._folder / LEDGER
+        content = path.read_bytes() if path.exists() else b""
+        read, faults = ledger_lines(content, path)
+        planned = set(names)
+        entries = {name: entry for name, entry in read.items() if name in planned}
+        recorded = (self._recorded or {"files": {}})["files"].get(LEDGER)
+        if not faults and (recorded not in (None, _hash_of(path)) or len(entries) < len(read)):
+            faults = [damaged(path)]
+        for fault in faults:
+            progress.warned(f"{fault.place}: {fault.found}; what is missing is computed again")
+        whole = "".join(f"{record.sealed(entry)}\n" for entry in entries.values()).encode()
+        return entries, whole if faults or whole != content else None
+
+    def _changed_results(self, recorded: Mapping[str, Any], progress: Progress) -> list[str]:
+        """Return the result files that have changed since they were written, and warn about each."""
+        changed = [name for name in _RESULTS if _hash_of(self._folder / name) != recorded["files"].get(name)]
+        for name in changed:
             progress.warned(
                 f"{self._folder}: {name} is damaged, edited or missing; it is written again from the shards"
             )
@@ -125,7 +155,7 @@ class Ledger:
         line: dict[str, Any] = {"shard": unit.name, "suite": unit.suite, "files": digests}
         line |= {"suites": judged.suites} if judged.suites else {}
         line |= {"undefined": dict(judged.undefined), "cached": cached}
-        atomic.append(self._folder / "ledger.jsonl", json.dumps(line))
+        atomic.append(self._folder / LEDGER, record.sealed(line))
 
     def run(self) -> Run:
         """Read the run from the folder."""
@@ -133,41 +163,62 @@ class Ledger:
 
     @contextlib.contextmanager
     def finishing(self) -> Iterator[None]:
-        """Write all results after the work inside. If the work is interrupted, write that into the record."""
+        """Write all results when the `with` block ends. If it is interrupted, note this in the record."""
         if self._complete:
             yield
             return
         try:
             yield
         except (Interrupted, KeyboardInterrupt):
-            _write_record(self._folder, {**self._record, "status": "interrupted"})
+            RECORD.write(self._folder / "run.json", self._record | {"status": "interrupted"})
             raise
-        run = Run(self._folder, self._record, read_ledger(self._folder))
-        atomic.write_parts(self._folder / "results.csv", _lines(run))
-        atomic.write(self._folder / "results.parquet", _parquet(run.results()))
         finished = datetime.now(UTC).isoformat(timespec="seconds")
-        results = {name: _hash_of(self._folder / name) for name in _RESULTS}
-        _write_record(self._folder, {**self._record, "status": "done", "finished": finished, "results": results})
+        _write_results(self._folder, self._record | {"status": "done", "finished": finished})
+
+
+def _write_results(folder: Path, recorded: Mapping[str, Any]) -> None:
+    """Write all results of a finished run, and its record with their hashes."""
+    run = Run(folder, dict(recorded), read_ledger(folder, recorded))
+    atomic.write_parts(folder / "results.csv", _lines(run))
+    atomic.write(folder / "results.parquet", _parquet(run.results()))
+    hashes = {name: _hash_of(folder / name) for name in (LEDGER, *_RESULTS)}
+    RECORD.write(folder / "run.json", {**recorded, "files": recorded["files"] | hashes})
+
+
+def renew(folder: Path) -> list[str]:
+    """Renew the seal of a run's record after an intended change, and write the results again with it.
+
+    Returns:
+        The names of changed files.
+
+    Raises:
+        RunError: another process has locked the folder, another file is damaged, or the record has no valid shape.
+    """
+    with locked(folder):
+        if not RECORD.renew(folder / "run.json"):
+            return []
+        run = open_run(folder)
+        if run.done:
+            _write_results(folder, run.record)
+        return ["run.json"]
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:
     """Return an error for each file of a run that is damaged or missing. No file is changed."""
     try:
-        run = open_run(folder)
+        recorded = open_run(folder).record
+        entries = read_ledger(folder, recorded)
     except SyntagmError as error:
-        return {Path(error.place): error}
+        return {Path(error.place.partition(", ")[0]): error}
     faults: dict[Path, SyntagmError] = {}
-    entries = read_ledger(folder)
     for name, entry in entries.items():
         for ending in entry["files"]:
             if read_shard(folder, name, ending, entries) is None:
                 path = folder / "shards" / f"{name}.{ending}"
-                faults[path] = damaged_shard(path)
-    for name, digest in run.record.get("results", {}).items():
+                faults[path] = damaged(path)
+    for name, digest in recorded["files"].items():
         if _hash_of(folder / name) != digest:
-            cure = "Run the same `syntagm run` command again, which writes it again."
-            found = "damaged, edited or missing"
-            faults[folder / name] = RunError(str(folder / name), found, "the file as it was written", cure)
+            faults[folder / name] = damaged(folder / name)
     return faults
 
 
@@ -180,9 +231,10 @@ def _hash_of(path: Path) -> str:
 
 
 def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
-    """Return the record of a run that begins now, in the form in which it is read back from JSON."""
+    """Return the record of a run that begins now, in the form that reading it from JSON gives."""
     model_entry = {
         "name": model.name,
+        **({"label": model.label} if model.label else {}),
         "fingerprint": model.fingerprint,
         "start": model.bos,
         "end": model.eos,
@@ -191,7 +243,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
         "exact": model.exact,
     }
     record: dict[str, Any] = {
-        "format": FORMAT,
+        "format": RECORD.format,
         "task": task.name,
         "status": "running",
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -205,6 +257,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
         "model": model_entry | {"policies": dict(model.settings), "record": dict(model.record)},
         "options": options,
         "suites": [asdict(suite) for suite in plan.suites],
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in plan.files.items()},
         **plan.record,
     }
     as_read: dict[str, Any] = json.loads(json.dumps(record, default=str))
@@ -220,6 +273,8 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
             f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (recorded, new)
         )
         raise RunError(str(folder), found, wanted, cure)
+    # A scoring setting may change which results are computed, and no surprisal.
+    record.refuse_another(folder, "a run", recorded["model"]["policies"], new["model"]["policies"], cure)
     record.refuse_another(folder, "a run", recorded["options"], new["options"], cure)
     old_hashes, new_hashes = ({suite["name"]: suite["hash"] for suite in run["suites"]} for run in (recorded, new))
     if list(old_hashes.items()) != list(new_hashes.items()):
@@ -231,7 +286,7 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
 
 
 def _refuse_other_tags(folder: Path, recorded: dict[str, Any], new: dict[str, Any], cure: str) -> None:
-    """Refuse changed tags that are not in a suite's hash but change its questions, and so the names of its units."""
+    """Refuse tags that have changed and affect a suite's questions, but not its hash."""
     if all(list(old_suite["shards"]) == list(new_suite["shards"]) for old_suite, new_suite in _pairs(recorded, new)):
         return
     old_tags, new_tags = ({suite["name"]: suite["tags"] for suite in run["suites"]} for run in (recorded, new))
@@ -243,9 +298,15 @@ def _pairs(recorded: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[dict
     return zip(recorded["suites"], new["suites"], strict=True)
 
 
-def _verified(folder: Path, names: Iterable[str], tables: Iterable[str], progress: Progress) -> set[str]:
+def _verified(
+    folder: Path,
+    names: Iterable[str],
+    tables: Iterable[str],
+    entries: Mapping[str, dict[str, Any]],
+    progress: Progress,
+) -> set[str]:
     """Return the names of the units that are finished and undamaged. Damaged files are renamed."""
-    entries, endings = read_ledger(folder), set(tables)
+    endings = set(tables)
     finished = set()
     for name in (planned for planned in names if planned in entries):
         if entries[name]["files"].keys() == endings and all(
@@ -260,7 +321,7 @@ def _verified(folder: Path, names: Iterable[str], tables: Iterable[str], progres
 
 
 def _lines(run: Run) -> Iterator[bytes]:
-    """Yield the lines of results.csv, with one suite in memory at a time."""
+    """Yield the lines of results.csv, keeping one suite in memory at a time."""
     yield from (line.encode() for line in csv.lines(RESULT_COLUMNS, []))
     for suite in run.suites:
         lines = csv.lines(RESULT_COLUMNS, run.results(suite.name).select(RESULT_COLUMNS).iter_rows())
@@ -272,7 +333,3 @@ def _parquet(table: pl.DataFrame) -> bytes:
     buffer = BytesIO()
     table.write_parquet(buffer, compression="zstd")
     return buffer.getvalue()
-
-
-def _write_record(folder: Path, record: Mapping[str, Any]) -> None:
-    atomic.write(folder / "run.json", json.dumps(record, indent=2, ensure_ascii=False, default=str).encode())

@@ -1,7 +1,8 @@
-"""Runs, and reading them from run directories. Reading a run never loads a model.
+"""Runs and the reading of run directories. Reading a run never loads a model.
 
-run.json             the record: the task, its options, the suites, the model and its scoring settings
-ledger.jsonl         a line for each finished unit, with the hashes of its files
+run.json             the record: the task, its options, the suites, the model and its scoring settings, the hashes of the
+                     files beside it; sealed (`io.record`)
+ledger.jsonl         a sealed line for each finished unit, with the hashes of its files
 shards/NAME.*        the tables of each unit, as its task declares them: `NAME.results.parquet` for all tasks;
                      for predictions and measures `NAME.parquet`, with one row per sentence and its tokens;
                      for gaps `NAME.contexts.parquet` and `NAME.lemmas.parquet`
@@ -10,7 +11,7 @@ results.parquet/.csv all results, when the run is done
 """
 
 import hashlib
-import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from html import escape
@@ -22,8 +23,10 @@ import numpy as np
 import polars as pl
 
 from syntagm.answers import Surprisals
-from syntagm.errors import RunError
-from syntagm.io.json import record as read_json
+from syntagm.errors import InputError, RunError
+from syntagm.io import record as records
+from syntagm.io import shape
+from syntagm.io.shape import Shape
 from syntagm.result import Kind
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
@@ -31,10 +34,58 @@ from syntagm.suite import Region, Sentence
 from syntagm.tasks.align import Rule
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions
-from syntagm.tasks.task import Schema, SuiteRecord, Task
+from syntagm.tasks.task import SUITE_SHAPE, Schema, SuiteRecord, Task
 
-FORMAT = 2
+LEDGER = "ledger.jsonl"
 REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "bits")
+_RECORD_SHAPE: Shape = {
+    "format": int,
+    "task": frozenset(TASKS),
+    "status": frozenset({"running", "interrupted", "done"}),
+    "started": str,
+    "finished": (str, None),
+    "command": str,
+    "versions": {"syntagm": str, "python": str, "platform": str},
+    "model": {
+        "name": str,
+        "label?": str,
+        "fingerprint": str,
+        "start": (str, None),
+        "end": (str, None),
+        "noise": float,
+        "sees": str,
+        "exact": bool,
+        "policies": {str: str},
+        "record": dict,
+    },
+    "suites": [SUITE_SHAPE],
+    "files": {str: str},
+    "renewed?": records.RENEWED,
+}
+_LINE_SHAPE: Shape = {
+    "shard": str,
+    "suite": str,
+    "files": {str: str},
+    "suites?": [str],
+    "undefined": {str: int},
+    "cached": int,
+}
+
+
+def _shape(record: Mapping[str, Any]) -> Shape:
+    """Return the shape of a record, which depends on the task of the run."""
+    task = TASKS.get(record["task"]) if isinstance(record.get("task"), str) else None
+    return _RECORD_SHAPE | (task.recorded if task else {})
+
+
+RECORD = records.Form(
+    "the record of a run", 3, _shape,
+    "If the change was intended, `syntagm seal {folder}` renews the seal. Otherwise rename the folder and run again; "
+    "answers in the cache are not computed again.",
+)  # fmt: skip
+_AGAIN = "Run the same command again, which computes what is missing."
+# The tag that `suite.sampled` gives to a suite.
+_SAMPLE = re.compile(r"(\d+) of \d+ items, seed (-?\d+)")
 # The maximum number of suites whose tables of sentences are held in memory.
 _MAX_IN_MEMORY = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
@@ -46,6 +97,8 @@ class Run:
     Attributes:
         folder: the run directory; None for a run in memory.
         record: the content of run.json.
+        model: the canonical name of the model.
+        name: the label that was given to the model (`--name`), or else its canonical name.
     """
 
     def __init__(
@@ -59,6 +112,7 @@ class Run:
         self.folder, self.record, self._ledger = folder, record, ledger
         self._in_memory, self._files = tables or {}, files or {}
         self.model: str = record["model"]["name"]
+        self.name: str = record["model"].get("label") or self.model
         self.task: type[Task[Any]] = TASKS[record["task"]]
         self.tolerance: float = record["options"]["tolerance"]
         self.rule: Rule = record["options"].get("align", "strict")
@@ -73,23 +127,28 @@ class Run:
         return str(self.folder) if self.folder else f"the run of {self.model} in memory"
 
     @property
+    def title(self) -> str:
+        """The label and the canonical name of the model."""
+        return self.model if self.name == self.model else f"{self.name}: {self.model}"
+
+    @property
     def label(self) -> str:
         """The name of the folder, or that of the model for a run in memory."""
         return self.folder.name if self.folder else self.model
 
     def file(self, name: str) -> bytes:
-        """Return the content of a file that the task saves beside the tables, such as `words.csv`.
+        """Return the content of a file that the task saves in addition to the tables, such as `words.csv`.
 
         Raises:
-            RunError: the file is missing.
+            RunError: the file is missing, damaged or edited.
         """
         if self.folder is None:
             return self._files[name]
-        try:
-            return (self.folder / name).read_bytes()
-        except OSError as error:
-            cure = "The command that made the run writes it again."
-            raise RunError(str(self.folder / name), error.strerror or "no file", "a file of the run", cure) from error
+        path, cure = self.folder / name, "Run the command that made the run again to restore the file."
+        content = _content(path)
+        if hashlib.sha256(content).hexdigest() != self.record["files"].get(name):
+            raise damaged(path, cure)
+        return content
 
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
@@ -118,7 +177,7 @@ class Run:
 
     @cached_property
     def tables(self) -> Mapping[str, Schema]:
-        """The tables of each unit: file ending -> columns."""
+        """The tables of each unit: file suffix -> columns."""
         return self.task.tables(self.record["options"])
 
     def suite(self, name: str) -> SuiteRecord:
@@ -133,12 +192,12 @@ class Run:
         raise RunError(self.place, f"no suite {name!r}", "one of " + ", ".join(suite.name for suite in self.suites))
 
     def kind(self, measure: str) -> Kind:
-        """Return the kind of value that a measure has."""
+        """Return the kind of a measure's values."""
         return self.task.kind(measure, self.record["options"])
 
     @property
     def undefined(self) -> dict[str, int]:
-        """The reasons why results are undefined, each with its first example, and their counts."""
+        """The reasons why results are undefined, each with its first example: reason -> count."""
         shards = [self._ledger.get(name, {}) for suite in self.suites for name in suite.shards]
         counts: dict[str, int] = {}
         with_example: dict[str, str] = {}
@@ -149,7 +208,7 @@ class Run:
         return {with_example[kind]: count for kind, count in counts.items()}
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
-        """Return the results of one suite, or of all: one row per item and measure.
+        """Return the results of one suite, or of all suites: one row per item and measure.
 
         The columns are model, suite, item, measure, value, margin and n.
         """
@@ -179,7 +238,7 @@ class Run:
         """Return a table of one suite, or of all suites in order.
 
         Arguments:
-            ending: the ending of the table's files, a key of `tables`.
+            ending: the suffix of the table's files, a key of `tables`.
             suite: the name of the suite; None for all.
         """
         if suite is None:
@@ -192,7 +251,7 @@ class Run:
         return self._read[ending, suite]
 
     def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
-        """Return the rows of a suite. In runs over gaps, some of them may be in units of earlier suites."""
+        """Return the rows of a suite. In fill runs, units of earlier suites may contain some of them."""
         schema, tables = self.tables[ending], []
         for name in self._units_about.get(suite.name, ()):
             # Columns are selected by name, because their order is that of the cut-offs in the command.
@@ -203,7 +262,7 @@ class Run:
 
     @cached_property
     def _units_about(self) -> dict[str, list[str]]:
-        """Suite -> the finished units with rows of the suite, in order."""
+        """The finished units with rows of each suite, in order: suite -> units."""
         units: dict[str, list[str]] = {}
         for suite in self.suites:
             for name in suite.shards:
@@ -241,7 +300,7 @@ class Run:
         return values.select(pl.lit(self.model).alias("model"), pl.lit(suite).alias("suite"), *REGION_COLUMNS[2:])
 
     def reading(self, suite: str) -> Reading:
-        """Return the rules that turn the tokens of a suite's sentences into the values of regions."""
+        """Return the rules that turn the bits of a suite's tokens into the values of regions."""
         return Reading(self.suite(suite).aggregate, self.rule, self.record["model"]["start"] is not None)
 
     def answers(self, suite: str) -> Iterator[tuple[str, str, Sentence, Surprisals]]:
@@ -258,7 +317,7 @@ class Run:
             )
 
     def signature(self, suite: str, measure: str) -> Signature:
-        """Return the signature of a number of this run."""
+        """Return the signature of a number from this run."""
         family, _, path = self.model.partition(":")
         record, model = self.suite(suite), self.record["model"]
         weights = model["record"].get("weights")
@@ -268,15 +327,21 @@ class Run:
             *([f"weights:{weights[:8]}"] if weights else []),
             *(f"{key}:{value}" for key, value in model["policies"].items()),
         )
-        options = (*self.task.signature_parts(self.record["options"]), f"tie:{self.tolerance:g}")
+        options = (*self.task.signature_parts(self.record["options"]), *self._sample, f"tie:{self.tolerance:g}")
         version = self.record["versions"]["syntagm"]
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 
+    @property
+    def _sample(self) -> tuple[str, ...]:
+        """The part of signatures that describes the sample of items; empty if all items were evaluated."""
+        matches = (_SAMPLE.fullmatch(suite.tags.get("sample", "")) for suite in self.suites)
+        return next(((f"sample:{match[1]},seed:{match[2]}",) for match in matches if match), ())
+
     def refuse(self, what: str) -> NoReturn:
-        """Raise a RunError because runs of this task don't have `what`."""
+        """Raise RunError, because runs of this task don't have `what`."""
         raise RunError(
             self.place, f"a run of the task {self.task.name} has no {what}", "a run of `syntagm run`",
-            "This run has results: `syntagm export --as results`, `syntagm compare`, `syntagm report`.",
+            "For this run, use `syntagm export --as results`, `syntagm compare` or `syntagm report`.",
         )  # fmt: skip
 
     def _table(self, name: str, kind: str) -> pl.DataFrame:
@@ -284,7 +349,7 @@ class Run:
             return self._in_memory[name, kind]
         content = read_shard(self.folder, name, kind, self._ledger)
         if content is None:
-            raise damaged_shard(self.folder / "shards" / f"{name}.{kind}")
+            raise damaged(self.folder / "shards" / f"{name}.{kind}")
         return pl.read_parquet(BytesIO(content))
 
 
@@ -292,7 +357,7 @@ def open_run(folder: str | Path) -> Run:
     """Open a run directory for reading.
 
     Raises:
-        RunError: the folder has no run, or the record can't be read or has another version of the format.
+        RunError: the folder contains no run, or its record can't be read or has a different format version.
     """
     folder = Path(folder)
     record = read_record(folder)
@@ -300,69 +365,85 @@ def open_run(folder: str | Path) -> Run:
         raise RunError(
             str(folder), "no run.json", "a run directory", "Make one with `syntagm run MODEL --suite ... -o DIR`."
         )
-    return Run(folder, record, read_ledger(folder))
+    return Run(folder, record, read_ledger(folder, record))
 
 
 def read_record(folder: Path) -> dict[str, Any] | None:
     """Return the content of run.json; None if there is no such file.
 
     Raises:
-        RunError: the file can't be read, or has another version of the format.
+        RunError: the file can't be read, was damaged or edited, or has another version of the format.
     """
     path = folder / "run.json"
-    if not path.exists():
-        return None
-    record = read_json(
-        path, RunError, "the record of a run",
-        "Rename the folder and run again; answers in the cache are not computed again.",
-    )  # fmt: skip
-    written = record.get("format")
-    if written not in (1, FORMAT):
-        raise RunError(
-            str(path), f"format {written}", f"format {FORMAT}", "Open it with the version of syntagm that wrote it."
-        )
-    return _of_format_1(record) if written == 1 else record
+    return RECORD.read(path) if path.exists() else None
 
 
-def _of_format_1(record: dict[str, Any]) -> dict[str, Any]:
-    """Convert a record of format 1, which had two kinds of runs, to the current format."""
-    gaps = record.get("kind", "score") == "fill"
-    suites = [suite | ({"asked": bool(suite["shards"])} if gaps else {}) for suite in record["suites"]]
-    kept = {key: value for key, value in record.items() if key != "kind"}
-    model = dict(record["model"])
-    model |= {"sees": "left" if model.pop("left_to_right") else "both", "exact": True}
-    return kept | {
-        "format": FORMAT,
-        "task": "gaps" if gaps else "predictions",
-        "model": model,
-        "suites": suites,
-    }
+def read_ledger(folder: Path, record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the finished units by name. A last line that was cut short by a kill is ignored.
 
-
-def read_ledger(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the finished units by name. A line that was cut short by a kill is ignored."""
-    path = folder / "ledger.jsonl"
-    entries: dict[str, dict[str, Any]] = {}
-    for line in path.read_bytes().splitlines() if path.exists() else []:
-        try:
-            entry = json.loads(line)
-            files = {ending: str(digest) for ending, digest in entry["files"].items()}
-            entries[entry["shard"]] = entry | {"files": files, "undefined": dict(entry["undefined"])}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue
+    Raises:
+        RunError: the ledger was damaged or edited.
+    """
+    path, expected = folder / LEDGER, record["files"].get(LEDGER)
+    content = _content(path)
+    if expected is not None and hashlib.sha256(content).hexdigest() != expected:
+        raise damaged(path, _AGAIN)
+    entries, faults = ledger_lines(content, path, verified=expected is not None)
+    if faults:
+        raise faults[0]
     return entries
 
 
+def ledger_lines(
+    content: bytes, path: Path, verified: bool = False
+) -> tuple[dict[str, dict[str, Any]], list[RunError]]:
+    """Parse the lines of a ledger.
+
+    Arguments:
+        content: the content of the file.
+        path: the file, for messages.
+        verified: whether the hash of the whole file has already been checked.
+
+    Returns:
+        The finished units by name, and an error for each damaged line. A last line that was truncated by a kill counts
+        as neither.
+    """
+    entries: dict[str, dict[str, Any]] = {}
+    faults: list[RunError] = []
+    *lines, rest = content.split(b"\n")
+    for number, line in enumerate([*lines, *([rest] if records.is_sealed(rest) else [])], 1):
+        place = f"{path}, line {number}"
+        if not (verified or records.is_sealed(line)):
+            found = "damaged or edited: its content does not fit its seal"
+            faults.append(RunError(place, found, "a line as it was written", _AGAIN))
+            continue
+        try:
+            entry = records.own(line.decode(), place)
+            entry.pop("seal")
+            shape.check(entry, _LINE_SHAPE, place)
+        except InputError as error:
+            faults.append(RunError(error.place, error.found, error.expected, _AGAIN))
+        else:
+            entries[entry["shard"]] = entry
+    return entries, faults
+
+
 def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str, Any]]) -> bytes | None:
-    """Return a file of a finished shard; None if it is missing or does not have the hash in the ledger."""
-    path = folder / "shards" / f"{name}.{kind}"
-    content = path.read_bytes() if path.exists() else b""
+    """Return a file of a finished shard; None if it is missing or its hash differs from that in the ledger."""
+    content = _content(folder / "shards" / f"{name}.{kind}")
     return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"].get(kind) else None
 
 
-def damaged_shard(path: Path) -> RunError:
-    """Return the error for a file of a shard that is not as it was written."""
-    return RunError(
-        str(path), "damaged: its content does not have the hash in the ledger", "the file as it was written",
-        "Run the same `syntagm run` command again, which computes the shard again.",
-    )  # fmt: skip
+def _content(path: Path) -> bytes:
+    """Return the content of a file; empty if there is no such file."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise RunError(str(path), f"can't be read ({error.strerror})", "a file of the run") from error
+
+
+def damaged(path: Path, cure: str = _AGAIN) -> RunError:
+    """Return the exception for a file of a run that does not have its recorded hash."""
+    return RunError(str(path), "damaged, edited or missing", "the file as it was written", cure)

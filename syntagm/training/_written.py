@@ -1,4 +1,4 @@
-"""What this room writes: model folders, and the state of unfinished trainings in them."""
+"""The files that this room writes: model folders, and the state of unfinished training in them."""
 
 from pathlib import Path
 
@@ -51,6 +51,7 @@ MODEL = Folder(
         Kind("a file of an unfinished training", "unfinished/*", checked=False),
     ),
     _faults,
+    seal.renew,
 )
 
 FOLDERS = (MODEL,)

@@ -1,10 +1,10 @@
-"""The saved state of a training: weights, optimiser, random number generators and position, in one safetensors file.
+"""The saved state of training: weights, optimiser, random number generators and position, in one safetensors file.
 
-The file is written atomically, so a training that is killed resumes exactly from the last saved state. The best weights so
-far are in a file of their own, which the state names. It is written before the state and deleted after it.
+The file is written atomically, so training that was killed resumes exactly from the last saved state. The best weights
+so far are in a separate file, which the state names. New best weights are written before the state; outdated ones are
+deleted after it.
 """
 
-import contextlib
 import json
 import zlib
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from syntagm.training.record import STATE_FILE
 
 @dataclass(slots=True)
 class Place:
-    """The position of a training: what is done, the best evaluation so far, and the history of evaluations."""
+    """The position of training: the finished steps, the best evaluation so far, and the history of evaluations."""
 
     epoch: int = 0
     index: int = 0
@@ -34,6 +34,7 @@ class Place:
     without_gain: int = 0
     best: float | None = None
     best_file: str = ""
+    best_checksum: str = ""
     seconds: float = 0.0
     loss_sum: float = 0.0
     loss_tokens: int = 0
@@ -53,11 +54,10 @@ def save(folder: Path, place: Place, tensors: Mapping[str, Tensor]) -> None:
             old.unlink(missing_ok=True)
 
 
-def save_best(folder: Path, step: int, tensors: Mapping[str, Tensor]) -> str:
-    """Write the best weights so far and return the name of their file, which the state records."""
+def save_best(folder: Path, step: int, tensors: Mapping[str, Tensor]) -> tuple[str, str]:
+    """Write the best weights so far and return the name of their file and its checksum, which the state records."""
     name = f"best-{step}.safetensors"
-    _save(folder / name, tensors, {})
-    return name
+    return name, _save(folder / name, tensors, {})
 
 
 def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
@@ -74,18 +74,21 @@ def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
         return Place(**json.loads(metadata["place"])), tensors
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         cure = "Delete the folder to start again."
-        raise RunError(str(path), f"a damaged state ({error})", "the state of a training", cure) from error
+        raise RunError(str(path), f"a damaged state ({error})", "a saved training state", cure) from error
 
 
 def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
     """Load the weights of the best evaluation.
 
     Raises:
-        RunError: their file is missing or damaged.
+        RunError: the file is missing or damaged.
     """
     path = folder / place.best_file
     try:
-        return _load(path)[0]
+        tensors, metadata = _load(path)
+        if metadata["checksum"] != place.best_checksum:
+            raise ValueError("the weights are not those that the state names")
+        return tensors
     except (SafetensorError, ValueError, OSError) as error:
         cure = "Delete the folder to start again."
         raise RunError(str(path), f"a damaged or missing file ({error})", "the best weights so far", cure) from error
@@ -94,7 +97,7 @@ def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
 def tensors_of(
     module: torch.nn.Module, optimiser: torch.optim.Optimizer, carried: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Collect all tensors of a state by name: weights, optimiser, carried state, random number generators."""
+    """Collect all tensors of a state by name: weights, optimiser, carried state and random number generators."""
     tensors = {f"module.{name}": tensor for name, tensor in weights_of(module).items()}
     for index, state in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{index}.{key}": torch.as_tensor(value) for key, value in state.items()}
@@ -106,7 +109,7 @@ def tensors_of(
 
 
 def weights_of(module: torch.nn.Module) -> dict[str, Tensor]:
-    """Return the parameters and buffers of a module by name, tied ones once."""
+    """Return the parameters and buffers of a module by name, with tied ones only once."""
     seen: set[int] = set()
     weights = {}
     for name, tensor in module.state_dict().items():
@@ -151,13 +154,14 @@ def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, `file` is no dict
         metadata = file.metadata() or {}
-    if metadata.get("checksum") != _checksum(tensors):
+    if metadata.get("checksum") != _checksum(tensors, metadata):
         raise ValueError("the checksum does not match")
     return tensors, metadata
 
 
-def _checksum(tensors: Mapping[str, Tensor]) -> str:
-    checksum = 0
+def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    rest = {key: value for key, value in metadata.items() if key != "checksum"}
+    checksum = zlib.crc32(json.dumps(rest, sort_keys=True).encode())
     for name in sorted(tensors):
         # As bytes: numpy has no bfloat16.
         content = tensors[name].reshape(-1).view(torch.uint8).numpy().tobytes()
@@ -165,17 +169,14 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
     return f"{checksum:08x}"
 
 
-def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
+def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> str:
+    """Write tensors with metadata, and return the checksum of both."""
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    size = sum(tensor.numel() * tensor.element_size() for tensor in plain.values())
     try:
-        save_file(plain, temporary, metadata | {"checksum": _checksum(plain)})
-        atomic.put(temporary, path)
-    except (OSError, SafetensorError) as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, SafetensorError):
-            # The library passes on the system's message without the error number.
-            raise RunError(str(path), f"can't be written ({error})", "a writable folder with free space") from error
-        raise atomic.refusal(path, error, size) from error
+        checksum = _checksum(plain, metadata)
+        with atomic.replacing(path) as written:
+            save_file(plain, written, metadata | {"checksum": checksum})
+        return checksum
+    except SafetensorError as error:
+        # The library passes on the system's message without the error number.
+        raise RunError(str(path), f"can't be written ({error})", "a writable folder with free space") from error

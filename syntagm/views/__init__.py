@@ -1,7 +1,7 @@
-"""Views of runs: each computes some numbers, and makes a table and a figure of them.
+"""Views of runs: each computes some numbers and shows them as a table, a figure, or both.
 
 A view is a module, or a package if it is long. It offers `make_table(runs, **options) -> Table`,
-`draw_figure(runs, **options) -> Figure`, or both. `syntagm table` and `syntagm figure` find it by its name.
+`draw_figure(runs, **options) -> Figure`, or both. `syntagm table` and `syntagm figure` find a view by its name.
 `views.options` explains how options are declared.
 """
 
@@ -16,21 +16,23 @@ if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
     from syntagm.drawing.table import Table
     from syntagm.runs.store import Run
+    from syntagm.stats.bootstrap import Resampling
 
 Kind = Literal["table", "figure"]
 MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table", "figure": "draw_figure"}
 
 
-def table(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Table":
+def table(name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object) -> "Table":
     """Make a table of runs; `syntagm table --list` lists the available tables.
 
     Arguments:
         name: the name of the table.
         runs: one run, or several.
+        resampling: which units are random in its intervals, and how bootstraps draw.
         options: options of the table, as on the command line or as Python values: `wide=True`, `series=("a", "b")`.
 
     Raises:
-        UsageError: no such table or option, or a value that is not allowed.
+        UsageError: there is no such table or option, or a value is not allowed.
         RunError: the runs lack data that the table needs.
 
     >>> import syntagm as sg
@@ -38,30 +40,37 @@ def table(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Table":
     >>> sg.table("scores", run).to_frame().columns[:4]
     ['suite', 'measure', 'model', 'score']
     """
-    result: Table = _make("table", name, runs, options)
+    result: Table = _make("table", name, runs, resampling, options)
     return result
 
 
-def figure(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Figure":
+def figure(
+    name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object
+) -> "Figure":
     """Draw a figure of runs; `syntagm figure --list` lists the available figures.
 
-    Arguments and errors are those of `table`.
+    The arguments and errors are those of `table`.
 
     >>> import syntagm as sg
     >>> run = sg.evaluate(sg.load_model("toy"), sg.read_suites("hu2020/mvrr"))
     >>> sg.figure("scores", run).to_frame().height
     1
     """
-    result: Figure = _make("figure", name, runs, options)
+    result: Figure = _make("figure", name, runs, resampling, options)
     return result
 
 
-def _make(kind: Kind, name: str, runs: "Run | Sequence[Run]", options: dict[str, object]) -> Any:
+def _make(
+    kind: Kind, name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None", options: dict[str, object]
+) -> Any:
     from syntagm.runs.store import Run
+    from syntagm.stats import bootstrap
     from syntagm.views.options import call, spelled
 
     run_list = [runs] if isinstance(runs, Run) else list(runs)
-    return call(find(kind, name), run_list, {key: spelled(value) for key, value in options.items()}, f"{kind} {name}")
+    texts = {key: spelled(value) for key, value in options.items()}
+    with bootstrap.using(resampling):
+        return call(find(kind, name), run_list, texts, f"{kind} {name}")
 
 
 def offering(kind: Kind) -> list[str]:
@@ -71,7 +80,7 @@ def offering(kind: Kind) -> list[str]:
 
 
 def find(kind: Kind, name: str) -> Callable[..., Any]:
-    """Find the function that makes the table or the figure of a view.
+    """Find the function that makes a view's table or figure.
 
     Raises:
         UsageError: there is no such view.

@@ -1,4 +1,4 @@
-"""Margins: a histogram of the margins of a prediction over items in bits; to the right of 0 the prediction holds."""
+"""Margins: a histogram of a prediction's margins over items, in bits; to the right of 0, the prediction holds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
@@ -38,7 +38,7 @@ def draw_figure(
     """Draw the margins of one suite.
 
     Raises:
-        UsageError: no such suite or prediction, or a prediction without margins.
+        UsageError: there is no such suite or prediction, or the prediction has no margins.
     """
     name = chosen_suite(runs, suite)
     models = having(runs, name)
@@ -58,7 +58,7 @@ def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) ->
     judged = [name for name, kind in kinds.items() if kind is Kind.VERDICT]
     if measure not in judged:
         found = f"{measure!r}, whose values are {kinds[measure].value}, without margins"
-        raise UsageError("measure=", found, "one of " + ", ".join(judged), "The figure scores shows shares.")
+        raise UsageError("measure=", found, "one of " + ", ".join(judged), "The figure `scores` shows proportions.")
 
 
 def tables(results: Mapping[str, pl.DataFrame], suite: str, measure: str) -> list[pl.DataFrame]:
@@ -82,7 +82,8 @@ def table(results: pl.DataFrame, suite: str, measure: str, model: str = "", span
     No bin contains margins on both sides of 0.
 
     Arguments:
-        results: columns suite, measure, value, margin; rows with a margin that is nan or infinite are skipped.
+        results: a table with the columns suite, measure, value and margin. Rows whose margin is nan or infinite are
+            skipped.
         model: the name of the model in the figure.
         span: margins that the bins cover besides those of the results.
     """
@@ -123,7 +124,11 @@ def draw(counted_items: Sequence[pl.DataFrame], title: str = "") -> Figure:
     """Draw one suite and prediction, with one panel for each model.
 
     Arguments:
+<<<<<<< HEAD
         counted_items: from `tables`, one for each model.
+=======
+        tables: the tables that `table` returns, one for each model.
+>>>>>>> main
     """
     rows = pl.concat(counted_items) if counted_items else pl.DataFrame(schema=SCHEMA)
     values = [_value(row) for row in rows.iter_rows(named=True)]
@@ -142,7 +147,7 @@ def _value(row: dict[str, object]) -> dict[str, object]:
 
 
 def _ticks(rows: pl.DataFrame) -> Spec:
-    """Choose whole numbers as ticks of the counts if there are few items, where the default would include halves."""
+    """Choose whole numbers as ticks for counts if there are so few items that the default would include halves."""
     most = max(rows.group_by("model", "start").agg(pl.col("items").sum())["items"].to_list(), default=0)
     return {"values": list(range(most + 1)), "format": "d"} if most < 10 else {}
 

@@ -1,12 +1,12 @@
-"""Surprisal by region: the mean surprisal of each region over items in bits with a 95% interval, by condition.
+"""Surprisal by region: the mean surprisal of each region over items, in bits, with a 95% interval, by condition.
 
-A grey band is behind the regions that the first prediction compares. Below, these regions have a scale of their own, and
+A grey band is behind the regions that the first prediction compares. Below, these regions have a separate scale, and
 the differences that the prediction is about have intervals within items (`views.effects`): whether two conditions differ
-can't be told from the intervals of their means, since items differ much more than conditions.
+can't be judged from the intervals of their means, because items differ much more than conditions.
 
 A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line breaks
-there. If a token crosses the border of a region, the region is undefined in that item: it is not part of the mean, and the
-number of such items is given.
+there. If a token crosses the border of a region, the region is undefined in that item: it is excluded from the mean,
+and such items are counted.
 """
 
 import math
@@ -14,7 +14,9 @@ import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
@@ -26,14 +28,12 @@ from syntagm.errors import UsageError
 from syntagm.formula import Reference
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap
+from syntagm.stats import interval
 from syntagm.tasks.regions import regions
 from syntagm.views import effects
 from syntagm.views.options import Suite
 
-# A figure needs fewer draws than a table: with 1,000, the ends of an interval vary by about 1/50 of its width.
-DRAWS = 1000
-METHOD = bootstrap.Resampling(DRAWS).method()
+METHOD = "Student's t over items"
 
 SCHEMA: dict[str, Any] = {
     "model": pl.String, "suite": pl.String, "condition": pl.String, "region": pl.String, "label": pl.String,
@@ -46,7 +46,7 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
     """Compute the mean surprisal of each region and condition in bits, its interval (`METHOD`), and its n.
 
     In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
-    true if it is empty in all items. If a sentence has two regions of the same name, the first is taken, as in
+    true if it is empty in all items. If a sentence has two regions with the same name, the first is used, as in
     formulas. A suite without regions gives no rows.
 
     Arguments:
@@ -69,30 +69,35 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
         for place, name in enumerate(order["region"])
         if (condition, name) in groups
     ]
-    bits = [of_items.to_numpy() for *_, (of_items, _, _) in cells]
-    means = bootstrap.resampled_means_of_each(bits, suite, DRAWS)
     rows = [
         (
             *(model or run.model, suite, condition, name, record.region_labels.get(name, ""), place),
-            *(float(values.mean()) if len(values) else math.nan, *bootstrap.interval(draws)),
+            *_mean(values.to_numpy()),
             *(len(values), count - len(values), empty),
         )
-        for (condition, name, place, (_, count, empty)), values, draws in zip(cells, bits, means, strict=True)
+        for condition, name, place, (values, count, empty) in cells
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _mean(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    found = interval.of_numbers(values)
+    return (float(values.mean()) if len(values) else math.nan), found.low, found.high
 
 
 def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
     """Draw one suite.
 
     Raises:
-        UsageError: no such suite, or its sentences have no regions.
+        UsageError: there is there is no such suite, or its sentences have no regions.
     """
     name = chosen_suite(runs, suite)
     models = having(runs, name)
     tables = [rows for model, run in models if len(rows := table(run, name, model))]
     if not tables:
-        raise UsageError(f"suite={name}", "sentences without regions", "regions", "The figure margins needs none.")
+        raise UsageError(
+            f"suite={name}", "sentences without regions", "regions", "The figure `margins` needs no regions."
+        )
     compared = {reference for _, run in models for reference in effects.references(run.suite(name))}
     of_models = [effect for model, run in models for effect in effects.effects(run, name, "first", model)]
     return draw(tables, name, compared, of_models)
@@ -107,10 +112,10 @@ def draw(
     """Draw one suite, with one panel for each model.
 
     Arguments:
-        tables: from `table`, one for each model, of the same suite.
+        tables: the tables that `table` returns for one suite, one for each model.
         title: the title of the figure.
         compared: the regions and conditions that the first prediction compares. The regions have a grey band behind them,
-            and a panel with a scale of their own.
+            and a panel with a separate scale.
         compared_effects: the effects of that prediction, which have a panel below.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
@@ -171,7 +176,7 @@ def _tick(name: str, label: str) -> str:
 
 
 def _values(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the drawn values of each row. `segment` numbers the stretches of a line, which breaks at empty regions."""
+    """Yield the values to draw for each row. `segment` numbers the parts of a line, which breaks at empty regions."""
     segment, before = 0, (None, None, 0)
     for row in rows.iter_rows(named=True):
         place = (row["model"], row["condition"], row["position"])
@@ -183,14 +188,16 @@ def _values(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _value(row: Mapping[str, Any]) -> dict[str, Any]:
     bounds = (row["low"], row["high"])
-    between = "" if row["n"] < 2 else f" [{bounds[0]:.2f}, {bounds[1]:.2f}]"
+    # Without items, with one, or if all have the same bits (an empty region), there is no interval.
+    known = all(map(math.isfinite, bounds))
+    between = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if known else ""
     named = f"{row['region']} {row['label']}".strip()
     description = f"{row['condition']}, {named}: {row['bits']:.2f}{between} bits, n={row['n']}"
     notes = [", empty" if row["empty"] else "", f", {row['undefined']} undefined" if row["undefined"] else ""]
     return {
         "bits": row["bits"],
-        "low": bounds[0] if row["n"] > 1 else row["bits"],
-        "high": bounds[1] if row["n"] > 1 else row["bits"],
+        "low": bounds[0] if known else row["bits"],
+        "high": bounds[1] if known else row["bits"],
         "empty": row["empty"],
         "said": shown(description + "".join(notes)),
     }
@@ -220,10 +227,15 @@ def _layers(ticks: list[str], conditions: Series, highest: float, labelled: bool
     ]
 
 
+<<<<<<< HEAD
 def _zoom(of_model: list[dict[str, Any]], region: str, conditions: list[str], height: int, titled: bool) -> Spec:
     """Make a small panel for a compared region under one model, with a scale of its own.
+=======
+def _zoom(values: list[dict[str, Any]], ticks: list[str], conditions: list[str], height: int) -> Spec:
+    """Make a small panel for each compared region and model, with its own scale.
+>>>>>>> main
 
-    It shows means without their intervals, which don't tell whether conditions differ.
+    It shows means without intervals, because intervals don't show whether conditions differ.
     """
     values = [value for value in of_model if value["region"] == region and value["compared"]]
     series = Series("condition", conditions)

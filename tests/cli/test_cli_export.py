@@ -5,7 +5,7 @@ import math
 import os
 
 import pytest
-from toy_runs import FULL, agreement, pairs, toy_run
+from toy_runs import FULL, agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.export import lm_eval
@@ -192,10 +192,7 @@ def test_lm_eval_refuses_where_nothing_is_left(tmp_path, capsys):
 
 def test_an_unfinished_run_falls_short(tmp_path, capsys):
     toy_run(tmp_path / "run", agreement(), agreement("again"))
-    first, _ = (tmp_path / "run" / "ledger.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "run" / "ledger.jsonl").write_text(first)
-    record = json.loads((tmp_path / "run" / "run.json").read_text())
-    (tmp_path / "run" / "run.json").write_text(json.dumps(record | {"status": "interrupted", "finished": None}))
+    interrupt(tmp_path / "run", 1)
     assert export(tmp_path / "run", "results", tmp_path / "out.csv") == 1
     assert "is not finished" in capsys.readouterr().err
     assert {row["suite"] for row in table(tmp_path / "out.csv")} == {"agreement"}

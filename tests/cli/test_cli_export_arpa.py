@@ -41,10 +41,13 @@ def test_no_file_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     path.write_text("mine")
     command = ["export", str(folder), "--as", "arpa", "-o", str(path)]
     assert main(command) == 2
-    assert "this file exists; expected a new name" in capsys.readouterr().err
+    assert "this file exists, with other content; expected a new name" in capsys.readouterr().err
     assert path.read_text() == "mine"
     assert main([*command, "--force"]) == 0
     assert path.read_text().startswith("\\data\\\n")
+    capsys.readouterr()
+    assert main(command) == 0, "the same content may be written again"
+    assert f"the same model: ngram:{path}?" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("output", "message"), [("-", "expected a file"), ("out.arpa", "model.json: no such file")])

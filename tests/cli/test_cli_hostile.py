@@ -61,3 +61,22 @@ def test_a_description_is_never_a_page_of_a_browser(
     assert "Write x.md" in capsys.readouterr().err
     assert not (tmp_path / name).exists()
     assert main(["describe", suite, "-o", str(tmp_path / "x.md")]) == 0
+
+
+def test_memory_that_ends_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("syntagm.cli._model.load", load)
+    assert main(["score", "toy", "the dog"]) == 2
+    assert "out of memory" in capsys.readouterr().err
+
+
+def test_long_texts_are_printed_in_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows for 20,000 words took a library of tables fifteen seconds; here each is a line, never wrapped or cut."""
+    word = "z" * 90
+    assert main(["score", "toy", " ".join(["the dog", word, *["barks \x1b[2J"] * 6_600])]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.split()[:1] == ["barks"] for line in lines) == 6_600
+    assert any(line.count(word) == 2 for line in lines)
+    assert not any("\x1b[2J" in line for line in lines)

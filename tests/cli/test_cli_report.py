@@ -1,11 +1,10 @@
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from report_examples import hostile
-from toy_runs import agreement, pairs, toy_run
+from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
 
@@ -61,8 +60,7 @@ def test_hostile_suite_names_stay_in_the_folder(tmp_path: Path) -> None:
 
 def test_an_unfinished_run_is_reported_with_exit_code_1(tmp_path: Path) -> None:
     run = toy_run(tmp_path, PLAIN)
-    record = json.loads((run.folder / "run.json").read_text())
-    (run.folder / "run.json").write_text(json.dumps(record | {"status": "interrupted"}))
+    interrupt(run.folder)
     assert main(["report", str(tmp_path)]) == 1
     assert "Unfinished" in (tmp_path / "report.html").read_text("utf-8")
 

@@ -106,7 +106,7 @@ class TestRefusals:
         ("text", "options", "message"),
         [
             ("good\tbad\na\tb\tc\n", "", "line 2: 3 cells; expected 2 as in the header"),
-            ("good\tbad\na\t \n", "", "line 2, bad: nothing"),
+            ("good\tbad\na\t \n", "", "line 2, bad: an empty cell"),
             ("good\tbad\n", "", "no pairs"),
             ("good\tbad\tbad\na\tb\tc\n", "", "line 1: the column 'bad' twice"),
             ('good\tbad\n"a\tb\n', "", "line 2: a row that can't be read"),
@@ -173,7 +173,7 @@ class TestWriting:
             pairs.write([suite, other], tmp_path / "out.tsv")
         with pytest.raises(InputError, match="a tag called 'good'"):
             pairs.write([replace(suite, tags={"good": "x"})], tmp_path / "out.tsv")
-        with pytest.raises(InputError, match="tags called like the columns of one_prefix"):
+        with pytest.raises(InputError, match="tags with the names of columns of one_prefix"):
             pairs.write(
                 [replace(suite, tags={"prefix": "x", "critical_good": "y", "critical_bad": "z"})], tmp_path / "out.tsv"
             )
@@ -279,8 +279,8 @@ class TestSmallFormats:
                 '{"prefix_acceptable": "a", "prefix_unacceptable": "b", "property_phrase": ""}',
                 "not empty",
             ),
-            ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\na,b,c,\n", "line 2, Target2: nothing"),
-            ("a.csv?format=ewok", "Context1,Context2,Target1\na,b,c\n", "line 2, Target2: nothing"),
+            ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\na,b,c,\n", "line 2, Target2: an empty cell"),
+            ("a.csv?format=ewok", "Context1,Context2,Target1\na,b,c\n", "line 2, Target2: an empty cell"),
             ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\n", "no items"),
         ],
     )

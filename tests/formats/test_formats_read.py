@@ -65,8 +65,8 @@ class TestFormat:
     @pytest.mark.parametrize(
         ("name", "content", "message"),
         [
-            ("cut.json", b'{"meta": {"name": "x"', "line 1, column 22: not JSON here"),
-            ("cut.jsonl", b'{"a": 1}\n{"b"', "line 2, column 5: not JSON here"),
+            ("cut.json", b'{"meta": {"name": "x"', "line 1, column 22: not valid JSON"),
+            ("cut.jsonl", b'{"a": 1}\n{"b"', "line 2, column 5: not valid JSON"),
             ("picture.json", b"\x89PNG\r\n\0\0", "a NUL character"),
             ("packed.csv", b"\x1f\x8b\x08\xff", "not UTF-8"),
             ("notes.txt", b"notes", "no format claims it. Name one, as in notes.txt?format=NAME"),
@@ -171,6 +171,18 @@ class TestCollections:
         assert finding.expand(["suites/others"]) == files[1:]
         assert finding.expand(["suites?joined=hub"]) == [f"{file}?joined=hub" for file in files]
 
+    def test_files_are_named_without_reading_collections(
+        self, materials: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whatever lies beside them, 300 files take as long as their folder."""
+        file = str(materials / "suites" / "lanterns.json")
+
+        def read(path: Path) -> None:
+            raise AssertionError(path)
+
+        monkeypatch.setattr(finding, "claimed", read)
+        assert finding.expand([file] * 300) == [file]
+
     def test_bundled_names_win_over_paths(
         self, materials: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -200,23 +212,23 @@ ODD = [
     (b'{"meta": {}, "items": [-Infinity]}', "column 24: -Infinity"),
     (b'{"meta": {}, "items": 1e999}', "column 23: the number 1e999; expected a finite number"),
     (b'{"meta": {}, "items": ' + b"9" * 5000 + b"}", "column 23: an integer of 5000 digits; expected at most 18"),
-    (b'{"meta": {}, "items": "\\ud800"}', "column 24: half a surrogate pair"),
-    (b'{"meta": {}, "items": "\\udc00\\ud800"}', "column 24: half a surrogate pair"),
-    (b'{"meta": {}, "items": "\\ud83d\\ude00 \\ud83d"}', "column 37: half a surrogate pair"),
+    (b'{"meta": {}, "items": "\\ud800"}', "column 24: a lone surrogate"),
+    (b'{"meta": {}, "items": "\\udc00\\ud800"}', "column 24: a lone surrogate"),
+    (b'{"meta": {}, "items": "\\ud83d\\ude00 \\ud83d"}', "column 37: a lone surrogate"),
     (b'{"meta": {}, "items": "a\\u0000b"}', "column 25: a NUL character"),
-    (b'{"meta": {}, "items": "a\tb"}', "column 25: not JSON here: invalid control character"),
+    (b'{"meta": {}, "items": "a\tb"}', "column 25: not valid JSON: invalid control character"),
     (b'{"meta": {},\n\n "items": "a\0b"}', "line 3: a NUL character"),
     (b'{"meta": {}, "items":\n "\xff"}', "line 2: byte 0xff, which is not UTF-8"),
     (b'{"meta": {}, "items": "\xed\xa0\x80"}', "line 1: byte 0xed, which is not UTF-8"),
     ('{"meta": {}, "items": []}'.encode("utf-16"), "a UTF-16 file; expected UTF-8. Save it again"),
-    (b'{"meta": {}, "items": []', "line 1, column 25: not JSON here"),
-    (b'{"meta": {}, "items": []} x', "line 1, column 27: not JSON here: extra data"),
-    (b'{"meta": {}, "items": [' + b"[" * 64 + b"]" * 64 + b"]}", "brackets more than 64 deep"),
-    (b'{"meta": {}, "items": ' + b'{"a":' * 100_000, "brackets more than 64 deep"),
-    (b'{"meta": {}, "items": [' + b"[" * 100_000, "brackets more than 64 deep"),
+    (b'{"meta": {}, "items": []', "line 1, column 25: not valid JSON"),
+    (b'{"meta": {}, "items": []} x', "line 1, column 27: not valid JSON: extra data"),
+    (b'{"meta": {}, "items": [' + b"[" * 64 + b"]" * 64 + b"]}", "brackets nested more than 64 deep"),
+    (b'{"meta": {}, "items": ' + b'{"a":' * 100_000, "brackets nested more than 64 deep"),
+    (b'{"meta": {}, "items": [' + b"[" * 100_000, "brackets nested more than 64 deep"),
     (b'{"meta": {}, "items": [' + b"0," * 2_000_000 + b"0]}", "more than 2,000,000 values"),
     (b"[]", "a list; expected an object"),
-    (b"", "not JSON here"),
+    (b"", "not valid JSON"),
 ]
 
 

@@ -20,7 +20,7 @@ _HASHED = re.compile(
 # Told beside numbers, and rewritten more often than they change: their numbers are kept once more by themselves.
 _WORDS = re.compile(r"\.(md|tex|txt|said|bib)$")
 # Keys of JSON whose values differ from one time to the next, or from one version to the next.
-_VOLATILE = {"started", "finished", "versions", "version", "seconds", "date", "time"}
+_VOLATILE = {"started", "finished", "versions", "version", "seconds", "date", "time", "seal"}
 _NUMBER = re.compile(r"[-−]?(?:\d[\d,.]*\d|\d)(?:e[-+]?\d+)?")
 _REPLACED = (
     (re.compile(r'(?i)\b(syntagm"?[ :/@-]+"?)(v?)\d+\.\d+\.\d+\b'), r"\1\2VERSION"),
@@ -29,7 +29,8 @@ _REPLACED = (
     # How far it is and how fast it goes: said whenever a while has passed.
     (
         re.compile(
-            r"^([\d,]+ of [\d,]+ [a-z]+, .*(a second|a minute|none yet|left)|.* tokens/s,|Loading weights:).*\n", re.M
+            r"^([\d,]+ of [\d,]+ [a-z]+, .*((a|per) (second|minute)|none yet|left)|.* tokens/s,|Loading weights:).*\n",
+            re.M,
         ),
         "",
     ),

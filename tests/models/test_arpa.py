@@ -126,7 +126,7 @@ def test_a_file_without_the_unknown_word(tmp_path: Path) -> None:
         ("-0.6\ta", "-0.6 a", 10, "-0.6 a"),
         ("-0.6\ta\t-0.125", "-0.6\ta\tinf", 10, "inf"),
         ("-0.6\ta\t-0.125", "-0.6\ta\tnan", 10, "nan"),
-        ("\\data\\\n", "data\n", 2, "# before it"),
+        ("\\data\\\n", "data\n", 2, "begin with #"),
         ("-0.6\ta\t-0.125", "-0.6\ta\t-0.125\t1", 10, "-0.125"),
         ("-0.6\ta\t", "-0.6\ta z\t", 10, "a z"),
         ("-0.2\ta b", "-0.2\ta z", 16, "a z"),
@@ -174,6 +174,14 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         arpa_reader.read(path)
     with pytest.raises(ModelError, match="can't be read"):
         arpa_reader.read(tmp_path / "none.arpa")
+
+
+def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    ends = [end for end, sign in enumerate(PRUNED.rstrip()) if sign in "\n\t"]
+    for end in (*ends, *(end + 1 for end in ends)):
+        (path := tmp_path / "bad.arpa").write_text(PRUNED[:end])
+        with pytest.raises(ModelError):
+            arpa_reader.read(path)
 
 
 def test_a_word_that_the_format_can_not_hold(tmp_path: Path) -> None:

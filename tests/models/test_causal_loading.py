@@ -1,6 +1,7 @@
 """What is loaded from disk or the hub, and what is refused with a reason."""
 
 import json
+import os
 import shutil
 import struct
 import sys
@@ -108,14 +109,54 @@ def test_a_missing_tensor(folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     del tensors["transformer.h.1.mlp.c_fc.weight"]
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    refused(folder, r"1 weights missing or of another shape, among them transformer\.h\.1\.mlp\.c_fc\.weight")
+    refused(
+        folder, r"1 weights that are missing or have another shape, among them transformer\.h\.1\.mlp\.c_fc\.weight"
+    )
 
 
 def test_a_tensor_of_another_shape(folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     tensors["transformer.ln_f.weight"] = torch.ones(7)
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    refused(folder, "ln_f.weight|shape|mismatch")
+    refused(folder, "weights whose shape differs from the configuration")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_layer": 1}, r"among them transformer\.h\.1\..*; n_layer is 1; expected n_layer = 2 in config\.json"),
+        ({"n_layer": 3}, "12 weights that are missing or have another shape"),
+        ({"vocab_size": 10}, "whose shape differs from the configuration"),
+        ({"n_layer": 10**7}, "n_layer = 10000000; expected at most 1,000"),
+        ({"num_labels": 10**8}, "num_labels = 100000000; expected at most"),
+        ({"text_config": {"num_hidden_layers": 10**7}}, "num_hidden_layers = 10000000"),
+    ],
+)
+def test_a_configuration_of_another_model_than_the_weights(folder: Path, changes: dict[str, Any], message: str) -> None:
+    settings(folder, **changes)
+    refused(folder, message)
+
+
+def added(folder: Path, *names: str) -> None:
+    tensors = load_file(folder / "model.safetensors") | {name: torch.ones(2) for name in names}
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+
+
+@pytest.mark.parametrize(
+    "name", ["lm_head.bias", "transformer.h.0.attn.c_attn.scale", "transformer.wse.weight", "other.weight"]
+)
+def test_weights_of_layers_embeddings_and_head_without_a_place_are_refused(folder: Path, name: str) -> None:
+    added(folder, name)
+    refused(folder, rf"1 weights that the configuration has no place for, among them {name}; expected a configuration")
+
+
+def test_constants_and_heads_of_other_tasks_are_recorded(folder: Path) -> None:
+    before = names.load(f"causal:{folder}")
+    assert before.record["unused weights"] == []
+    added(folder, *(f"transformer.h.{layer}.attn.masked_bias" for layer in range(2)), "v_head.summary.weight")
+    after = names.load(f"causal:{folder}")
+    assert after.record["unused weights"] == ["transformer.h.*.attn.masked_bias", "v_head.summary.weight"]
+    assert after.fingerprint == before.fingerprint
 
 
 @pytest.mark.parametrize("kept", [0, 4, 8, 200, 5_000])
@@ -136,6 +177,15 @@ def test_two_tensors_of_one_name(folder: Path) -> None:
     refused(folder, "'transformer.ln_f.bias' twice")
 
 
+@pytest.mark.parametrize("name", ["model-2.safetensors", "vocab.json", "added.txt"])
+def test_a_device_or_a_pipe_in_the_folder_is_not_opened(folder: Path, name: str) -> None:
+    os.mkfifo(folder / name)
+    refused(folder, "a device or a pipe")
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    refused(folder, "a device or a pipe")
+
+
 def test_pickles_are_not_opened(folder: Path) -> None:
     canary = folder / "canary"
 
@@ -145,7 +195,7 @@ def test_pickles_are_not_opened(folder: Path) -> None:
 
     (folder / "model.safetensors").unlink()
     torch.save({"x": Malicious()}, folder / "pytorch_model.bin")
-    refused(folder, r"weights only as a pickle \(pytorch_model.bin\)")
+    refused(folder, r"only pickled weights \(pytorch_model.bin\)")
     # Even when they are allowed, only tensors are unpickled.
     refused(folder, "causal:", "?allow_pickle=yes")
     assert not canary.exists()
@@ -193,7 +243,7 @@ def test_a_spoiled_configuration(folder: Path, content: str) -> None:
 def test_a_missing_tokenizer(folder: Path) -> None:
     for path in folder.glob("tokenizer*"):
         path.unlink()
-    refused(folder, "a tokenizer without words")
+    refused(folder, "a tokenizer with an empty vocabulary")
 
 
 def test_another_head(tmp_path: Path) -> None:
@@ -217,7 +267,7 @@ def test_a_model_that_is_not_on_the_hub_here() -> None:
         with pytest.raises(ModelError, match=r"nothing|no-such") as error:
             names.load(name)
         assert "Put these files in a folder" in str(error.value)
-        assert "no such folder here" in str(error.value)
+        assert "no such folder" in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 from masked_for_tests import byte_pieces, masked, sentence_pieces, transformer, word_pieces
 
 from syntagm.answers import Fill, Gap
@@ -164,6 +165,14 @@ def test_special_symbols_inside_a_text_are_refused() -> None:
             next(masked("bert").score([text]))
 
 
+def test_weights_that_are_not_numbers_are_refused() -> None:
+    broken = transformer("bert", word_pieces())
+    with torch.no_grad():
+        broken.bert.embeddings.LayerNorm.bias[1] = math.nan
+    with pytest.raises(ModelError, match=r"1 of 32 weights of bert\.embeddings\.LayerNorm\.bias are not numbers"):
+        from_transformers(broken, word_pieces(), "broken")
+
+
 def test_a_text_beyond_the_positions_is_undefined_and_others_are_not() -> None:
     model = masked("bert")
     long = " ".join(["rain"] * 63)
@@ -274,7 +283,9 @@ def test_tokens_beyond_the_rows_are_refused_in_blanks_as_in_texts(blank: Gap, ma
     tokenizer.add_tokens("zyx")
     model = from_transformers(made, tokenizer, "bert", masks=masks)
     for ask in (lambda: list(model.fill([blank])), lambda: list(model.score([blank.left + "zyx" + blank.right]))):
-        with pytest.raises(ModelError, match=r"the token 'zyx'; expected numbers below \d+, the model's rows"):
+        with pytest.raises(
+            ModelError, match=r"the token 'zyx'; expected numbers below \d+, the model's vocabulary size"
+        ):
             ask()
 
 
@@ -320,6 +331,32 @@ def test_a_model_without_a_masked_head_is_refused(tmp_path: Path) -> None:
     byte_level().save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="masked"):
         names.load(f"masked:{tmp_path}")
+
+
+def pretrained(folder: Path, layers: int | None = None) -> Path:
+    """A BERT as it is published, with the heads of pretraining; `layers` in its configuration edited."""
+    torch.manual_seed(1)
+    config = transformers.BertConfig(
+        vocab_size=len(word_pieces()), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        max_position_embeddings=64, pad_token_id=0,
+    )  # fmt: skip
+    transformers.BertForPreTraining(config).save_pretrained(folder)
+    word_pieces().save_pretrained(folder)
+    if layers is not None:
+        path = folder / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"num_hidden_layers": layers}))
+    return folder
+
+
+def test_the_other_heads_of_a_published_checkpoint_are_recorded(tmp_path: Path) -> None:
+    loaded = names.load(f"masked:{pretrained(tmp_path / 'm')}")
+    heads = [f"{head}.{kind}" for head in ("bert.pooler.dense", "cls.seq_relationship") for kind in ("bias", "weight")]
+    assert loaded.record["unused weights"] == heads
+
+
+def test_layers_beyond_those_of_the_configuration_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"bert\.encoder\.layer\.1\..*; num_hidden_layers is 1; expected .* = 2 in"):
+        names.load(f"masked:{pretrained(tmp_path / 'm', layers=1)}")
 
 
 def test_a_changed_model_is_refused() -> None:

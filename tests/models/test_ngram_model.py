@@ -15,8 +15,8 @@ from ngrams_for_tests import TOY, trained
 from safetensors.numpy import load_file, save_file
 
 from syntagm.answers import Gap
-from syntagm.errors import ModelError, RunError, UsageError
-from syntagm.io import seal
+from syntagm.errors import InputError, ModelError, RunError, UsageError
+from syntagm.io import lock, seal
 from syntagm.models import names
 from syntagm.models.ngram import arpa
 from syntagm.models.ngram import kenlm as _kenlm
@@ -180,9 +180,9 @@ def a_table(values: Any) -> Any:
 @pytest.mark.parametrize(
     ("array", "change", "found"),
     [
-        ("probabilities.1", of_another_type, "another type or shape"),
-        ("firsts.2", of_another_type, "another type or shape"),
-        ("probabilities.2", a_table, "another type or shape"),
+        ("probabilities.1", of_another_type, "unexpected type or shape"),
+        ("firsts.2", of_another_type, "unexpected type or shape"),
+        ("probabilities.2", a_table, "unexpected type or shape"),
         ("probabilities.1", not_a_number, "probabilities"),
         ("probabilities.2", above_1, "probabilities above 1"),
         ("backoffs.1", not_a_number, "back-off weights"),
@@ -205,7 +205,7 @@ def test_a_head_that_is_not_that_of_the_arrays(tmp_path: Path, change: dict[str,
     trained(tmp_path, order=2)
     path = tmp_path / "model" / "model.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(ModelError, match=r"model\.json: not the file that was sealed"):
+    with pytest.raises(ModelError, match=r"model\.json: a file that was damaged or edited after sealing"):
         ngram.load(str(tmp_path / "model"))
     seal.write(tmp_path / "model")
     with pytest.raises(ModelError):
@@ -258,9 +258,28 @@ def test_a_full_disk_leaves_no_half_model(tmp_path: Path, monkeypatch: pytest.Mo
         patch.setattr(os, "fsync", full)
         with pytest.raises(RunError, match="no space"):
             trained(tmp_path, order=2)
-    assert list((tmp_path / "model").iterdir()) == []
+    assert not [path for path in (tmp_path / "model").rglob("*") if path.is_file()]
     trained(tmp_path, order=2)
     assert {path.name for path in (tmp_path / "model").iterdir()} == FILES
+
+
+def test_two_trainings_of_one_folder_do_not_meet(tmp_path: Path) -> None:
+    with (
+        lock.held(tmp_path / "model" / "unfinished"),
+        pytest.raises(RunError, match=rf"in use by process {os.getpid()}"),
+    ):
+        trained(tmp_path, order=2)
+    # What a killed training leaves is in nobody's way, and doesn't stay.
+    (tmp_path / "model" / "unfinished" / "model.safetensors").write_bytes(b"half")
+    trained(tmp_path, order=2)
+    assert {path.name for path in (tmp_path / "model").iterdir()} == FILES
+
+
+def test_a_folder_of_the_user_stays_if_a_training_fails(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    with pytest.raises(InputError):
+        trained(tmp_path, "one\n")
+    assert list((tmp_path / "model").iterdir()) == []
 
 
 def test_perplexity_of_held_out_text(tmp_path: Path) -> None:

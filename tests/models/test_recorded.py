@@ -1,5 +1,6 @@
 """Answers replayed from a file."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +142,16 @@ def test_a_masked_model_sees_both_sides_when_it_is_replayed_too(tmp_path: Path) 
     assert load(tmp_path, HEADER + DOG, "?sides=both").sees == "both"
     with pytest.raises(UsageError, match="sides"):
         load(tmp_path, HEADER + DOG, "?sides=right")
+
+
+@pytest.mark.parametrize("family", ["recorded", "toy", "ngram"])
+def test_a_file_without_end_is_refused_at_once(family: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with open(tmp_path / "sparse", "wb") as file:
+        file.truncate(2**40)
+    for path in ("/dev/zero", tmp_path / "pipe"):
+        with pytest.raises(ModelError, match=r"not a (regular )?file"):
+            names.load(f"{family}:{path}")
+    if family != "ngram":  # read as it comes, in lines of limited length
+        with pytest.raises(ModelError, match=r"more than .* MB"):
+            names.load(f"{family}:{tmp_path / 'sparse'}")

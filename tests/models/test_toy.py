@@ -78,5 +78,5 @@ def test_options_that_it_does_not_have(name: str) -> None:
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
     for path in (tmp_path / "absent.txt", tmp_path / "latin.txt", tmp_path):
-        with pytest.raises(ModelError, match="can't be read"):
+        with pytest.raises(ModelError, match=r"no such file|byte 0xe9|a folder"):
             load(str(path))

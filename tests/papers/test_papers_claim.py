@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from toy_runs import edit_record
 
 from syntagm.errors import RunError, UsageError
 from syntagm.io.lock import held
@@ -59,7 +60,7 @@ def test_what_training_would_refuse_is_refused_before_anything_is_noted(place: P
 def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
     claim(design(place, {"xs": 15, "sm": 16}, "lstm", lstm_lr="1e9"))
     with pytest.raises(UsageError, match="15 and 16 words give the same subset"):
-        parts.draw(design(place, {"xs": 15, "sm": 16}, "lstm"))
+        parts.draw(design(place, {"xs": 15, "sm": 16}, "lstm"), Progress())
     corrected = design(place, {"xs": 16, "sm": 40}, "lstm", lstm_lr="1")
     claim(corrected)
     assert record(place)["sizes"] == {"xs": 16, "sm": 40}
@@ -95,7 +96,7 @@ def test_what_something_rests_on_cannot(place: Path, there: str) -> None:
 def test_a_part_that_is_drawn_keeps_its_size(place: Path) -> None:
     asked = design(place, {"xs": 16}, "lstm")
     claim(asked)
-    assert parts.draw(asked) == {"xs": 16}
+    assert parts.draw(asked, Progress()) == {"xs": 16}
     with pytest.raises(RunError, match=r"sizes\.xs = 16"):
         claim(design(place, {"xs": 24}, "lstm"))
 
@@ -111,7 +112,7 @@ def test_suites_with_other_items_are_refused(place: Path) -> None:
 def test_parts_without_a_record_are_of_nobody_knows_what(place: Path) -> None:
     asked = design(place, {"xs": 16}, "ngram")
     claim(asked)
-    parts.draw(asked)
+    parts.draw(asked, Progress())
     (place / "out" / "experiment.json").unlink()
     with pytest.raises(RunError, match=r"without an experiment\.json"):
         claim(asked)
@@ -141,20 +142,56 @@ def test_a_perplexity_of_other_weights_is_refused(place: Path) -> None:
     """Weights that are trained anew would stand beside the numbers of those before."""
     asked, cell, out = design(place, {"xs": 40}, "ngram"), Cell("ngram", "xs", 0), place / "out"
     claim(asked)
-    parts.draw(asked)
+    parts.draw(asked, Progress())
     model.train(asked, cell, Progress())
     model.measure(asked, cell, 40, Progress())
     model.measure(asked, cell, 40, Progress())
     weights = out / "models" / "ngram-xs" / "model.safetensors"
     weights.write_bytes(weights.read_bytes() + b"\0")
     with pytest.raises(
-        RunError, match="the perplexity of another training; expected that of the weights in models/ngram-xs"
+        RunError, match="the perplexity of other weights; expected that of the weights in models/ngram-xs"
     ):
         model.measure(asked, cell, 40, Progress())
-    found = json.loads((out / "perplexity" / "ngram-xs.json").read_text())
-    (out / "perplexity" / "ngram-xs.json").write_text(json.dumps(found | {"size": "xl"}))
-    with pytest.raises(RunError, match="a model that is not in the experiment"):
+
+
+def test_a_perplexity_of_another_model_or_experiment_is_refused(place: Path) -> None:
+    asked, cell, out = design(place, {"xs": 40}, "ngram"), Cell("ngram", "xs", 0), place / "out"
+    claim(asked)
+    parts.draw(asked, Progress())
+    model.make(asked, cell, 40, Progress())
+    [(found, _)] = measured.finished(out)
+    path = out / "perplexity" / "ngram-xs.json"
+    for changes in ({"size": "xl"}, {"requested_words": 41}):
+        measured.PERPLEXITY.write(path, found | changes)
+        with pytest.raises(RunError, match="a model that is not in the experiment"):
+            list(measured.finished(out))
+    measured.PERPLEXITY.write(path, found)
+    path.rename(path.with_name("ngram-sm.json"))
+    with pytest.raises(RunError, match=r"ngram-sm\.json: the perplexity of ngram-xs; expected that of ngram-sm"):
         list(measured.finished(out))
+    path.with_name("ngram-sm.json").rename(path)
+    edit_record(out / "runs" / "ngram-xs", model=measured.finished(out).__next__()[1].record["model"] | {"name": "toy"})
+    with pytest.raises(RunError, match=r"runs/ngram-xs: a run of toy; expected a run of ngram:ngram-xs@"):
+        list(measured.finished(out))
+
+
+def test_a_damaged_part_is_refused_and_drawn_again(place: Path) -> None:
+    asked = design(place, {"xs": 16, "sm": 40}, "ngram")
+    claim(asked)
+    parts.draw(asked, Progress())
+    part, whole = asked.part("xs"), asked.part("xs").read_bytes()
+    part.write_bytes(whole.replace(b"dog", b"dig"))
+    with pytest.raises(RunError, match=r"xs\.txt: damaged or edited; .* Remove it"):
+        parts.draw(asked, Progress())
+    part.unlink()
+    parts.draw(asked, Progress())
+    assert part.read_bytes() == whole
+    # A kill after a part was written and before its hash was recorded.
+    recorded = measured.DESIGN.read(asked.record())
+    measured.DESIGN.write(asked.record(), recorded | {"parts": {"sm": recorded["parts"]["sm"]}})
+    part.write_bytes(whole[:20])
+    parts.draw(asked, Progress())
+    assert part.read_bytes() == whole
 
 
 def test_a_state_that_a_kill_left_behind_goes(place: Path) -> None:

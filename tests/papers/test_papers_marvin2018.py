@@ -1,11 +1,10 @@
 """Tables 1 and 2 of Marvin & Linzen 2018, by pencil and by the command."""
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
-from toy_runs import FULL, toy_run
+from toy_runs import FULL, interrupt, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import RunError
@@ -115,7 +114,7 @@ def test_notes_say_what_the_numbers_rest_on(run: Run) -> None:
     notes = marvin2018.table1(run).notes
     assert notes[0].startswith("Signature: ")
     assert "|6 suites|full_sentence|" in notes[0]
-    assert notes[1] == "Intervals: 95 %, bootstrap(items, 10000, seed 1). Ties count as wrong."
+    assert notes[1] == "Intervals: 95 %, Wilson; random: items; only 5 items. Ties count as wrong."
 
 
 def test_runs_that_can_not_make_the_tables(tmp_path: Path) -> None:
@@ -178,7 +177,7 @@ def test_the_command(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(line) == 0
     again = capsys.readouterr()
     assert again.out == shown.out
-    assert "192 of them finished before" in again.err
+    assert "192 of them already finished" in again.err
 
     assert main(["reproduce", "marvin2018", "--from-run", str(out / "run"), "-o", str(tmp_path / "second")]) == 0
     for name in [f"table{number}.{kind}" for number in (1, 2) for kind in ("csv", "md", "tex")]:
@@ -199,7 +198,7 @@ def test_the_command_in_published_style_on_one_suite(tmp_path: Path) -> None:
     [
         ([], "reproduce marvin2018: none of these options; expected one of --model, --from-run"),
         (["--model", "toy", "--from-run", "x"], "--model and --from-run; expected one of --model, --from-run"),
-        (["--from-raw", "x"], "--from-raw: marvin2018 has no raw data that can be read"),
+        (["--from-raw", "x"], "--from-raw: marvin2018 has no published raw data that Syntagm can read"),
         (["--from-run", "x", "-n", "4"], "-n: given with --from-run"),
         (["--from-run", "x", "--suite", "y"], "--suite: given with --from-run"),
     ],
@@ -231,8 +230,7 @@ def test_an_unfinished_run_is_said(run: Run, tmp_path: Path, capsys: pytest.Capt
         (copy / file).write_bytes((run.folder / file).read_bytes())
     for file in (run.folder / "shards").iterdir():
         (copy / "shards" / file.name).write_bytes(file.read_bytes())
-    record = json.loads((copy / "run.json").read_text())
-    (copy / "run.json").write_text(json.dumps(record | {"status": "interrupted"}))
+    interrupt(copy)
     assert main(["reproduce", "marvin2018", "--from-run", str(copy), "-o", str(tmp_path / "out")]) == 1
     assert "The run is not finished" in capsys.readouterr().out
 

@@ -1,18 +1,17 @@
 """Studies of runs and of experiments: which rows they have, and what stands apart."""
 
-import json
 from pathlib import Path
 
 import polars as pl
 import pytest
-from toy_runs import FULL, toy_run
+from toy_runs import FULL, interrupt, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import RunError
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.papers.hu2020 import study as _study
 from syntagm.papers.hu2020 import tables
-from syntagm.runs.store import Run, open_run
+from syntagm.runs.store import Run
 from syntagm.suite import Item, Sentence, Suite
 
 
@@ -73,9 +72,7 @@ def test_means_over_other_suites_and_items_are_said_to_be(run: Run, tmp_path: Pa
         "items differ between runs: number_src",
     )
     assert set(study.remarks) <= set(tables.classes(study).notes)
-    record = json.loads((less.folder / "run.json").read_text()) | {"status": "interrupted"}
-    (less.folder / "run.json").write_text(json.dumps(record))
-    assert _study.of_runs([open_run(less.folder)]).remarks == (f"not finished: {less.model}",)
+    assert _study.of_runs([interrupt(less.folder)]).remarks == (f"not finished: {less.model}",)
 
 
 def test_a_fill_run_has_other_items(run: Run) -> None:
@@ -109,4 +106,4 @@ def test_the_command_of_runs(run: Run, tmp_path: Path, capsys: pytest.CaptureFix
     assert dict(scores.select("circuit", "value").iter_rows()) == {"Agreement": 0.5, "Garden-Path Effects": 1.0}
     (out / "classes.csv").write_text("mine\n")
     assert main(["reproduce", "hu2020", "--from-run", str(run.folder), "-o", str(out)]) == 2
-    assert "a file with another header" in capsys.readouterr().err
+    assert "a file with a different header" in capsys.readouterr().err

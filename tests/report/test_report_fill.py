@@ -1,6 +1,5 @@
 """The report on fill runs: its numbers are those of the run, what is left out is said, and texts stay texts."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import polars as pl
 import pytest
 from fill_for_tests import Drawn
 from report_examples import Reader, saved
-from toy_runs import agreement, pairs, toy_run
+from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import UsageError
@@ -59,8 +58,9 @@ def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
     sentences = ("The dog barks.", "The dog bark."), ("The dogs bark.", "The dogs barks."), ("It rains.", "They rain.")
     run = fill(load("toy"), [pairs("agreement", *sentences)], TOY, tmp_path / "run")
     shown = text(report([run], tmp_path / "page.html"))
-    assert "0.500 [0.500, 0.500]n=2" in shown  # equal weight
-    assert "0.667 [0.667, 0.667]n=2" in shown  # model weight
+    found = {estimate.group.measure: estimate for estimate in estimates(run)}
+    for measure, value in (("equal_weight", "0.500"), ("model_weight", "0.667")):
+        assert f"{value} [{found[measure].low:.3f}, {found[measure].high:.3f}]n=2" in shown
     assert "1 × more than one word differs" in shown
     assert (
         "The items have 2 gaps, in 2 distinct contexts. 1 item without a context: more than one word differs." in shown
@@ -122,7 +122,7 @@ def test_what_makes_runs_incomparable_is_said(tmp_path: Path) -> None:
 
 def test_runs_of_both_kinds_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     score, blanks = toy_run(tmp_path / "score", agreement()), filled(tmp_path / "blanks")
-    with pytest.raises(UsageError, match="make a page of each kind"):
+    with pytest.raises(UsageError, match="write a separate page for each kind"):
         report([score, blanks], tmp_path / "page.html")
     assert main(["report", str(score.folder), str(blanks.folder), "-o", str(tmp_path / "page.html")]) == 2
     assert "a run of `syntagm fill`" in capsys.readouterr().err
@@ -131,12 +131,9 @@ def test_runs_of_both_kinds_are_refused(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_an_unfinished_run_says_how_much_is_missing(tmp_path: Path) -> None:
     run = filled(tmp_path)
-    record = json.loads((tmp_path / "run.json").read_text())
-    (tmp_path / "run.json").write_text(json.dumps(record | {"status": "interrupted"}))
-    ledger = (tmp_path / "ledger.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "ledger.jsonl").write_text("".join(ledger[:1]))  # the second shard is that of `other`, one item
-    assert len(ledger) == 2
     assert run.done
+    assert len((tmp_path / "ledger.jsonl").read_text().splitlines()) == 2
+    interrupt(tmp_path, 1)  # the second shard is that of `other`, one item
     assert main(["report", str(tmp_path)]) == 1
     shown = text(tmp_path / "report.html")
     assert "1 of the items that make a context are not judged" in shown

@@ -1,16 +1,14 @@
-import json
 from dataclasses import replace
 from math import nan
 from pathlib import Path
 
 from report_examples import gaps
-from toy_runs import agreement, pairs, toy_run
+from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.formula import parse
 from syntagm.report import numbers
 from syntagm.report.predictions import scores
 from syntagm.result import Estimate, Group
-from syntagm.runs.store import open_run
 from syntagm.suite import Prediction
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
@@ -70,11 +68,7 @@ def test_shared_suites_have_a_column_each(tmp_path: Path) -> None:
 
 def test_missing_items_are_counted(tmp_path: Path) -> None:
     toy_run(tmp_path, agreement(), PLAIN)
-    ledger = tmp_path / "ledger.jsonl"
-    ledger.write_text(ledger.read_text().splitlines()[0] + "\n")
-    record = json.loads((tmp_path / "run.json").read_text())
-    (tmp_path / "run.json").write_text(json.dumps(record | {"status": "running"}))
-    [column] = scores.columns([open_run(tmp_path)])
+    [column] = scores.columns([interrupt(tmp_path, 1)])
     assert (column.missing, column.ties) == (2, 2)
 
 

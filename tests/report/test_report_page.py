@@ -2,23 +2,28 @@ import base64
 import hashlib
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from math import log2
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
+from urllib.parse import unquote
 
 import polars as pl
 import pytest
 from report_examples import ATTACKS, crossed, gaps, hostile, hostile_fill, saved, written
-from toy_runs import agreement, pairs, toy_run
+from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.errors import UsageError
+from syntagm.io import csv
 from syntagm.models.names import load
+from syntagm.report.downloads import link
 from syntagm.report.drawings import save
 from syntagm.report.page import CEILING, report
 from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import Run, open_run
+from syntagm.runs.store import Run
 from syntagm.stats import paired
 from syntagm.suite import Suite
 from syntagm.tasks.measures.surprisal import Surprisal
@@ -31,7 +36,7 @@ def test_the_numbers_are_there(tmp_path: Path) -> None:
     page = written(tmp_path, run)
     for expected in (
         "toy:12-sentences on 2 suites, 5 items",
-        "0.333 [0.000, 1.000]n=3, 1 tie",
+        "0.333 [0.061, 0.792]n=3, 1 tie",
         str(run.signature("agreement", "verb")),
         "By circuit",
         "With and without a verb.",
@@ -60,6 +65,48 @@ def test_every_number_can_be_saved(tmp_path: Path) -> None:
     assert float(items[0]["margin"]) == log2(3)
     assert float(files["01-agreement.csv"][0]["bits"]) == figure_mean(runs[0])
     assert {row["suite"] for row in files["comparison.csv"]} == {"agreement", "plain"}
+
+
+FORMULAS = ("=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1", '=HYPERLINK("http://example.invalid","x")', "＝1+1")
+
+
+def spreadsheet_files(folder: Path) -> list[str]:
+    """The same texts in a CSV file for programs, and in one that a report saves."""
+    rows = [(text, -0.5) for text in FORMULAS]
+    (folder / "program.csv").write_text("".join(csv.lines(("text", "bits"), rows)), "utf-8", newline="")
+    href = re.findall('href="(.*?)"', link("a.csv", ("text", "bits"), rows))[0]
+    (folder / "person.csv").write_text(unquote(href.partition(",")[2]), "utf-8", newline="")
+    return ["program.csv", "person.csv"]
+
+
+def test_text_like_a_formula_is_marked_for_people_and_exact_for_programs(tmp_path: Path) -> None:
+    found = {}
+    for name in spreadsheet_files(tmp_path):
+        path = tmp_path / name
+        found[name] = [cells for _, cells in csv.rows(path.read_bytes().decode(), path)][1:]
+    assert found["program.csv"] == [[text, "-0.5"] for text in FORMULAS]
+    assert found["person.csv"] == [[f"'{text}", "-0.5"] for text in FORMULAS]
+    files = saved(written(tmp_path, hostile(tmp_path)))
+    cells = {cell for rows in files.values() for row in rows for cell in [*row, *row.values()]}
+    assert any(cell.startswith("'=HYPERLINK") for cell in cells)
+    assert not [cell for cell in cells if cell.startswith(tuple("=@\t")) or (cell[:1] in "+-" and not number(cell))]
+
+
+def number(cell: str) -> bool:
+    return not cell or re.fullmatch(r"-?\d+(\.\d+)?(e-\d+)?", cell) is not None
+
+
+@pytest.mark.slow
+def test_a_spreadsheet_runs_no_text_that_a_report_saves(tmp_path: Path) -> None:
+    if not (office := shutil.which("soffice")):
+        pytest.skip("no LibreOffice here")
+    names = spreadsheet_files(tmp_path)
+    profile = f"-env:UserInstallation=file://{tmp_path / 'profile'}"
+    command = [office, "--headless", profile, "--convert-to", "fods", "--outdir", str(tmp_path), *names]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    run = [(tmp_path / name).with_suffix(".fods").read_text("utf-8").count("table:formula") for name in names]
+    # The file for programs shows that the spreadsheet would have run them.
+    assert run == [2, 0]
 
 
 def figure_mean(run: Run) -> float:
@@ -153,10 +200,7 @@ def test_undefined_ties_and_unfinished_runs_are_loud(tmp_path: Path) -> None:
     assert "'dogs' crosses the region border" in text
     assert "2 ties for toy:12-sentences" in text
     assert "Unfinished" not in text
-    record = json.loads((run.folder / "run.json").read_text())
-    (run.folder / "run.json").write_text(json.dumps(record | {"status": "interrupted"}))
-    (run.folder / "ledger.jsonl").write_text("")
-    text = written(tmp_path, open_run(run.folder)).text
+    text = written(tmp_path, interrupt(run.folder, 0)).text
     assert "Unfinished. The run of toy:12-sentences has the status “interrupted”; 4 of 4 items are not judged." in text
 
 

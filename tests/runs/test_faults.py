@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from toy_runs import agreement, pairs, sentence, toy_run
+from toy_runs import agreement, interrupt, pairs, sentence, toy_run
 
 from syntagm.errors import RunError
 from syntagm.io import atomic
@@ -203,6 +203,7 @@ def test_a_damaged_shard_is_seen_and_computed_again(tmp_path: Path, kind: str) -
 def test_a_torn_ledger_line_is_no_entry(tmp_path: Path) -> None:
     toy_run(tmp_path, *many_suites())
     before = content(tmp_path)
+    interrupt(tmp_path)
     ledger = tmp_path / "ledger.jsonl"
     ledger.write_bytes(ledger.read_bytes()[:-25])
     assert open_run(tmp_path).results().height == 7 * 5 * 2
@@ -289,14 +290,14 @@ def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
     finished = len(open_run(tmp_path / "run").results())
     assert 0 < finished < 7200
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert f"{2 * finished:,} of them finished before" in done.stderr
+    assert f"{2 * finished:,} of them already finished" in done.stderr
     assert open_run(tmp_path / "run").results().height == 7200
 
 
 def test_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
     from syntagm.errors import UsageError
 
-    with pytest.raises(UsageError, match="two suites of that name"):
+    with pytest.raises(UsageError, match="two suites with this name"):
         toy_run(tmp_path, agreement(), agreement())
 
 

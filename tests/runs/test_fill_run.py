@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fill_for_tests import Drawn, oracle
-from toy_runs import FULL, pairs
+from toy_runs import FULL, interrupt, pairs
 
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
 from syntagm.export import results as results_csv
@@ -29,7 +29,7 @@ from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.views.comparison import compare
 from syntagm.views.gaps import kept, lemmas
 from syntagm.views.gaps.estimates import contexts, estimates, pooled
-from syntagm.views.scores.numbers import chance_of
+from syntagm.views.scores.numbers import accuracies, chance_of
 from syntagm.views.scores.numbers import estimates as estimate
 from syntagm.word_list import WordList, WordRow
 
@@ -183,7 +183,12 @@ def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
     assert found["simple", "invalid(top=0.05)"].value == pytest.approx(missing / 3)
     assert found["simple", "equal_weight(top=0.05)"].undefined == missing
     assert (found["simple", "tse"].n, found["simple", "tse"].undefined) == (3, 1)
-    assert found["simple", "covered"].method == "bootstrap(contexts, 10000, seed 1)"
+    assert found["simple", "covered"].method == "Wilson with t(2); random: contexts; only 3 contexts"
+    assert found["simple", "equal_weight"].method.endswith("random: contexts, lemmas; only 3 contexts")
+    # One number, one interval, in the tables of scores, too.
+    for one in [*accuracies(run), *accuracies(run, "equal_weight")]:
+        same = found[one.group.suite, one.group.measure]
+        assert (one.low, one.high, one.method) == (same.low, same.high, same.method)
     assert [one.group.measure for one in estimates(run, [Cut()])][:2] == ["tse", "equal_weight"]
 
 
@@ -297,8 +302,7 @@ def test_a_run_that_named_its_cut_offs_in_another_order_is_read_and_goes_on(
         made = filled(tmp_path / "old", top=(0.9, 0.5))
     assert made.record["options"]["top"] == [0.9, 0.5]
     # One of its two shards is lost; the other keeps its columns in the order of the time.
-    ledger = tmp_path / "old" / "ledger.jsonl"
-    ledger.write_text(ledger.read_text().splitlines(keepends=True)[0])
+    interrupt(tmp_path / "old", 1)
     model = Drawn(VOCABULARY)
     run = filled(tmp_path / "old", model=model, top=(0.5, 0.9))
     assert [left for left, _ in model.asked] == ["A bird "]
@@ -323,7 +327,7 @@ def test_tags_may_change_and_forms_may_not(tmp_path: Path) -> None:
     assert {row.tags["band"] for row in kept.words(run).rows} == {"1"}
     path = tmp_path / "words.csv"
     path.write_text(path.read_text().replace(WORDS.rows[0].forms[0], "others"))
-    with pytest.raises(RunError, match=r"words.csv: a list with the hash .*; expected the list that the run used"):
+    with pytest.raises(RunError, match=r"words.csv: damaged, edited or missing"):
         assert kept.words(open_run(tmp_path)).rows
 
 
@@ -375,12 +379,12 @@ def test_what_cannot_be_filled_is_refused(tmp_path: Path) -> None:
     class Scorer(Drawn):
         can: ClassVar[frozenset[str]] = frozenset({"score"})
 
-    with pytest.raises(ModelError, match="fills no gaps"):
+    with pytest.raises(ModelError, match="can't fill gaps"):
         filled(tmp_path / "scorer", model=Scorer(VOCABULARY))
     nothing = pairs("nothing", ("It rains.", "They rain."))
     with pytest.raises(InputError, match=r"no item has a context.*nothing: more than one word differs \(1 items\)"):
         filled(tmp_path / "nothing", nothing)
-    with pytest.raises(UsageError, match="two suites of that name"):
+    with pytest.raises(UsageError, match="two suites with this name"):
         filled(tmp_path / "twice", SIMPLE, SIMPLE)
     with pytest.raises(UsageError, match="a share above 0"):
         filled(tmp_path / "share", top=(90.0,))

@@ -12,6 +12,7 @@ from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs, sentence, toy_run
 
 from syntagm.errors import InputError, Interrupted, RunError
+from syntagm.io import record
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.names import load
 from syntagm.progress import Progress
@@ -38,8 +39,9 @@ class StopAtSecond(Progress):
 
 
 def test_only_what_a_killed_run_left_is_deleted(tmp_path: Path) -> None:
-    ours = [tmp_path / ".run.json.7.tmp", tmp_path / "shards" / f".{'0' * 32}.results.parquet.7.tmp"]
-    others = [tmp_path / ".mine.tmp", tmp_path / "deep" / ".run.json.7.tmp", tmp_path / ".report.html.7.tmp"]
+    left = f".run.json.{'0' * 16}.syntagm"
+    ours = [tmp_path / left, tmp_path / "shards" / left.replace("run.json", "results.parquet")]
+    others = [tmp_path / ".mine.tmp", tmp_path / "deep" / left, tmp_path / ".report.html.7.syntagm"]
     for path in (*ours, *others):
         path.parent.mkdir(exist_ok=True)
         path.write_text("something")
@@ -49,7 +51,7 @@ def test_only_what_a_killed_run_left_is_deleted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("second", "found"),
-    [([pairs("p", ("The cat barks", "The cat bark"))], "has changed"), ([agreement()], "is gone")],
+    [([pairs("p", ("The cat barks", "The cat bark"))], "has changed"), ([agreement()], "has disappeared")],
     ids=["changed", "gone"],
 )
 def test_a_suite_that_changes_while_the_run_goes_on_is_refused(tmp_path: Path, second: list[Suite], found: str) -> None:
@@ -74,7 +76,9 @@ def test_a_run_that_goes_on_under_another_spelling_has_one_model(tmp_path: Path)
 def test_a_ledger_entry_without_files_is_no_entry(tmp_path: Path) -> None:
     toy_run(tmp_path, agreement())
     ledger = tmp_path / "ledger.jsonl"
-    ledger.write_text(json.dumps(json.loads(ledger.read_text()) | {"files": {}}) + "\n")
+    entry = json.loads(ledger.read_text())
+    del entry["seal"]
+    ledger.write_text(record.sealed(entry | {"files": {}}) + "\n")
     assert toy_run(tmp_path, agreement()).results().height == 6
 
 

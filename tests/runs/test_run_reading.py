@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from toy_runs import agreement, pairs, toy_run
+from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.errors import RunError
 from syntagm.formula import parse
@@ -108,13 +108,15 @@ def test_an_unknown_suite_is_refused_with_the_names(tmp_path):
 def test_a_folder_without_a_run_and_another_version_are_refused(tmp_path):
     with pytest.raises(RunError, match=r"no run\.json"):
         open_run(tmp_path)
-    (tmp_path / "run.json").write_text('{"format": 999}')
-    with pytest.raises(RunError, match="format 999"):
-        open_run(tmp_path)
+    for format in (2, 999):
+        (tmp_path / "run.json").write_text(f'{{"format": {format}}}')
+        with pytest.raises(RunError, match=f"format {format}; expected format 3. Another version of Syntagm wrote it"):
+            open_run(tmp_path)
 
 
 def test_a_line_of_the_ledger_cut_short_is_no_entry(tmp_path):
     toy_run(tmp_path, agreement(), agreement("again"))
+    interrupt(tmp_path)
     content = (tmp_path / "ledger.jsonl").read_bytes()
     (tmp_path / "ledger.jsonl").write_bytes(content[:-20])
     assert set(open_run(tmp_path).results()["suite"]) == {"agreement"}

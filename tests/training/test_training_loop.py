@@ -96,7 +96,9 @@ def test_the_history_says_how_it_went(undisturbed: Any) -> None:
 @pytest.mark.parametrize("damage", ["", "[1]", "[" * 10_000])
 def test_a_damaged_record_is_refused(tmp_path: Path, damage: str) -> None:
     (tmp_path / "training.json").write_text(damage)
-    with pytest.raises(RunError, match=r"no JSON|a list; expected what a training wrote|brackets more than 64 deep"):
+    with pytest.raises(
+        RunError, match=r"no JSON|a list; expected a record written by `syntagm train`|brackets nested more"
+    ):
         finished(tmp_path)
 
 
@@ -261,6 +263,39 @@ def test_a_damaged_state_is_refused(begun: Path, corpus: Path, name: str, place:
             state.load_best(begun / "state", state.Place(best_file=path.name))
 
 
+def test_an_edited_place_and_the_best_weights_of_another_step_are_refused(begun: Path, corpus: Path) -> None:
+    path, best = begun / "state" / "state.safetensors", begun / "state" / "best-10.safetensors"
+    content, weights = path.read_bytes(), best.read_bytes()
+    edited = content.replace(b'\\"tokens\\": 1', b'\\"tokens\\": 2')
+    assert edited != content
+    path.write_bytes(edited)
+    with pytest.raises(RunError, match=r"state\.safetensors: a damaged state \(the checksum does not match"):
+        learn("lstm", begun, corpus)
+    path.write_bytes(content)
+    saved = state.load(begun / "state")
+    assert saved
+    state.save_best(begun / "state", 10, {"a": torch.zeros(2)})
+    with pytest.raises(RunError, match=r"best-10\.safetensors: .*not those that the state names"):
+        state.load_best(begun / "state", saved[0])
+    best.write_bytes(weights)
+    assert state.load_best(begun / "state", saved[0])
+
+
+@pytest.mark.parametrize("family", ["gpt2", "masked"])
+def test_a_tokenizer_that_was_damaged_during_the_training_is_refused(corpus: Path, tmp_path: Path, family: str) -> None:
+    with pytest.raises(Interrupted):
+        learn(family, tmp_path, corpus, replace(GPT2, every=3), progress=Noting(last=5))
+    path = tmp_path / "tokenizer.json"
+    content = json.loads(path.read_text())
+    # Two entries of the same length swap their numbers: everything else about the text stays as it was.
+    vocabulary = content["model"]["vocab"]
+    one, two = [token for token in vocabulary if len(token) == 1][-2:]
+    vocabulary[one], vocabulary[two] = vocabulary[two], vocabulary[one]
+    path.write_text(json.dumps(content))
+    with pytest.raises(RunError, match=r"another training, with tokenizer\.json = "):
+        learn(family, tmp_path, corpus, replace(GPT2, every=3))
+
+
 def test_a_state_cut_short_is_refused(begun: Path, corpus: Path) -> None:
     path = begun / "state" / "state.safetensors"
     path.write_bytes(path.read_bytes()[:-1])
@@ -365,7 +400,7 @@ def test_a_tokenizer_that_is_nowhere(corpus: Path, tmp_path: Path, capsys: pytes
     texts = ["--corpus", str(corpus), "--valid", str(corpus), "-o", str(tmp_path / "m")]
     (empty := tmp_path / "empty").mkdir()
     for name, found in (
-        (str(tmp_path / "none"), "no folder of this name"),
+        (str(tmp_path / "none"), "no such folder"),
         (str(empty), "a folder without a readable tokenizer"),
     ):
         assert main(["train", "gpt2", *texts, "--tokenizer", name]) == 2
@@ -474,7 +509,7 @@ def test_a_model_that_was_not_trained_here_is_not_overwritten(corpus: Path, tmp_
 def test_a_record_without_weights_is_no_model(corpus: Path, tmp_path: Path) -> None:
     learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=1))
     (tmp_path / "m" / "model.safetensors").unlink()
-    with pytest.raises(RunError, match=r"training\.json of a finished training, without its weights"):
+    with pytest.raises(RunError, match=r"training\.json of a finished training without the weights"):
         learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=1))
 
 
@@ -490,7 +525,7 @@ def test_the_first_process_alone_says_that_all_is_done(
 
 
 def test_units_are_not_asked_of_a_given_tokenizer() -> None:
-    with pytest.raises(UsageError, match="units: words; expected none with tokenizer"):
+    with pytest.raises(UsageError, match="units: words; expected no units together with tokenizer"):
         Gpt2Settings(text=Text("words", tokenizer="given"))
 
 
@@ -557,6 +592,12 @@ def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
     assert made["text"]["vocabulary"] == 300
     with pytest.raises(ModelError, match="n_layer = 1; expected 2, as in the settings"):
         train("third", layers=2)
+    config = tmp_path / "first" / "config.json"
+    whole = config.read_text()
+    config.write_text(json.dumps(json.loads(whole) | {"n_layer": 2}))
+    with pytest.raises(ModelError, match="12 weights missing or of another shape"):
+        train("third", layers=2)
+    config.write_text(whole)
     settings = Gpt2Settings(size, replace(rows, vocabulary=300), replace(GPT2, epochs=1, lr=1e-12))
     with pytest.raises(RunError, match="another training, with init_from"):
         train_gpt2(texts, texts, tmp_path / "second", settings)

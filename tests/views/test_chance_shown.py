@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from toy_runs import agreement, pairs, toy_run
+from toy_runs import agreement, edit_record, pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.formula import parse
@@ -50,8 +50,8 @@ def test_of_suites_and_of_scores(run: Run) -> None:
 def test_a_suite_without_the_prediction_and_a_formula_that_is_none(run: Run) -> None:
     one = run.suite("odd")
     assert "odd has no prediction 7" in estimates.chance_of_suite(one, "7").method
-    path = run.folder / "run.json"
-    path.write_text(path.read_text().replace("(2;%good%) < (2;%bad%)", "(2;%good%) <"))
+    suites = [suite | {"predictions": {"0": "(2;%good%) <"}} for suite in run.record["suites"]]
+    edit_record(run.folder, suites=suites)
     broken = open_run(run.folder)
     assert "no chance level: formula, character 13" in estimates.chance_of_suite(broken.suite("odd"), "first").method
     report([broken], run.folder / "report.html")

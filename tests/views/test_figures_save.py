@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 from report_examples import ATTACKS
 
+from syntagm.drawing import pdf
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.svg import ATTRIBUTES, ELEMENTS
 from syntagm.errors import UsageError
@@ -72,6 +74,32 @@ def test_all_formats_and_the_numbers(tmp_path: Path) -> None:
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"some of png,svg,pdf,vl\.json"):
+    with pytest.raises(UsageError, match=r"one or more of png,svg,pdf,vl\.json"):
         hostile_scores().save(tmp_path / "figure", ["gif"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_figure_is_the_same_pdf() -> None:
+    """The converter writes fonts and resources in an order of its own each time."""
+    figure = hostile_regions()
+    files = {figure.content("pdf") for _ in range(3)}
+    assert len(files) == 1
+
+
+def test_a_pdf_in_order_has_the_same_objects(tmp_path: Path) -> None:
+    import vl_convert
+
+    raw = bytes(vl_convert.vegalite_to_pdf(json.dumps(hostile_scores().spec)))
+    written = pdf.ordered(raw)
+    assert pdf.ordered(written) == written
+    # Every entry of the table points to the object of its number.
+    table = int(written.rsplit(b"startxref\n", 1)[1].split()[0])
+    entries = re.findall(rb"(\d{10}) \d{5} n", written[table:])
+    assert len(entries) == written.count(b"\nendobj") > 20
+    for number, entry in enumerate(entries, 1):
+        assert written[int(entry) :].startswith(b"%d 0 obj\n" % number)
+    assert {int(number) for number in re.findall(rb"\b(\d+) 0 R\b", written)} <= set(range(1, len(entries) + 1))
+    assert sorted(re.findall(rb"stream\n.*?endstream", raw, re.DOTALL)) == sorted(
+        re.findall(rb"stream\n.*?endstream", written, re.DOTALL)
+    )
+    assert pdf.ordered(b"%PDF-1.7 of another structure") == b"%PDF-1.7 of another structure"

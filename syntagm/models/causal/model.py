@@ -2,16 +2,17 @@
 
 Names: `causal:./folder`, `causal:org/name@revision`; a name without a family means `causal:`.
 
-Without a start-of-text symbol (`bos=no`, or a model that has none), the first token has no surprisal: nan, counted as 0 in
-sums. The surprisals of tokens beyond the model's positions are undefined (nan).
+Without a start-of-text symbol (`bos=no`, or a model that has none), the first token has no surprisal: its bits are nan
+and count as 0 in sums. The surprisals of tokens beyond the model's positions are undefined (nan).
 
-Gaps are filled exactly, whatever the number of a candidate's tokens. With `fill=word`, a candidate's probability is that of
-the word, not of all words that begin with its tokens: the product of its tokens' probabilities is multiplied by the probability
-that a word has ended after it, and divided by the probability that a word has ended before it. A word has ended if the next
-token begins with white space or a punctuation mark, or is the end-of-text symbol. If the tokenizer marks tokens that continue a
-word (##), a word has ended if the next token is not marked. This takes a forward pass for the end of each candidate.
-Published numbers are usually those of `fill=token`, which takes one pass per context for single-token candidates. The default
-for texts is `boundary=token`, since over a sentence the correction nearly cancels. Between candidates for a gap it doesn't.
+Gaps are filled exactly, regardless of a candidate's number of tokens. With `fill=word`, a candidate's probability is
+that of the word, not of all words that begin with its tokens: the product of its tokens' probabilities is multiplied by
+the probability that a word has ended after it, and divided by the probability that a word has ended before it. A word
+has ended if the next token begins with white space or a punctuation mark, or is the end-of-text symbol. If the
+tokenizer marks tokens that continue a word (##), a word has ended if the next token is not marked. This needs a forward
+pass for the end of each candidate. Published numbers are usually those of `fill=token`, which needs only one pass per
+context for single-token candidates. The default for texts is `boundary=token`, because the correction nearly cancels
+over a sentence. It does not cancel between candidates for a gap.
 """
 
 import hashlib
@@ -35,16 +36,23 @@ from syntagm.models.causal.probe import probed
 from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 
 SCORER = "causal 1"
 
 
 class Causal(LanguageModel):
-    """A causal transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
+    """A causal transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
 
     Attributes:
         tokenizer: the tokenizer.
@@ -55,12 +63,14 @@ class Causal(LanguageModel):
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
-    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
+    def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
+        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
         chosen, config = FAMILY.choose(options), model.config
         self.bos_id = start_symbol(chosen["bos"], tokenizer, config)
         self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         self.bos, self.eos = self._symbol(tokenizer, self.bos_id), self._symbol(tokenizer, self.eos_id)
         self.tokenizer = tokenizer
         self.forward = probed(
@@ -88,6 +98,7 @@ class Causal(LanguageModel):
         self.record = {
             "architecture": config.model_type,
             "weights": weights,
+            "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(config, "_commit_hash", None),
             "options": dict(options),
@@ -130,8 +141,9 @@ class Causal(LanguageModel):
     ) -> Iterator[InContext]:
         """Compute the surprisals of texts of any length; see `LanguageModel.read`.
 
-        A window holds as many tokens as the model can score at once: with a start-of-text symbol, as many as it has
-        positions, since the last token is not an input. With `boundary=word`, where it is an input, too, one less.
+        A window contains as many tokens as the model can score at once. With a start-of-text symbol, this is the number
+        of positions, because the last token is not an input. With `boundary=word`, the last token is also an input, so
+        a window has one token less.
         """
         size, positions = self._window_size, self.forward.limit
         if positions >= NO_LIMIT:
@@ -152,9 +164,9 @@ class Causal(LanguageModel):
 
         Arguments:
             texts: the texts.
-            windows: function from the number of tokens of a text, eos included, to the windows.
+            windows: function from the number of tokens of a text, including eos, to the windows.
             done: called after each batch.
-            weight: what `done` is told of a text, in all its windows together.
+            weight: function that gives the number reported to `done` for a text, over all its windows.
         """
         refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)
@@ -204,14 +216,14 @@ class Causal(LanguageModel):
         """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`.
 
         Raises:
-            ModelError: a candidate does not begin with a token of its own, or has white space around it.
+            ModelError: a candidate does not begin with a new token, or has white space around it.
             UsageError: `fill=word`, and the tokenizer does not mark where words begin or end.
         """
         refuse_change(self.module, self._sample, self.name)
         yield from self._filler.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which words are single tokens after a space; see `LanguageModel.single`."""
+        """Return whether each word is a single token after a space; see `LanguageModel.single`."""
         return self._filler.speller.single(words)
 
     @cached_property
@@ -228,8 +240,8 @@ class Causal(LanguageModel):
             if (highest := max([*text_tokens.ids, self.bos_id or 0, self.eos_id or 0])) >= self.forward.symbols:
                 raise ModelError(
                     self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
-                    f"numbers below {self.forward.symbols}, the model's rows",
-                    "Does the tokenizer belong to the model?",
+                    f"numbers below {self.forward.symbols}, the model's vocabulary size",
+                    "Check that the tokenizer belongs to the model.",
                 )  # fmt: skip
 
     def _answer(
@@ -252,7 +264,7 @@ class Causal(LanguageModel):
     def _correct(
         self, bits: NDArray[np.float64], ids: Sequence[int], text_windows: Sequence[Window], all_rows: Sequence[Rows]
     ) -> None:
-        """Let each word include its own end instead of that of the word before it (Pimentel & Meister 2024, theorem 2).
+        """Move the probability of each word's end to that word from the next one (Pimentel & Meister 2024, theorem 2).
 
         Subtract the surprisal of "a word begins here" from the bits of a word's first token, and add that of the next word
         to the bits of a word's last token. For the first word of a text, it is the surprisal of "a text can begin so". Both
@@ -281,20 +293,20 @@ def load(path: str, **options: str) -> Causal:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
+        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
+            weights or own code without permission.
     """
-    model, tokenizer, label, weights = read("causal", path, FAMILY.choose(options), FAMILY.bundled)
-    return Causal(model, tokenizer, label, options, weights)
+    return Causal(read("causal", path, FAMILY.choose(options), FAMILY.bundled), options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
-    """Make a language model of a transformers model in memory, for example inside a training loop.
+    """Create a language model from a transformers model in memory, for example inside a training loop.
 
     Arguments:
         model: a transformers model with a causal head, in evaluation mode. It is neither copied nor moved.
         tokenizer: its fast tokenizer.
-        label: name of the model in results. Call this again after a training step, since the fingerprint depends on the
-            weights.
+        label: name of the model in results. Call this function again after a training step, because the fingerprint
+            depends on the weights.
         options: options of the family that are not about loading.
 
     Raises:
@@ -302,7 +314,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
-    return Causal(model, tokenizer, label, options, hash_weights(model, tokenizer))
+    return Causal(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
 
 
 def _ending(tokenizer: Any, config: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""Loading of checkpoints from a folder or the hub, with checks that they are complete and of the right kind."""
+"""Loading of checkpoints from a folder or the hub, with checks of completeness and kind."""
 
 import contextlib
 import re
@@ -23,12 +23,22 @@ _LOADERS: dict[Kind, Any] = {
 }
 # Such checkpoints have no language-model head. With tied embeddings, transformers would add a head without a warning.
 _OTHER_HEADS = re.compile("For(Sequence|Token|Image|Audio)Classification|ForQuestionAnswering|ForMultipleChoice|Reward")
+# Weights that published checkpoints have and language modelling doesn't use: heads of other tasks, and constants that old
+# versions of transformers stored with the weights (causal masks, rotary frequencies, position numbers).
+_UNUSED = re.compile(
+    r"(^|\.)(pooler|seq_relationship|sop_classifier|discriminator_predictions|multiple_choice_head|v_head)\."
+    r"|\.attn\.(masked_bias|bias|causal_mask)$|\.attention\.(masked_bias|bias)$"
+    r"|\.rotary_emb\.(inv_freq|cos_cached|sin_cached)$|(^|\.)(position_ids|token_type_ids)$|(^|\.)(en|de)coder\.version$"
+)
+_LAYER = re.compile(r"\.(\d+)\.")
 
 
 def read_checkpoint(
     name: str, revision: str, dtype: torch.dtype, pickle: bool, code: bool, kind: Kind
-) -> tuple[Any, Any]:
+) -> tuple[Any, Any, list[str]]:
     """Load a model and its tokenizer from a folder, the hub's cache, or the hub if it can be reached.
+
+    The third value names the stored weights that the model doesn't use, as `unused_weights` does.
 
     Arguments:
         name: folder, or name on the hub.
@@ -39,7 +49,7 @@ def read_checkpoint(
         kind: the kind of language model.
 
     Raises:
-        ModelError: they can't be loaded, or are not a complete language model of this kind with a fast tokenizer.
+        ModelError: the files can't be loaded, or are not a complete language model of this kind with a fast tokenizer.
     """
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     remote = not Path(name).is_dir()
@@ -54,8 +64,10 @@ def read_checkpoint(
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **arguments)
         except Exception as error:  # transformers raises exceptions of many types
             raise _not_found(name, kind, error, remote and "local_files_only" in arguments) from error
-    _refuse_another_kind(f"{kind}:{name}", kind, model, loading, tokenizer)
-    return model, tokenizer
+    place = f"{kind}:{name}"
+    refuse_incomplete(place, loading)
+    _refuse_another_kind(place, kind, model, tokenizer)
+    return model, tokenizer, unused_weights(place, model.config, loading)
 
 
 def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
@@ -63,12 +75,17 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
     if unreachable:
         return ModelError(
             place,
-            "no such folder here, and no model of that name: the hub can't be reached, and its cache does not hold "
+            "no such folder, and no model of that name: the hub can't be reached, and its cache does not contain "
             "the complete model",
             "config.json, model.safetensors and tokenizer.json",
-            f"Put these files in a folder and give its path, or the model in {huggingface_hub.constants.HF_HUB_CACHE}.",
+            f"Put these files in a folder and give its path, or put the model in {huggingface_hub.constants.HF_HUB_CACHE}.",
         )  # fmt: skip
-    absent = "" if Path(name).is_dir() else "no such folder here, and of that name on the hub: "
+    if "ignore_mismatched_sizes" in str(error):  # transformers stops here, and lists the weights in its log only
+        return ModelError(
+            place, "weights whose shape differs from the configuration", "weights of the shapes in config.json",
+            "Check that config.json belongs to these weights: compare vocab_size, the sizes of layers, and positions.",
+        )  # fmt: skip
+    absent = "" if Path(name).is_dir() else "no such folder, and for this name on the hub: "
     return ModelError(
         place, absent + first_line(error), f"a {kind} model in safetensors format, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
@@ -76,7 +93,7 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
 
 
 def _hub_is_reachable() -> bool:
-    """Tell if the hub can be reached. This avoids a minute of retries without a network."""
+    """Return whether the hub can be reached. This check avoids a minute of retries without a network."""
     if huggingface_hub.constants.HF_HUB_OFFLINE or not getproxies().keys().isdisjoint({"https", "all"}):
         return not huggingface_hub.constants.HF_HUB_OFFLINE
     hub = urlsplit(huggingface_hub.constants.ENDPOINT)
@@ -87,27 +104,73 @@ def _hub_is_reachable() -> bool:
     return True
 
 
-def _refuse_another_kind(place: str, kind: Kind, model: Any, loading: Any, tokenizer: Any) -> None:
+def refuse_incomplete(place: str, loading: Any) -> None:
+    """Refuse a checkpoint that lacks weights, which transformers would initialise at random.
+
+    Arguments:
+        place: the checkpoint, for messages.
+        loading: the information that transformers returns about loading (`output_loading_info`).
+
+    Raises:
+        ModelError: weights are missing or have another shape.
+    """
     for problem in ("missing_keys", "mismatched_keys"):
         if keys := sorted(map(str, loading[problem])):
             raise ModelError(
-                place, f"{len(keys)} weights missing or of another shape, among them {keys[0]}",
-                f"all weights of a {kind} language model", "Is the checkpoint complete, and does it have a language-model head?",
+                place, f"{len(keys)} weights that are missing or have another shape, among them {keys[0]}",
+                "all weights that its configuration describes",
+                "Check that the checkpoint is complete and has a language-model head.",
             )  # fmt: skip
+
+
+def unused_weights(place: str, config: Any, loading: Any) -> list[str]:
+    """Return the names of stored weights that the model doesn't use, with `*` for the numbers of layers.
+
+    Only heads of other tasks and constants may be unused. Other unused weights mean that the configuration describes a
+    different model from the one that was trained, for example with fewer layers.
+
+    Arguments:
+        place: the checkpoint, for messages.
+        config: the model's configuration.
+        loading: the information that transformers returns about loading (`output_loading_info`).
+
+    Raises:
+        ModelError: other weights are not used.
+    """
+    unused = sorted(map(str, loading["unexpected_keys"]))
+    wrong = [key for key in unused if not _UNUSED.search(key)]
+    if not wrong:
+        return sorted({_LAYER.sub(".*.", key) for key in unused})
+    found = f"{len(wrong)} weights that the configuration has no place for, among them {wrong[0]}"
+    layers = getattr(config, "num_hidden_layers", None)
+    stored = {int(match[1]) for key in wrong if (match := _LAYER.search(key))}
+    if isinstance(layers, int) and max(stored, default=0) >= layers:
+        field = config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
+        raise ModelError(
+            place, f"{found}; {field} is {layers}", f"{field} = {max(stored) + 1} in config.json, as in the weights",
+            f"If config.json was edited, correct {field}, or save the smaller model with its own weights.",
+        )  # fmt: skip
+    raise ModelError(
+        place, found, "a configuration that describes all weights of the language model",
+        "Check that config.json belongs to these weights: look at model_type and at fields about this part of the model.",
+    )  # fmt: skip
+
+
+def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any) -> None:
     if other_heads := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(name)]:
         raise ModelError(
-            place, f"weights of {other_heads[0]}", f"those of a {kind} language model",
-            "Its body was trained with another head, and the language-model head would be untrained.",
+            place, f"weights of {other_heads[0]}", f"the weights of a {kind} language model",
+            "The model was trained with another head, so its language-model head would be untrained.",
         )  # fmt: skip
     if not tokenizer.is_fast:
         raise ModelError(place, "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)")
     if set(tokenizer.get_vocab().values()) <= set(tokenizer.added_tokens_decoder):
         # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
-        raise ModelError(place, "a tokenizer without words", "tokenizer.json beside the weights")
+        raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights")
 
 
 def fuse_gelu(model: Any) -> Any:
-    """Replace GPT-2's GELU, which takes seven operations, by a single operation with the same formula, ten times as fast."""
+    """Replace GPT-2's GELU, which takes seven operations, with a single operation that is ten times as fast."""
     for module in list(model.modules()):
         for name, child in module.named_children():
             if type(child) is transformers.activations.NewGELUActivation:

@@ -1,6 +1,7 @@
-"""Loading of models from Hugging Face transformers: path, dtype, label, size of batches."""
+"""Loading of models from Hugging Face transformers, with their path, dtype, label and batch size."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,19 @@ _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
 
 
-def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str, str]) -> tuple[Any, Any, str, str]:
-    """Load a model in evaluation mode, its tokenizer, its label, and a hash of its weights.
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded:
+    """A model in evaluation mode, with its tokenizer, its label, a hash of its weights, and the unused stored weights."""
+
+    model: Any
+    tokenizer: Any
+    label: str
+    weights: str
+    unused: Sequence[str] = ()
+
+
+def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str, str]) -> Loaded:
+    """Load a model and its tokenizer.
 
     Arguments:
         kind: the kind of language model.
@@ -28,7 +40,8 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
 
     Raises:
         UsageError: no path was given, or there is no such device.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
+        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
+            weights or own code without permission.
     """
     name, at, revision = path.partition("@")
     if Path(path).is_dir():
@@ -42,12 +55,12 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
         (seal.demand if trained_here else seal.verify)(Path(name), ModelError)
     elif name.startswith((".", "/", "~")):
         raise ModelError(f"{kind}:{path}", "no such folder", "a folder with config.json and model.safetensors")
-    model, tokenizer = read_checkpoint(name, revision, dtype, pickle, code, kind)
+    model, tokenizer, unused = read_checkpoint(name, revision, dtype, pickle, code, kind)
     model = fuse_gelu(model.to(device(chosen["device"])).eval())
     label = next((bundled_label for bundled_label, folder in bundled.items() if folder == name), None) or _label(
         name, at + revision
     )
-    return model, tokenizer, label, hash_weights(model, tokenizer)
+    return Loaded(model, tokenizer, label, hash_weights(model, tokenizer), unused)
 
 
 def spelled(dtype: torch.dtype) -> str:

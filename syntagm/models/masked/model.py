@@ -2,7 +2,7 @@
 
 Names: `masked:./folder`, `masked:org/name@revision`.
 
-A token's surprisal is that of the token under its mask, given the text on both sides. The sum over a text is its negative
+A token's surprisal is computed under its mask, given the text on both sides. The sum over a text is its negative
 pseudo-log-likelihood, not the surprisal of the text. Special symbols around a text are never scored. If a text is longer than
 the model's positions, the surprisals of all its tokens are undefined (nan).
 """
@@ -23,9 +23,16 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.loading import batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.gaps import Filler
 from syntagm.models.masked.masking import MASKINGS
@@ -48,7 +55,7 @@ class _Piece:
         owner: the number of the text.
         window: the window.
         text: the tokens in it, with special symbols around them.
-        reported: what `done` is told when the window is scored.
+        reported: the number reported to `done` when the window is scored.
     """
 
     owner: int
@@ -58,7 +65,7 @@ class _Piece:
 
 
 class Masked(LanguageModel):
-    """A masked transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
+    """A masked transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
 
     Attributes:
         tokenizer: the tokenizer.
@@ -69,12 +76,14 @@ class Masked(LanguageModel):
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     sees = FAMILY.sees
 
-    def __init__(self, model: Any, tokenizer: Any, label: str, options: Mapping[str, str], weights: str) -> None:
+    def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
+        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
         chosen = FAMILY.choose(options)
         self._masking = MASKINGS[chosen["masking"]]
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         if tokenizer.mask_token_id is None:
-            raise ModelError(self.name, "a tokenizer without a mask", "that of a masked model")
+            raise ModelError(self.name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")
         self.tokenizer = tokenizer
         self.bos = _before(tokenizer, self.name)
         self.forward = probed(model, int(tokenizer.mask_token_id), batch_tokens(chosen, model.device, BATCH))
@@ -90,6 +99,7 @@ class Masked(LanguageModel):
         self.record = {
             "architecture": model.config.model_type,
             "weights": weights,
+            "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(model.config, "_commit_hash", None),
             "options": dict(options),
@@ -121,8 +131,8 @@ class Masked(LanguageModel):
     ) -> Iterator[InContext]:
         """Compute the pseudo-surprisals of texts of any length; see `LanguageModel.read`.
 
-        The special symbols of a text stand around each window. A token is scored in the window in which it is furthest
-        from the ends, so that it has at least half of `overlap` on each side.
+        The special symbols of a text are placed around each window. A token is scored in the window in which it is
+        farthest from the ends, so it has at least half of `overlap` on each side.
         """
         limit = self.forward.limit
         if limit >= NO_LIMIT:
@@ -147,7 +157,7 @@ class Masked(LanguageModel):
             texts: the texts.
             windows: function from the number of tokens of a text, and that of the special symbols around it, to the windows.
             done: called after each batch.
-            weight: what `done` is told of a text, in all its windows together.
+            weight: function that gives the number reported to `done` for a text, over all its windows.
         """
         refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)
@@ -211,9 +221,10 @@ class Masked(LanguageModel):
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate under one mask; see `LanguageModel.fill`.
 
-        The softmax runs over the whole vocabulary, so a candidate competes with every other token. A candidate of several
-        tokens is nan. With `masks=several` its surprisal is the sum over as many masks, unmasked from left to right, which
-        can't be compared between candidates of different lengths. `above` and `below` are nan for such a candidate.
+        The softmax runs over the whole vocabulary, so a candidate competes with every other token. For a candidate of
+        several tokens, the result is nan. With `masks=several`, its surprisal is the sum over as many masks, unmasked
+        from left to right; such sums can't be compared between candidates of different lengths. `above` and `below` are
+        nan for such a candidate.
         """
         refuse_change(self.module, self._sample, self.name)
         yield from self.filler.fill(gaps, done)
@@ -224,20 +235,20 @@ def load(path: str, **options: str) -> Masked:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the model can't be found, has missing weights, or has pickled weights or own code without permission.
+        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
+            weights or own code without permission.
     """
-    model, tokenizer, label, weights = read("masked", path, FAMILY.choose(options), FAMILY.bundled)
-    return Masked(model, tokenizer, label, options, weights)
+    return Masked(read("masked", path, FAMILY.choose(options), FAMILY.bundled), options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
-    """Make a language model of a transformers model in memory, for example inside a training loop.
+    """Create a language model from a transformers model in memory, for example inside a training loop.
 
     Arguments:
         model: a transformers model with a masked-language-model head, in evaluation mode. It is neither copied nor moved.
         tokenizer: its fast tokenizer.
-        label: name of the model in results. Call this again after a training step, since the fingerprint depends on the
-            weights.
+        label: name of the model in results. Call this function again after a training step, because the fingerprint
+            depends on the weights.
         options: options of the family that are not about loading.
 
     Raises:
@@ -245,7 +256,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
     """
     FAMILY.choose(options, loaded=True)
     refuse_training(model, label)
-    return Masked(model, tokenizer, label, options, hash_weights(model, tokenizer))
+    return Masked(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
 
 
 def _before(tokenizer: Any, name: str) -> str:

@@ -22,11 +22,13 @@ from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 from syntagm.models.recorded.family import FAMILY
 
+# A recording of all of BLiMP has a tenth of this.
+MAX_BYTES = 2**32
 _NEEDED = ("index", "start", "token", "bits")
 
 
 class Recorded(LanguageModel):
-    """A model whose answers are read from a file. Texts that are not in the file are refused."""
+    """A model that reads its answers from a file and refuses texts that are not in it."""
 
     worth_caching = False
 
@@ -49,7 +51,7 @@ class Recorded(LanguageModel):
         for text in texts:
             if text not in self._answers:
                 raise ModelError(
-                    self.name, f"nothing recorded for {text!r}", f"one of {len(self._answers):,} sentences"
+                    self.name, f"nothing recorded for {text!r}", f"one of the {len(self._answers):,} recorded sentences"
                 )
             yield self._answers[text]
             if done:
@@ -58,10 +60,10 @@ class Recorded(LanguageModel):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Refuse: a recording does not tell the context of its tokens.
+        """Raise ModelError, because a recording does not contain the contexts of its tokens.
 
         Raises:
-            ModelError: always.
+            ModelError: this method is called.
         """
         raise ModelError(
             self.name, "recorded surprisals, whose contexts are not known", "a model that computes surprisals",
@@ -78,7 +80,7 @@ def load(path: str, **options: str) -> Recorded:
     chosen = FAMILY.choose(options)
     bos = chosen["bos"] == "yes"
     try:
-        content = utf8.whole(Path(path), limit=None)
+        content = utf8.whole(Path(path), MAX_BYTES)
         text = utf8.decoded(content, Path(path))
         answers = _answers(path, _rows(path, text, options.get("model")))
         both_sides = _both_sides(options, _model(path, text, options))
@@ -110,7 +112,7 @@ def _model(path: str, text: str, options: Mapping[str, str]) -> str:
 
 
 def _both_sides(options: Mapping[str, str], model: str) -> dict[str, str]:
-    """Return the scoring settings of a model that saw both sides, from the options or its name; none for other models."""
+    """Return the scoring settings of a model that saw both sides, from the options or its name; empty for other models."""
     family, model_options = families.of_model(model), model.partition("?")[2].split("&")
     both = (family is not None and family.sees == "both") or "sides=both" in model_options
     sides = options.get("sides", "both" if both else "left")

@@ -1,4 +1,4 @@
-"""A toy model that can be computed by hand: bigrams with add-one smoothing over the words of a small text.
+"""A toy model that can be computed by hand: word bigrams of a small text, with add-one smoothing.
 
     p(word | previous) = (count(previous, word) + 1) / (count(previous) + V)
 
@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, Surprisals
-from syntagm.errors import ModelError
+from syntagm.errors import InputError, ModelError
+from syntagm.io import utf8
 from syntagm.models.contract import LanguageModel
 from syntagm.models.toy.family import FAMILY
 
@@ -48,7 +49,7 @@ _WORD = re.compile(r"\s*(\w+|[^\w\s])")
 
 
 class Toy(LanguageModel):
-    """A bigram model with add-one smoothing; see the module."""
+    """A bigram model with add-one smoothing; see the description of the module."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching = False
@@ -99,7 +100,7 @@ class Toy(LanguageModel):
                 done(1)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which candidates are one word."""
+        """Return whether each candidate is one word."""
         return np.array([len(_words(word)) == 1 for word in words], bool)
 
     def _candidate(self, left: str, word: str) -> tuple[tuple[float, float, float], bool]:
@@ -126,19 +127,17 @@ class Toy(LanguageModel):
 
 
 def load(path: str, **options: str) -> Toy:
-    """Make the toy model of the file `path` (one sentence per line), or of the twelve sentences if `path` is empty.
+    """Build the toy model from the file `path` (one sentence per line), or from the twelve sentences if `path` is empty.
 
     Raises:
         ModelError: the file can't be read.
-        UsageError: an unknown option.
+        UsageError: an option is unknown.
     """
     chosen = FAMILY.choose(options)
     try:
-        text = Path(path).read_text(encoding="utf-8") if path else SENTENCES
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(
-            f"toy:{path}", f"can't be read ({error})", "a UTF-8 text with one sentence per line"
-        ) from error
+        text = utf8.read(Path(path)).replace("\r\n", "\n") if path else SENTENCES
+    except InputError as error:
+        raise ModelError(f"toy:{error.place}", error.found, error.expected, error.cure) from error
     label = f"{Path(path).name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}" if path else "12-sentences"
     return Toy(text, FAMILY.canonical(label, options), FAMILY.scoring_settings(chosen))
 

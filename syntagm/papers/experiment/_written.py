@@ -1,20 +1,40 @@
-"""What an experiment writes beside its models and runs."""
+"""The files that an experiment writes in addition to its models and runs."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from syntagm.errors import SyntagmError
 from syntagm.io.integrity import Folder, Kind
-from syntagm.papers.experiment.measured import read
+from syntagm.papers.experiment import measured, parts
+from syntagm.papers.experiment.design import record
 
 
 def _faults(folder: Path) -> dict[Path, SyntagmError]:
+    try:
+        design = measured.DESIGN.read(record(folder))
+    except SyntagmError as error:
+        return {record(folder): error}
     faults: dict[Path, SyntagmError] = {}
-    for path in (folder / "experiment.json", *sorted((folder / "perplexity").glob("*.json"))):
+    for path in _perplexities(folder):
         try:
-            read(path)
+            measured.read(path, design["families"], design["sizes"])
         except SyntagmError as error:
             faults[path] = error
+    for name, digest in design.get("parts", {}).items():
+        path = folder / "corpora" / f"{name}.txt"
+        if damaged := parts.fault(path, digest):
+            faults[path] = damaged
     return faults
+
+
+def _renew(folder: Path) -> list[str]:
+    changed = [record(folder)] if measured.DESIGN.renew(record(folder)) else []
+    changed += [path for path in _perplexities(folder) if measured.PERPLEXITY.renew(path)]
+    return [path.relative_to(folder).as_posix() for path in changed]
+
+
+def _perplexities(folder: Path) -> Iterator[Path]:
+    yield from sorted((folder / "perplexity").glob("*.json"))
 
 
 EXPERIMENT = Folder(
@@ -23,7 +43,7 @@ EXPERIMENT = Folder(
     (
         Kind("the design of the experiment", "experiment.json"),
         Kind("the perplexity of a model", "perplexity/*.json"),
-        Kind("a subset of the corpus", "corpora/*.txt", checked=False),
+        Kind("a subset of the corpus", "corpora/*.txt"),
         Kind("the results of the experiment", "results.csv", checked=False),
         Kind("the results of the experiment", "results.md", checked=False),
         *(
@@ -32,6 +52,7 @@ EXPERIMENT = Folder(
         ),
     ),
     _faults,
+    _renew,
 )
 
 FOLDERS = (EXPERIMENT,)

@@ -1,9 +1,10 @@
-"""The execution of a controlled experiment: draw the subsets, then train and evaluate one model after the other."""
+"""The execution of a controlled experiment: draw the subsets, then train and evaluate the models one by one."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from syntagm.errors import RunError
 from syntagm.papers.experiment import model, parts, record
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.lock import waiting
@@ -23,28 +24,34 @@ def carry_out(design: Design, write: Callable[[Path], None], progress: Progress)
     Raises:
         UsageError: a hyperparameter, a size or a family is not allowed.
         InputError: a text can't be read.
-        RunError: the folder holds another experiment, is in use, or can't be written.
-        Interrupted: `progress` stopped it; the same call resumes.
+        RunError: the folder contains another experiment, is in use, or can't be written.
+        Interrupted: `progress` requested a stop; making the same call again resumes the experiment.
     """
     record.begin(design, progress)
-    words = parts.draw(design)
+    words = parts.draw(design, progress)
     for number, cell in enumerate(cells := design.cells(), 1):
         progress.began(f"{number} of {len(cells)}: {cell.name}, {words[cell.size]:,} words")
         with locked(design, cell, progress):
             model.make(design, cell, words[cell.size], progress)
         # Without the lock, another process could overwrite the table with one that lacks this model.
         with waiting(design.folder, progress):
-            write(design.folder)
+            try:
+                write(design.folder)
+            except RunError as error:
+                # The run of a later model may be damaged; it is repaired when it is that model's turn.
+                if cell == cells[-1]:
+                    raise
+                progress.warned(str(error))
 
 
 @contextmanager
 def locked(design: Design, cell: Cell, progress: Progress) -> Iterator[None]:
-    """Check that the record still allows a model; lock its folder if the model serves for all seeds.
+    """Check that the record still allows a model, and lock its folder if the model serves for all seeds.
 
     Other processes wait for such a model.
 
     Raises:
-        RunError: another process has started with other hyperparameters or subsets meanwhile.
+        RunError: another process has meanwhile started with other hyperparameters or subsets.
     """
     with ExitStack() as stack:
         if not families.find(cell.family).seeded and state(design, cell) != "done":

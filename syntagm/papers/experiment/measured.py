@@ -1,15 +1,65 @@
 """The contents of an experiment's folder: the progress of each model and the results of finished ones."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError
-from syntagm.io import json
+from syntagm.io.record import RENEWED, Form
+from syntagm.io.shape import Shape
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.runs.store import Run, open_run, read_record
 from syntagm.training import record as training
+
+_TEXT: Shape = [{"name": str, "files": int, "bytes": int, "sha256": str}]
+# experiment.json
+DESIGN = Form(
+    "the design of an experiment",
+    2,
+    {
+        "format": int,
+        "corpus": _TEXT,
+        "valid": _TEXT,
+        "test": _TEXT,
+        "draw": int,
+        "suites": [str],
+        "suite_hashes": {str: str},
+        "sizes": {str: int},
+        "families": {str: dict},
+        "parts?": {str: str},
+        "renewed?": RENEWED,
+    },
+    "Restore the file. If the change was intended, `syntagm seal {folder}` renews the seal.",
+)
+# perplexity/NAME.json. `requested_words` is the size of the subset in the design, `training_words` that of its text.
+PERPLEXITY = Form(
+    "the perplexity of a model of an experiment",
+    1,
+    {
+        "format": int,
+        "family": str,
+        "size": str,
+        "seed": int,
+        "requested_words": int,
+        "training_words": int,
+        "model": str,
+        "fingerprint": str,
+        "policies": {str: str},
+        "weights": str,
+        "words": int,
+        "unknown": int,
+        "undefined": int,
+        "bits": float,
+        "bits_per_word": float,
+        "perplexity": float,
+        "perplexity_known": float,
+        "bits_per_character": float,
+        "renewed?": RENEWED,
+    },
+    "Remove it; the command that made the experiment then computes it again. If the change was intended, `syntagm seal` "
+    "with the folder of the experiment renews the seal.",
+)
 
 
 def state(design: Design, cell: Cell) -> str:
@@ -17,28 +67,56 @@ def state(design: Design, cell: Cell) -> str:
     folder = design.model(cell)
     if training.finished(folder) is None:
         return "begun" if folder.exists() else "to do"
-    scored = read_record(design.run(cell)) is not None and open_run(design.run(cell)).done
-    return "done" if scored and design.perplexity(cell).exists() else "trained"
+    return "done" if scored(design.run(cell)) and design.perplexity(cell).exists() else "trained"
+
+
+def scored(folder: Path) -> bool:
+    """Return whether a run is done. A damaged run does not count as done, because the engine repairs or refuses it."""
+    try:
+        return read_record(folder) is not None and open_run(folder).done
+    except RunError:
+        return False
 
 
 def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
-    """Yield the perplexity record and the run of each finished model of a folder, small subsets first.
+    """Yield the perplexity record and the run of each finished model of a folder, beginning with small subsets.
 
     Raises:
         RunError: there is no experiment, or a file is damaged.
     """
-    record = read(places.record(folder))
+    record = DESIGN.read(places.record(folder))
     families, sizes = list(record["families"]), record["sizes"]
-    models = []
-    for path in sorted((folder / "perplexity").glob("*.json")):
-        models.append(model := read(path))
-        if model.get("family") not in families or model.get("size") not in sizes:
-            found = "a model that is not in the experiment"
-            raise RunError(str(path), found, "a family and a size of the experiment", "Remove it.")
+    models = [read(path, families, sizes) for path in sorted((folder / "perplexity").glob("*.json"))]
     for model in sorted(models, key=lambda each: (sizes[each["size"]], families.index(each["family"]), each["seed"])):
-        run = places.run(folder, Cell(model["family"], model["size"], model["seed"]))
-        if read_record(run) is not None and (opened := open_run(run)).done:
-            yield model, opened
+        place = places.run(folder, _cell(model))
+        if read_record(place) is None or not (run := open_run(place)).done:
+            continue
+        if (found := run.model.partition("?")[0]) != (expected := model["model"].partition("?")[0]):
+            raise RunError(str(place), f"a run of {found}", f"a run of {expected}", "Put the folders in their places.")
+        yield model, run
+
+
+def read(path: Path, families: Container[str], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Read the perplexity record of a model.
+
+    Arguments:
+        path: the file.
+        families, sizes: those of the experiment.
+
+    Raises:
+        RunError: the file is damaged, or belongs to another experiment or model.
+    """
+    model = PERPLEXITY.read(path)
+    if model["family"] not in families or sizes.get(model["size"]) != model["requested_words"]:
+        found = "a model that is not in the experiment"
+        raise RunError(str(path), found, "a family and a size of the experiment", "Remove it.")
+    if (name := _cell(model).name) != path.stem:
+        raise RunError(str(path), f"the perplexity of {name}", f"that of {path.stem}", "Put the files in their places.")
+    return model
+
+
+def _cell(model: Mapping[str, Any]) -> Cell:
+    return Cell(model["family"], model["size"], model["seed"])
 
 
 def sizes(folder: Path) -> dict[str, int]:
@@ -47,13 +125,4 @@ def sizes(folder: Path) -> dict[str, int]:
     Raises:
         RunError: there is no experiment, or its record is damaged.
     """
-    return dict(read(places.record(folder))["sizes"])
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Read a JSON file that an experiment wrote.
-
-    Raises:
-        RunError: the file can't be read.
-    """
-    return json.record(path, RunError, "what an experiment wrote", "Remove it.")
+    return dict(DESIGN.read(places.record(folder))["sizes"])

@@ -3,13 +3,12 @@
 from typing import Any
 
 from syntagm.errors import RunError
-from syntagm.io import record as records
+from syntagm.io import atomic
 from syntagm.models.contract import LanguageModel
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design
-from syntagm.papers.experiment.measured import read
+from syntagm.papers.experiment.measured import PERPLEXITY, scored
 from syntagm.progress import Progress
-from syntagm.runs.store import open_run, read_record
 from syntagm.training import families
 from syntagm.training import record as training
 
@@ -20,7 +19,7 @@ def make(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     Arguments:
         design: the experiment.
         cell: the model.
-        words: the number of words of its training text.
+        words: the number of words in its training text.
         progress: progress callbacks.
     """
     train(design, cell, progress)
@@ -47,15 +46,15 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
     from syntagm.runs.evaluate import run_suites as run
 
     place = design.run(cell)
-    if (read_record(place) is None) or not open_run(place).done:
+    if not scored(place):
         run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=progress)
 
 
 def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
-    """Write the perplexity of a model on the test text, sentence ends included; do nothing if it is written already.
+    """Write the perplexity of a model on the test text, including sentence ends; do nothing if it is already written.
 
     Raises:
-        RunError: the perplexity was computed with other weights than the model has now.
+        RunError: the perplexity was computed with different weights from those that the model has now.
     """
     from syntagm.models.hugging_face.weights import hash_folder
     from syntagm.tasks.perplexity import division, perplexity
@@ -63,15 +62,16 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
 
     path, weights = design.perplexity(cell), hash_folder(design.model(cell))
     if path.exists():
-        if read(path).get("weights", weights) != weights:
+        if PERPLEXITY.read(path)["weights"] != weights:
             cure = f"Remove it and {design.run(cell)}; the same command then computes both again."
-            found, expected = "the perplexity of another training", f"that of the weights in models/{cell.name}"
+            found, expected = "the perplexity of other weights", f"that of the weights in models/{cell.name}"
             raise RunError(str(path), found, expected, cure)
         return
     model = _load(design, cell, eos="yes", **division(str(design.model(cell)), design.test))
     result = perplexity(model, corpus.texts(design.test), done=lambda more: progress.answered("test text", more))
     numbers = ("words", "unknown", "undefined", "bits", "bits_per_word", "perplexity", "perplexity_known")
-    measured: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed, "training_words": words}
+    measured: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed}
+    measured |= {"requested_words": design.sizes[cell.size], "training_words": words}
     measured |= {
         "model": model.name,
         "fingerprint": model.fingerprint,
@@ -79,8 +79,8 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
         "weights": weights,
     }
     measured |= {name: getattr(result, name) for name in (*numbers, "bits_per_character")}
-    path.parent.mkdir(exist_ok=True)
-    records.write(path, measured)
+    atomic.make_folder(path.parent)
+    PERPLEXITY.write(path, measured)
 
 
 def _load(design: Design, cell: Cell, **options: str) -> LanguageModel:

@@ -1,22 +1,50 @@
 """The nested subsets of an experiment's corpus, and the number of words in each of its texts."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from syntagm.errors import UsageError
+from syntagm.errors import RunError, UsageError
+from syntagm.io import hashing
 from syntagm.papers.experiment.design import Design
+from syntagm.papers.experiment.lock import waiting
+from syntagm.papers.experiment.measured import DESIGN
+from syntagm.progress import Progress
 
 
-def draw(design: Design) -> dict[str, int]:
-    """Write the subsets that do not exist yet; each is a proper subset of the next.
+def draw(design: Design, progress: Progress) -> dict[str, int]:
+    """Write the subsets that do not exist yet, and record their hashes; each is a proper subset of the next.
 
     Returns:
         The number of words of each subset.
+
+    Raises:
+        RunError: a subset was damaged or edited.
     """
     from syntagm.training.corpora import corpus, nested
 
-    if missing := {name: size for name, size in design.sizes.items() if not design.part(name).exists()}:
-        nested.write(design.corpus, missing, design.folder / "corpora", design.draw)
+    with waiting(design.folder, progress):
+        recorded = DESIGN.read(design.record())
+        hashes: dict[str, str] = recorded.get("parts", {})
+        for name in design.sizes:
+            if error := fault(design.part(name), hashes.get(name, "")):
+                raise error
+        # A subset without a hash was left by a kill.
+        missing = {
+            name: size for name, size in design.sizes.items() if name not in hashes or not design.part(name).exists()
+        }
+        if missing:
+            nested.write(design.corpus, missing, design.folder / "corpora", design.draw)
+            hashes |= {name: hashing.of_file(design.part(name)) for name in missing}
+            DESIGN.write(design.record(), recorded | {"parts": hashes})
     return {name: sum(len(text.split()) for text in corpus.texts([design.part(name)])) for name in design.sizes}
+
+
+def fault(path: Path, digest: str) -> RunError | None:
+    """Return an error if a subset does not have its recorded hash; None if it is intact, missing or not recorded."""
+    if not digest or not path.exists() or hashing.of_file(path) == digest:
+        return None
+    cure = "Remove it; the command that made the experiment draws it again."
+    return RunError(str(path), "damaged or edited", "the subset as it was drawn", cure)
 
 
 def words(design: Design) -> dict[str, int]:
@@ -34,13 +62,13 @@ def words(design: Design) -> dict[str, int]:
         if size > counts["corpus"]:
             found = f"{name} of {size:,} words"
             fitting = ",".join(f"{name}={size}" for name, size in fitting_sizes(design.sizes, counts["corpus"]).items())
-            expected = f"at most the {counts['corpus']:,} of the training text"
+            expected = f"at most the {counts['corpus']:,} words of the training text"
             raise UsageError("sizes", found, expected, f"These fit: --sizes {fitting}")
     return counts
 
 
 def fitting_sizes(sizes: Mapping[str, int], words: int) -> dict[str, int]:
-    """Reduce sizes in proportion, so that the largest fits into a text; they are rounded down to two digits.
+    """Reduce sizes in proportion so that the largest fits into a text, and round them down to two digits.
 
     >>> fitting_sizes({"xs": 100_000, "sm": 1_000_000}, 219_500)
     {'xs': 21000, 'sm': 210000}

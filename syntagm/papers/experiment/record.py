@@ -1,7 +1,8 @@
 """The record of an experiment, and the check that a resumed experiment is the same one.
 
-A value of the record is fixed once results depend on it: hyperparameters of a family when the training of one of its models
-has started, the size of a subset when it is drawn. Until then a new value replaces it, so a mistake can be corrected.
+A value of the record is fixed once results depend on it: the hyperparameters of a family when the training of one of
+its models has started, the size of a subset when it is drawn. Until then, a new value replaces the old one, so mistakes
+can be corrected.
 """
 
 import json
@@ -15,18 +16,16 @@ from syntagm.io import record as records
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.lock import waiting
-from syntagm.papers.experiment.measured import read
+from syntagm.papers.experiment.measured import DESIGN
 from syntagm.progress import Progress
 from syntagm.training import record as training
-
-FORMAT = 1
 
 
 def check(design: Design) -> None:
     """Check that an experiment can start or resume in its folder. Nothing is written.
 
     Raises:
-        RunError: the folder holds another experiment.
+        RunError: the folder contains another experiment.
         UsageError: a hyperparameter, suite or seed is not allowed.
         InputError: a text or suite can't be read.
     """
@@ -34,21 +33,21 @@ def check(design: Design) -> None:
 
 
 def begin(design: Design, progress: Progress) -> None:
-    """Write the record into the folder, or add families and sizes to it; errors as in `check`."""
+    """Write the record into the folder, or add families and sizes to it; the errors are those of `check`."""
     requested, path = _record(design), design.record()
     with waiting(design.folder, progress):
         merged = _merged(design, requested)
-        if not path.exists() or merged != read(path):
-            records.write(path, merged)
+        if not path.exists() or merged != DESIGN.read(path):
+            DESIGN.write(path, merged)
 
 
 def refuse_changed(design: Design, cell: Cell) -> None:
-    """Refuse a model that the record does not allow any more.
+    """Refuse a model that the record no longer allows.
 
     Raises:
-        RunError: another process has started with other hyperparameters or subsets meanwhile.
+        RunError: another process has meanwhile started with other hyperparameters or subsets.
     """
-    recorded = read(design.record())
+    recorded = DESIGN.read(design.record())
     requested: dict[str, dict[str, Any]] = {
         "families": {cell.family: dict(design.options[cell.family])},
         "sizes": {cell.size: design.sizes[cell.size]},
@@ -68,7 +67,7 @@ def _record(design: Design) -> dict[str, Any]:
         for words in design.sizes.values():
             hyperparameters.settings(family, options, words)
     texts = {name: corpus.record(getattr(design, name)) for name in ("corpus", "valid", "test")}
-    values = {"format": FORMAT, **texts, "draw": design.draw, "suites": list(design.suites)}
+    values = {"format": DESIGN.format, **texts, "draw": design.draw, "suites": list(design.suites)}
     values["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_suites(*design.suites)}
     values |= {
         "sizes": dict(design.sizes),
@@ -81,18 +80,19 @@ def _record(design: Design) -> dict[str, Any]:
 def _merged(design: Design, requested: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the record in the folder with the requested one."""
     path = design.record()
-    recorded = read(path) if path.exists() else {}
+    recorded = DESIGN.read(path) if path.exists() else {}
     if not recorded and (_models_with_results(design.folder) or any(design.folder.glob("corpora/*.txt"))):
         found = "subsets of a corpus or models, without an experiment.json"
         raise RunError(str(design.folder), found, "an experiment, or a new folder", "Choose another folder.")
     fixed = _fixed(design, recorded)
     fixed_values = {key: {name: recorded[key][name] for name in names} for key, names in fixed.items()}
     _refuse_another(design, {**recorded, **fixed_values}, requested)
-    return {**requested, **{key: recorded.get(key, {}) | requested[key] for key in fixed}}
+    kept: dict[str, Any] = {key: recorded[key] for key in ("parts", "renewed") if key in recorded}
+    return {**requested, **{key: recorded.get(key, {}) | requested[key] for key in fixed}, **kept}
 
 
 def _fixed(design: Design, recorded: Mapping[str, Any]) -> dict[str, set[str]]:
-    """Return the sizes and families whose values can't change any more, because results in the folder depend on them."""
+    """Return the sizes and families whose values can no longer change, because results in the folder depend on them."""
     fixed: dict[str, set[str]] = {"sizes": set(), "families": set()}
     models = _models_with_results(design.folder)
     for size in recorded.get("sizes", {}):
@@ -106,7 +106,7 @@ def _fixed(design: Design, recorded: Mapping[str, Any]) -> dict[str, set[str]]:
 
 
 def _models_with_results(folder: Path) -> set[str]:
-    """Return the names of the models with a training, a run or a perplexity in the folder."""
+    """Return the names of the models that have training results, a run or a perplexity in the folder."""
     trained = {path.name for path in folder.glob("models/*") if training.leaves_something(path)}
     runs = {path.parent.name for path in folder.glob("runs/*/run.json")}
     return trained | runs | {path.stem for path in folder.glob("perplexity/*.json")}
@@ -116,7 +116,7 @@ def _refuse_another(design: Design, recorded: Mapping[str, Any], requested: Mapp
     """Refuse a request that changes a recorded value. Keys that only one of the two has are ignored."""
     old, new = _shared(recorded, requested), _shared(requested, recorded)
     changed = {path.partition(".")[0] for path in records.differences(old, new)} & {"families", "sizes"}
-    remove = ", remove what was made with the old ones" if changed else ""
+    remove = ", remove what was computed from the old files" if changed else ""
     cure = f"Use the same options as before to resume it{remove}, or choose another folder."
     records.refuse_another(design.record(), "an experiment", old, new, cure)
 

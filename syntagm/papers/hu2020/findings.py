@@ -12,7 +12,7 @@ from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import regressions
-from syntagm.papers.hu2020.figures import modified
+from syntagm.papers.hu2020.figures import CORPORA, modified
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import prepared
 from syntagm.papers.hu2020.raw import Raw
@@ -20,7 +20,7 @@ from syntagm.papers.hu2020.regressions import Fits
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
 from syntagm.stats.mixed.linear import Fit
-from syntagm.views.classes import by_circuit
+from syntagm.views.classes import UNITS, by_circuit
 
 HOLDS, FALSE, DIFFERS, UNKNOWN = "holds", "does not hold", "differs", "not computed"
 # Checked: printed, computed, verdict. Claim: the claim and the same three.
@@ -37,7 +37,7 @@ Number = Mapping[str, Any]
 class Findings:
     """The raw data, and the means and fits computed from them. A mean is a row with value, low, high and n.
 
-    A model, a corpus or a fit that the data don't have raises LookupError, whose message says what is missing.
+    If the data lack a model, a corpus or a fit, LookupError is raised, whose message names it.
     """
 
     raw: Raw
@@ -45,7 +45,7 @@ class Findings:
 
     @cached_property
     def printed(self) -> Mapping[str, Any]:
-        """The numbers cited from the paper."""
+        """The numbers transcribed from the paper."""
         return cited("hu2020")
 
     @cached_property
@@ -71,7 +71,7 @@ class Findings:
         return self._row(self._scores, model=model)
 
     def delta(self, model: str) -> Number:
-        """Return the mean delta of a class, with a cluster bootstrap over corpora (Figure 3, left)."""
+        """Return the mean delta of a class, for other suites and corpora (Figure 3, left)."""
         return self._row(self._deltas, model=model)
 
     def cell(self, model: str, corpus: str) -> Number:
@@ -120,15 +120,15 @@ class Findings:
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
-        return clustered.means(self.study.scores(), ["model"], "score")
+        return clustered.means(self.study.scores(), ["model"], "score", UNITS)
 
     @cached_property
     def _deltas(self) -> pl.DataFrame:
-        return clustered.means(self.study.deltas(), ["model"], "delta", "corpus")
+        return clustered.means(self.study.deltas(), ["model"], "delta", CORPORA)
 
     @cached_property
     def _cells(self) -> pl.DataFrame:
-        return clustered.means(self.study.scores(), ["model", "corpus"], "score")
+        return clustered.means(self.study.scores(), ["model", "corpus"], "score", UNITS)
 
     def _row(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)
@@ -145,8 +145,8 @@ def table(claims: "Sequence[Check]", findings: Findings) -> Table:
     """Make the table of claims with their verdicts.
 
     Arguments:
-        claims: functions that check claims. The docstring of a function that checks a single claim is the claim. If the data
-            are missing or the models can't be compared, the table says why.
+        claims: functions that check claims. The docstring of a function that checks a single claim is the claim. If
+            data are missing or models can't be compared, the table gives the reason.
         findings: the data.
     """
     lacking = missing(findings)

@@ -1,4 +1,4 @@
-"""The results of the raw data of Hu et al. 2020: figures, tables, regressions, and where the printed paper differs."""
+"""Results from the raw data of Hu et al. 2020: figures, tables, regressions, and differences from the printed paper."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +16,7 @@ from syntagm.papers.hu2020.preparation import SUITES, WORDS, prepared
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
+from syntagm.views.classes import UNITS
 
 CLAIMS: list[Check] = [
     *claims.CLAIMS,
@@ -29,12 +30,12 @@ def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table 
 
     Arguments:
         folder: `data/raw` of the authors' repository.
-        suites: how many suites count: "31", "33" or "34".
-        ngram: the tie-breaking seeds of the n-gram become one model by "vote" or "mean".
+        suites: the number of suites to include: "31", "33" or "34".
+        ngram: the method of combining the tie-breaking seeds of the n-gram into one model: "vote" or "mean".
 
     Raises:
         InputError: a file is not as published.
-        UsageError: an option has another value.
+        UsageError: an option has any other value.
     """
     raw = read(folder)
     study = prepared(raw, suites, ngram)
@@ -61,7 +62,7 @@ def with_note(table: Table, suites: str) -> Table:
 def suite_sets(raw: Raw, ngram: str) -> Table:
     """Make the table of the scores of model classes over 31, 33 and 34 suites."""
     parts = [
-        clustered.means(figures.labelled(study, study.scores()), ["model"], "score").with_columns(
+        clustered.means(figures.labelled(study, study.scores()), ["model"], "score", UNITS).with_columns(
             suites=pl.lit(int(suites))
         )
         for suites in SUITES
@@ -74,12 +75,15 @@ def suite_sets(raw: Raw, ngram: str) -> Table:
     )
     excluded = "; ".join(f"{count} without {', '.join(names)}" for count, names in SUITES.items() if names)
     columns = ("suites", "model", "score", "low", "high", "n")
-    notes = (f"Suites: {excluded}.", "n: suite scores; intervals: bootstrap over them.")
+    notes = (
+        f"Suites: {excluded}.",
+        "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
+    )
     return Table("SG score by set of suites", columns, tuple(rows.iter_rows()), (), notes)
 
 
 def table4(study: Study) -> Table:
-    """Make Table 4: computed perplexities beside the printed ones."""
+    """Make Table 4: computed perplexities next to the printed ones."""
     printed = cited("hu2020")["table4"]
     ppl = pl.col("perplexity")
     keys = ["model", "corpus"]
@@ -101,7 +105,7 @@ def table4(study: Study) -> Table:
 
 
 def withdrawn(study: Study) -> Table:
-    """Make the table of the GPT-2 models that the authors withdrew, and of those that replaced them, with their raw data."""
+    """Make the table of the GPT-2 models that the authors withdrew, and of their replacements, from the raw data."""
     quoted = cited("hu2020")["withdrawn"]
     instances = study.instances().filter((pl.col("model") == "gpt-2") & (pl.col("corpus") != ""))
     known = {(row["corpus"], row["seed"]): row for row in instances.iter_rows(named=True)}

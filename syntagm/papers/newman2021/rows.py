@@ -9,7 +9,7 @@ from syntagm.papers.cited import cited
 from syntagm.result import Estimate, Group
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap
+from syntagm.stats import interval
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.views.gaps import kept
 from syntagm.views.gaps.estimates import contexts, of_suites
@@ -22,7 +22,7 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     """Return the runs with the names of their models.
 
     Raises:
-        RunError: a run is no fill run, or has no context.
+        RunError: a run is not a fill run, or has no context.
     """
     checked = []
     for name, run in named(runs):
@@ -38,7 +38,7 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
 def rows(run: Run) -> Rows:
     """Return the suites of each row, in the paper's order: row -> names of suites.
 
-    The tag `construction` assigns suites to rows. Each other suite is a row of its own, after those of the paper.
+    The tag `construction` assigns suites to rows. Each other suite gets a separate row after those of the paper.
     """
     known = {tag: line["row"] for line in cited("newman2021")["table2"] for tag in line["constructions"]}
     by_row: Rows = {row: [] for row in known.values()}
@@ -49,7 +49,7 @@ def rows(run: Run) -> Rows:
 
 
 def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
-    """Compute the estimates of all rows at all cut-offs; groups have model, measure and the label `row`."""
+    """Compute the estimates of all rows at all cut-offs; their groups have model, measure and the label `row`."""
     return [
         estimate
         for name, run in runs
@@ -60,18 +60,19 @@ def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
 
 def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
     group = Group(name, labels=(("row", row),))
-    yield from of_suites(run, group, row, suites, kept.cuts(run))
-    yield _paired(replace(group, measure=PAIRED), run, row, suites)
+    yield from of_suites(run, group, suites, kept.cuts(run))
+    yield _paired(replace(group, measure=PAIRED), run, suites)
 
 
-def _paired(group: Group, run: Run, row: str, suites: Sequence[str]) -> Estimate:
+def _paired(group: Group, run: Run, suites: Sequence[str]) -> Estimate:
     """Estimate the mean of MW minus EW, paired by context."""
     table = contexts(run, suites)
     differences = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
-    low, high = bootstrap.interval(bootstrap.column_means(differences[:, None], row)[:, 0])
-    method = bootstrap.remark(bootstrap.DEFAULT.method("contexts"), {row: len(differences)})
+    found = interval.of_difference(differences, verdicts=False, units="contexts")
     value = float(differences.mean()) if len(differences) else float("nan")
-    return Estimate(group, value, low, high, len(differences), method, 0, len(table) - len(differences))
+    return Estimate(
+        group, value, found.low, found.high, len(differences), found.method, 0, len(table) - len(differences)
+    )
 
 
 def signatures(runs: Sequence[tuple[str, Run]], measure: str = "equal_weight") -> list[str]:
@@ -87,11 +88,11 @@ def signatures(runs: Sequence[tuple[str, Run]], measure: str = "equal_weight") -
 
 
 def cut_offs(run: Run) -> tuple[Cut, ...]:
-    """Return the nucleus cut-offs of a run, without the whole distribution."""
+    """Return the nucleus cut-offs of a run, excluding the whole distribution."""
     return tuple(cut for cut in kept.cuts(run) if not cut.whole)
 
 
 def published(row: str) -> dict[str, Any]:
-    """Return the published MW, EW and TSE in a row, by model; empty for a row that the paper lacks."""
+    """Return the published MW, EW and TSE in a row, by model; empty for a row that is not in the paper."""
     lines = [line for line in cited("newman2021")["table2"] if line["row"] == row]
     return {name: lines[0][name] for name in cited("newman2021")["columns"]} if lines else {}

@@ -26,11 +26,11 @@ Row = tuple[Cell, ...]
 def printed(
     means: Sequence[Estimate], correlations: pl.DataFrame, contrasts: Sequence[Estimate], judgements: Judgements
 ) -> Table:
-    """Make the table of printed numbers: each with the computed number, and whether they are the same when rounded.
+    """Make the table of printed and computed numbers, with whether they are the same when rounded.
 
     Arguments:
         means: the result of `tables.means`.
-        correlations: columns as in `stats.correlation.SCHEMA`.
+        correlations: a table with the columns of `stats.correlation.SCHEMA`.
         contrasts: the result of `tables.contrasts`.
         judgements: the individual judgements; may be empty.
     """
@@ -125,7 +125,7 @@ def _people(judgements: Judgements) -> Iterator[Row]:
 
 
 def people_table(samples: Samples, judgements: Judgements) -> Table:
-    """Make the table of human judgements by paradigm, including the paradigms that were dropped because of them."""
+    """Make the table of human judgements by paradigm, including the paradigms dropped because of these judgements."""
     counts = won(judgements)
     rows: list[tuple[Cell, ...]] = []
     kept = [count for suite, count in counts.items() if suite in published()]
@@ -135,7 +135,7 @@ def people_table(samples: Samples, judgements: Judgements) -> Table:
         rows.append((suite, "kept" if suite in published() else "dropped", *numbers, pairs, right, tied, judged))
     columns = ("paradigm", "data", "agreement", "low", "high", "n", "won", "tied", "judgements")
     notes = (
-        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: bootstrap over "
+        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: for other "
         "pairs.",
         "won: by a majority; a tie is lost. A paradigm was kept if four of its five pairs were won.",
         f"{sum(count[0] for count in kept)} of {sum(count[2] for count in kept)} pairs of the kept paradigms are won.",

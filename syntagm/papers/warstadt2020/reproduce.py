@@ -1,12 +1,13 @@
 """Warstadt et al. 2020, "BLiMP: The Benchmark of Linguistic Minimal Pairs for English": accuracy by paradigm and category.
 
-A model is correct on a minimal pair if the good sentence is more probable; a tie counts as wrong. The accuracy on a paradigm is
-the share of correct pairs; on a category, the unweighted mean of its paradigms; overall, the mean of all paradigms. Further
-analyses follow the paper: correlations between models and people; surface predictors of correct answers; the effects of
-distance, attractors and irregular nouns; the effect of more training text; and a comparison of scoring methods.
+A model is correct on a minimal pair if the good sentence is more probable; a tie counts as wrong. The accuracy on a
+paradigm is the proportion of correct pairs; that on a category is the unweighted mean of its paradigms; overall
+accuracy is the mean of all paradigms. Further analyses follow the paper: correlations between models and people;
+surface predictors of correct answers; the effects of distance, attractors and irregular nouns; the effect of more
+training text; and a comparison of scoring methods.
 
-This works for any suites of minimal pairs, in BLiMP's format or our own. Analyses of the paper's own paradigms use those that
-the runs have, and list them.
+This works for any suites of minimal pairs, in BLiMP's or any other format. Analyses of the paper's own paradigms use
+those that the runs have, and list them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,7 @@ from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
 from syntagm.stats.correlation import correlations
 from syntagm.stats.paired import Comparison
+from syntagm.stats.score import Sample
 from syntagm.views import correlation, learning_curve, methods, phenomena, surface
 from syntagm.views.surface import PROPERTIES
 
@@ -41,12 +43,12 @@ Outputs = dict[str, Table | Figure]
 
 
 def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
-    """Make the tables and figures that the runs allow, by the names of their files.
+    """Make the tables and figures that the runs allow: file name -> table or figure.
 
     Arguments:
         runs: the runs, one per model.
         words: the numbers of words of the training texts, for the learning curves: comma-separated, in the order of the
-            runs, `-` for unknown. By default they come from the record of the experiment that a run belongs to.
+            runs, `-` for unknown. By default, they come from the record of the experiment to which a run belongs.
 
     Raises:
         RunError: a run has no suite of minimal pairs.
@@ -55,7 +57,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
     >>> of_runs([])
     {}
     """
-    samples: dict[suite_means.Key, suite_means.Resampled] = {}
+    samples: dict[suite_means.Key, Sample] = {}
     known: dict[str, Paradigm] = {}
     for name, run in named(runs):
         suites = [suite for suite in run.suites if MEASURE in suite.predictions]
@@ -82,7 +84,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
 
 
 def from_raw(folder: Path) -> Outputs:
-    """Make the tables and figures from the published accuracies and judgements, by the names of their files.
+    """Make the tables and figures from the published accuracies and judgements: file name -> table or figure.
 
     Arguments:
         folder: a folder with `models_summary.jsonl`, `human_responses.csv` and `human_validation_summary.csv`.
@@ -100,9 +102,9 @@ def from_raw(folder: Path) -> Outputs:
     correlated = correlations(tables.accuracies(samples))
     differing_paradigms = differing(judged, summary(folder / "human_validation_summary.csv"))
     notes = (
-        "Models: counts of 1,000 pairs of each paradigm, as published; intervals: bootstrap over pairs.",
+        "Models: counts of 1,000 pairs of each paradigm, as published; intervals: Wilson's, for other pairs.",
         f"{PEOPLE}: n counts pairs, five per paradigm; a pair's value is the share of some 20 people who chose the good "
-        "sentence. Intervals: bootstrap over pairs, of which five are few.",
+        "sentence. Intervals: for other pairs, of which five are few.",
         f"Human judgements were counted again; in {len(differing_paradigms)} paradigms the authors' summary differs by about "
         "one judgement: "
         + ", ".join(differing_paradigms) + ".",
@@ -135,7 +137,7 @@ def _accuracy(estimates: Sequence[Estimate], humans: Mapping[str, float], remark
 
 
 def _humans(estimates: Sequence[Estimate], people: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """Return the human score of each category, on the paradigms of the model that has most of them."""
+    """Return the human score for each category, on the paradigms of the model that has the most."""
     most: dict[str, int] = {}
     scores: dict[str, float] = {}
     for estimate in estimates:
@@ -146,7 +148,7 @@ def _humans(estimates: Sequence[Estimate], people: Mapping[tuple[str, str], floa
 
 
 def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
-    """Return titles of suites: model -> suite -> title, with a hash if another run has other content under the name."""
+    """Return titles of suites: model -> suite -> title, with a hash if another run has different content under the same name."""
     shown = titles(runs)
     return {name: {suite.name: shown[suite.name, suite.hash] for suite in run.suites} for name, run in named(runs)}
 
@@ -177,7 +179,7 @@ def _contrasts(estimates: Sequence[Estimate]) -> Outputs:
         return {}
     subtitle = [
         "accuracy on the first kind of paradigm minus that on the second; n: pairs of both",
-        "attractor: a noun of the other number between subject and verb; 95% interval: bootstrap over pairs within paradigms",
+        "attractor: a noun of the other number between subject and verb; 95% interval, for other pairs of the same paradigms",
     ]
     if any(each.group.model == PEOPLE for each in estimates):
         subtitle.append("people: 5 pairs per paradigm; TXL: Transformer-XL")

@@ -1,5 +1,6 @@
-"""The chapter on runs over gaps: the measures by suite, by nucleus cut-off and by lemma, with example contexts."""
+"""The chapter on fill runs: the measures by suite, by nucleus cut-off and by lemma, with example contexts."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
@@ -18,10 +19,13 @@ from syntagm.report.numbers import Column, Subject
 from syntagm.runs.store import Run
 from syntagm.views.gaps import comparability
 
+# Parts of methods that differ from number to number.
+_PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)|; only .*|; one item.*")
+
 
 @dataclass(frozen=True, slots=True)
 class ModelOnSuite:
-    """The results of one model on a suite: a row of numbers, some lemmas, some contexts."""
+    """The results of one model on a suite: a row of numbers, some lemmas and some contexts."""
 
     row: Row
     lemmas: Lemmas
@@ -94,12 +98,12 @@ class Gaps(Chapter):
             "rows_alike": comparability.same_rows([column.run for column in columns]),
             "lists": _lists(columns),
             "scores": of_gaps.estimates(columns),
-            "methods": sorted({estimate.method.partition("; ")[0] for estimate in shown}),
+            "methods": sorted({_PARTICULAR.sub("", estimate.method) for estimate in shown}),
             "seed": examples.SEED,
         }
 
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
-        """Yield the whole page, then without the CSV of individual suites, then also without lemmas and contexts."""
+        """Yield the whole page, then the page without the CSV of individual suites, then also without lemmas and contexts."""
         for data, with_examples in ((True, True), (False, True), (False, False)):
             yield render({"data": data, "examples": with_examples})
 

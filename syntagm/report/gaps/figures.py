@@ -1,4 +1,4 @@
-"""The figures of runs over gaps: the measures at nucleus cut-offs, and by the frequency of lemmas."""
+"""The figures of fill runs: the measures at nucleus cut-offs and by the frequency of lemmas."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,8 @@ class Drawing:
 def cut_off_drawings(columns: Sequence[Column[Run]], titled: bool = False) -> list[Drawing]:
     """Return figures of equal weight, model weight, covered mass and invalid contexts at cut-offs.
 
-    The list is empty if no run has cut-offs. The lines are by construction if all suites of all runs have one, else by suite.
+    The list is empty if no run has cut-offs. There is one line per construction if all suites of all runs have one,
+    else one per suite.
 
     Arguments:
         titled: whether the figure itself has the title and the lines under it.
@@ -77,7 +78,7 @@ def band_drawing(columns: Sequence[Column[Run]], titled: bool = False) -> Drawin
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Equal weight and model weight of the lemmas of a frequency band under a model, each label counting the same."""
+    """Equal weight and model weight of the lemmas of a frequency band under a model; all labels have equal weight."""
 
     column: Column[Run]
     band: int
@@ -95,12 +96,8 @@ def _bands(column: Column[Run]) -> Iterator[Band]:
     table = lemma_groups.tagged(lemmas, _tags(column), [frequency_bands.TAG])
     for band in sorted(int(name) for name in table[frequency_bands.TAG].unique() if name.isdecimal()):
         members = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
-        # The name seeds the bootstrap as in the figure, so that the intervals are the same.
-        seed_name = f"{column.name}/{frequency_bands.ALL}/{band}"
         group = Group(column.name)
-        yield Band(
-            column, band, *(lemma_groups.share(members, measure, seed_name, group) for measure in lemma_groups.MEASURES)
-        )
+        yield Band(column, band, *(lemma_groups.share(members, measure, group) for measure in lemma_groups.MEASURES))
 
 
 def _tags(column: Column[Run]) -> dict[str, dict[str, str]]:

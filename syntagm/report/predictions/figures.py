@@ -61,7 +61,7 @@ def _margins(subject: Subject[Run], title: str) -> Figure:
 
 
 def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list[Effect]:
-    """Return the effects of all predictions of a suite under all its models; none if a formula can't be parsed."""
+    """Return the effects of all predictions of a suite under all models; empty if a formula can't be parsed."""
     try:
         return [
             effect
@@ -72,12 +72,17 @@ def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list
         return []
 
 
+<<<<<<< HEAD
 def accuracies(subjects: Sequence[Subject[Run]], groups: Mapping[str, str], title: str = "") -> Figure:
     """Return the figure of the accuracy of every model on every suite, by the first prediction of each suite.
 
     Arguments:
         groups: title of a suite -> its group.
     """
+=======
+def accuracies(subjects: Sequence[Subject[Run]], title: str = "") -> Figure:
+    """Return the figure of every model's accuracy on every suite, by the first prediction of each suite."""
+>>>>>>> main
     estimates = [
         replace(estimate, group=Group(column.name, subject.title, subject.first))
         for subject in subjects

@@ -1,4 +1,4 @@
-"""Loader of the checkpoint that a GPT-2 starts from, if not from random weights."""
+"""Loading of the checkpoint that training of a GPT-2 starts from."""
 
 import hashlib
 from pathlib import Path
@@ -9,20 +9,25 @@ import transformers
 from safetensors import SafetensorError
 
 from syntagm.errors import ModelError
+from syntagm.models.hugging_face.checkpoint import refuse_incomplete, unused_weights
 from syntagm.training.record import finished
 
 
 def load_checkpoint(start: str, config: Any) -> Any:
-    """Load the model of a checkpoint with the dropout of `config`; refuse one of another size."""
+    """Load the model of a checkpoint with the dropout of `config`; refuse a model of a different size."""
     dropout = {name: getattr(config, name) for name in ("resid_pdrop", "embd_pdrop", "attn_pdrop")}
     gpt2: Any = transformers.GPT2LMHeadModel
     try:
-        loaded = gpt2.from_pretrained(start, dtype=torch.float32, use_safetensors=True, **dropout)
+        loaded, loading = gpt2.from_pretrained(
+            start, dtype=torch.float32, use_safetensors=True, output_loading_info=True, **dropout
+        )
     except (OSError, ValueError, SafetensorError) as error:
         found = str(error).splitlines()[0]
         raise ModelError(
             f"--init-from {start}", found, "the folder or name of a GPT-2 model in safetensors format"
         ) from error
+    refuse_incomplete(f"--init-from {start}", loading)
+    unused_weights(f"--init-from {start}", loaded.config, loading)
     for name in ("n_layer", "n_embd", "n_head", "n_positions", "vocab_size"):
         if (actual := getattr(loaded.config, name)) != (expected := getattr(config, name)):
             raise ModelError(f"--init-from {start}", f"{name} = {actual}", f"{expected}, as in the settings")
@@ -30,7 +35,7 @@ def load_checkpoint(start: str, config: Any) -> Any:
 
 
 def origin(start: str, model: Any) -> dict[str, Any]:
-    """Describe the checkpoint that a training starts from: its name, the hash of its weights, its own training if known."""
+    """Describe the checkpoint that training starts from: its name, the hash of its weights, and its own training if known."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name}|{tuple(tensor.shape)}|".encode())

@@ -1,6 +1,6 @@
 """Tokenizer and checkpoint files of Hugging Face models in training."""
 
-import shutil
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from syntagm.training.record import begun, finished
 
 
 def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
-    """Return the tokenizer file of the training in a folder; make and write the tokenizer if there is no training yet.
+    """Return the tokenizer file in a training folder; build and write the tokenizer if training has not begun.
 
     Raises:
-        RunError: the folder holds a model that was not trained here, or can't be written.
+        RunError: the folder contains a model that was not trained here, or can't be written.
     """
     path = folder / "tokenizer.json"
     # A tokenizer without a state was left by a training that was killed early; its text is unknown, so make it again.
@@ -28,16 +28,13 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
     if (folder / "model.safetensors").exists():
         raise RunError(str(folder), "a model that was not trained here", "a new folder")
     tokenizer = make()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise atomic.refusal(folder, error, 0) from error
+    atomic.make_folder(folder)
     atomic.write(path, tokenizer.to_str(pretty=True).encode())
     return path
 
 
 def read_tokenizer(path: Path, **symbols: str) -> Any:
-    """Load the tokenizer of a file.
+    """Load the tokenizer in a file.
 
     Arguments:
         path: the file, `tokenizer.json`.
@@ -51,7 +48,14 @@ def read_tokenizer(path: Path, **symbols: str) -> Any:
         return fast(tokenizer_file=str(path), **symbols)
     except Exception as error:  # the library raises nothing narrower
         cure = "Delete the folder to start again."
-        raise RunError(str(path), f"a damaged tokenizer ({error})", "one that a training wrote", cure) from error
+        raise RunError(
+            str(path), f"a damaged tokenizer ({error})", "a tokenizer written by `syntagm train`", cure
+        ) from error
+
+
+def tokenizer_hash(tokenizer: Any) -> str:
+    """Return the SHA-256 of a tokenizer. A training records it, so that it does not resume with a damaged tokenizer."""
+    return hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode()).hexdigest()
 
 
 def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
@@ -61,7 +65,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
         module: the model.
         tokenizer: its tokenizer.
         folder: the model folder.
-        save_dtype: the type of the weights: `f16` or `f32`.
+        save_dtype: the dtype of the weights: `f16` or `f32`.
 
     Raises:
         RunError: the checkpoint can't be written.
@@ -71,29 +75,27 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
     hide_progress_bar: Any = transformers.logging.disable_progress_bar
     hide_progress_bar()
     # Write into another folder first: if the disk is full, the training needs its tokenizer to resume.
-    written = folder / ".written"
     try:
-        module.save_pretrained(written)
-        tokenizer.save_pretrained(written)
-        _put(written, folder)
+        with atomic.scratch(folder / "checkpoint") as written:
+            module.save_pretrained(written)
+            tokenizer.save_pretrained(written)
+            _put(written, folder)
     except SafetensorError as error:
         # The library passes on the system's message without the error number.
-        expected, cure = "a writable folder with free space", "The same command resumes the training."
+        expected, cure = "a writable folder with free space", "Run the same command again to resume the training."
         raise RunError(str(folder), f"can't be written ({error})", expected, cure) from error
     except OSError as error:
         size = sum(tensor.numel() * tensor.element_size() for tensor in module.parameters())
         raise atomic.refusal(folder, error, size) from error
-    finally:
-        shutil.rmtree(written, ignore_errors=True)
     module.float()
 
 
 def _put(written: Path, folder: Path) -> None:
-    """Move files into the folder atomically, over those with the same names."""
+    """Move files into the folder atomically, replacing those with the same names."""
     mode = (written / "config.json").stat().st_mode
     for path in sorted(path for path in written.rglob("*") if path.is_file()):
         # The library makes weight files readable by their owner only.
         path.chmod(mode)
         target = folder / path.relative_to(written)
-        target.parent.mkdir(exist_ok=True)
+        atomic.make_folder(target.parent)
         atomic.put(path, target)

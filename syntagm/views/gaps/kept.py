@@ -1,11 +1,10 @@
-"""Data of a fill run beside its results: the word list, the cut-offs, the tables of contexts and of lemmas."""
+"""Data of a fill run other than its results: the word list, the cut-offs, and the tables of contexts and of lemmas."""
 
 from dataclasses import replace
 from functools import lru_cache
 
 import polars as pl
 
-from syntagm.errors import RunError
 from syntagm.runs.store import Run
 from syntagm.tasks.gaps import nucleus
 from syntagm.tasks.gaps.nucleus import Cut
@@ -29,21 +28,14 @@ def words(run: Run) -> WordList:
     """Return the word list of a run, with its tags.
 
     Raises:
-        RunError: words.csv is not the list that the run used.
+        RunError: words.csv is damaged or edited.
     """
-    place, recorded = f"{run.place}/words.csv", run.record["options"]["words"]
-    words_of_run = kept(run.file("words.csv"), place)
-    if words_of_run.hash != recorded["hash"]:
-        raise RunError(
-            place, f"a list with the hash {words_of_run.hash[:8]}",
-            f"the list that the run used, with the hash {recorded['hash'][:8]}",
-            "The command that made the run writes it again.",
-        )  # fmt: skip
-    return replace(words_of_run, name=recorded["name"])
+    words_of_run = kept(run.file("words.csv"), f"{run.place}/words.csv")
+    return replace(words_of_run, name=run.record["options"]["words"]["name"])
 
 
 def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return the contexts of a suite, or of all suites, one row each.
+    """Return a table with one row for each context of a suite, or of all suites.
 
     Columns: suite, context (a hash of its content), item (the first item with this context), left, right, label, items
     (number of items), eligible and ranked (number of rows of the list counted without and with a cut-off), and
@@ -53,7 +45,7 @@ def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
 
 
 def lemmas(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return sums over contexts, one row for each suite, label of the context and lemma.
+    """Return a table of sums over contexts, with one row for each suite, label and lemma.
 
     Columns: suite, label, row (number in the list, from 0), lemma, contexts, won (proportion of the row's pairs in
     which the correct form is more probable), right and wrong (probability of the correct form and of the other forms).

@@ -1,4 +1,4 @@
-"""Figure of scores: a dot with interval for each model and suite, and a tick for chance where it is known."""
+"""The figure of scores: a dot with an interval for each model and suite, and a tick for the chance level if it is known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -60,9 +60,9 @@ def draw(
     """Draw the scores of models on suites, with one row for each suite.
 
     Arguments:
-        estimates: one for each model and suite; their groups have both, and may have the measure. No dot is drawn for
-            nan.
-        chance: suite -> score by chance; nan or absent if unknown.
+        estimates: one estimate for each model and suite, with both in its group, and optionally the measure. No dot is
+            drawn for nan.
+        chance: suite -> chance level; nan or absent if unknown.
         of_shares: the name of the values if they are not accuracies.
         groups: suite -> the group whose panel it is in. Groups and the suites in them are sorted by their mean over
             models, the highest first. If None, suites are in the given order.
@@ -97,6 +97,18 @@ def draw(
     return Figure(finish(spec, title, subtitle), table)
 
 
+<<<<<<< HEAD
+=======
+def _sorted(table: pl.DataFrame, groups: Mapping[str, str]) -> list[str]:
+    """Sort the suites by the mean of their group, then by their own mean; undefined means come last."""
+    means = table.group_by("suite", maintain_order=True).agg(pl.col("value").fill_nan(None).mean().fill_null(-1.0))
+    means = means.with_columns(group=pl.col("suite").replace_strict(groups, default=""))
+    means = means.with_columns(of_group=pl.col("value").mean().over("group"))
+    ordered = means.sort("of_group", "group", "value", descending=[True, False, True], maintain_order=True)
+    return ordered["suite"].to_list()
+
+
+>>>>>>> main
 def _row(estimate: Estimate, chance: float) -> tuple[object, ...]:
     names = (estimate.group.model, estimate.group.suite, estimate.group.measure)
     return (*names, *estimate.numbers, chance, estimate.method)

@@ -1,4 +1,4 @@
-"""Table of scores: one row for each suite and model, or one column for each model."""
+"""The table of scores: one row for each suite and model, or one column for each model."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -9,14 +9,11 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate
 from syntagm.runs.several import named, not_asked, titles
 from syntagm.runs.store import Run
+from syntagm.stats import interval
 from syntagm.views.options import Named, measures
 from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
-INTERVAL = (
-    "95% intervals: percentile bootstrap over the items of each suite, in fill runs over its contexts (10,000 draws, "
-    "seed 1). There is no interval for fewer than two items."
-)
 TIES = (
     "Ties count as failures; n does not include undefined items. chance: accuracy if all values were independent random "
     "draws, computed from the formulas."
@@ -51,7 +48,7 @@ def make_table(
     if not rows:
         raise UsageError("measure=", f"no suite with {measure!r}", "the name of a prediction, first, all or each")
     meaning = MEANING.get(measure, f"Only suites with the prediction {measure} are shown.")
-    notes = (INTERVAL, TIES, meaning, *not_asked(runs))
+    notes = (" ".join(interval.notes()), TIES, meaning, *not_asked(runs))
     if wide:
         return Table("Score by suite", *spread(rows, 2, ("suite", "measure")), notes=notes)
     return Table("Score by suite", COLUMNS, tuple(rows), notes=notes)
@@ -86,13 +83,13 @@ def _prediction(run: Run, estimate: Estimate) -> str:
 def spread(
     rows: Sequence[tuple[Cell, ...]], keys: int, names: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
-    """Turn rows of (keys, model, estimate, chance) into rows with one column for each model.
+    """Convert rows of (keys, model, estimate, chance) to rows with one column for each model.
 
     Each cell has the score with its interval and n.
 
     Arguments:
-        keys: how many cells at the start of a row are keys.
-        names: the names of the columns of keys.
+        keys: the number of key cells at the start of a row.
+        names: the names of the key columns.
 
     >>> spread([("s", "m", 0.5, 0.25, 0.75, 8, 1, 0, 0.5)], 1, ["suite"])
     (('suite', 'chance', 'm'), (('s', 0.5, '0.500 [0.250, 0.750] n=8, 1 tie'),))

@@ -1,4 +1,4 @@
-"""Figure of trajectories: curves along checkpoints, a level, and where it is reached."""
+"""The figure of trajectories: curves along checkpoints, and a level with the points where it is reached."""
 
 from collections.abc import Sequence
 from math import isfinite, isnan
@@ -14,7 +14,7 @@ from syntagm.drawing.text import counted, distinct, or_none, shown, spoken
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
 from syntagm.views.options import Measure
-from syntagm.views.trajectory.numbers import DRAWS, AtLevel, By, Curve, Scale, about, curves_of, level_of
+from syntagm.views.trajectory.numbers import AtLevel, By, Curve, Scale, about, curves_of, level_of
 from syntagm.views.trajectory.places import Names, X
 
 SCHEMA: dict[str, Any] = {
@@ -51,10 +51,10 @@ def draw(
     """Draw the curves.
 
     Arguments:
-        levels: group -> the height of a dashed line; nan: no line.
+        levels: group -> the height of a dashed line; nan for no line.
         axis: the title of the horizontal axis.
         notes: lines at the end of the subtitle.
-        linear: whether the axis is linear, not logarithmic.
+        linear: whether the axis is linear instead of logarithmic.
         level: the name of the line.
     """
     table = pl.DataFrame(
@@ -74,9 +74,7 @@ def draw(
         )
         for at, group in enumerate(groups)
     ]
-    subtitle = [
-        f"band: 95% interval, bootstrap over items ({DRAWS:,} draws), not over training runs; dot: mean over runs"
-    ]
+    subtitle = ["band: 95% interval; dot: mean over runs"]
     subtitle += [f"dashed: {level}; ring: first crossing from below"] if level else []
     spec = panels.grid(plots, min(COLUMNS, max(1, len(plots))), 22)
     return Figure(finish(spec, "Scores along checkpoints", [*subtitle, *notes], offset=14), table)
@@ -101,7 +99,7 @@ def _across(places: Sequence[float], title: str, linear: bool) -> Spec:
 
 
 def _ticks(places: Sequence[float]) -> list[float]:
-    """Choose ticks among the positions, as many as can be read: about five at most.
+    """Choose ticks among the positions: at most about five, so that they can be read.
 
     >>> _ticks([1, 2, 4, 8, 16, 32, 64])
     [1, 4, 16, 64]

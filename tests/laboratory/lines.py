@@ -1,0 +1,73 @@
+"""Every command line that writes, small, with the files that it needs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from disk import Disk
+
+NOUNS = ("farmer", "sailor", "dog", "letter", "window")
+VERBS = ("sees", "likes", "moves")
+TEXT = "".join(f"The {a} that {v} the {b} {w} it.\n" for a in NOUNS for b in NOUNS for v in VERBS for w in VERBS)
+TEXTS = ("--corpus", "in/train.txt", "--valid", "in/valid.txt")
+TINY = ("--layers=1", "--epochs=2", "--batch=20")
+TINY_TRANSFORMER = (*TINY, "--width=8", "--heads=2", "--window=16", "--warmup=2")
+
+# Lines that make the inputs of others.
+PREPARATION: tuple[tuple[str, ...], ...] = (
+    ("make", "marvin2018/simple_agrmt", "hu2020/number_src", "-n", "4", "-o", "in/suites"),
+    ("run", "toy", "--suite", "in/suites", "-o", "in/run", "--no-report"),
+    ("run", "random", "--suite", "in/suites", "-o", "in/other", "--no-report"),
+    ("run", "toy", "--suite", "in/pairs.tsv", "-o", "in/pairs", "--no-report"),
+    ("train", "ngram", "--corpus", "in/train.txt", "--order=2", "--discount-fallback", "-o", "in/ngram"),
+)
+LINES: Mapping[str, tuple[str, ...]] = {
+    "run": ("run", "toy", "--suite", "in/suites", "-o", "out/run"),
+    "run_cached": ("run", "in/ngram", "--suite", "in/suites", "-o", "out/run", "--no-report"),
+    "fill": ("fill", "toy", "--suite", "in/pairs.tsv", "--words", "in/words.csv", "--top", "0.9", "-o", "out/fill"),
+    "report": ("report", "in/run", "in/other", "-o", "out/report.html"),
+    "report_figures": ("report", "in/run", "-o", "out/report.html", "--figures", "out/figures", "--format", "svg,vl.json"),
+    "figure": ("figure", "scores", "in/run", "-o", "out/figures/scores", "--format", "svg,vl.json,pdf"),
+    "table": ("table", "scores", "in/run", "-o", "out/tables/scores"),
+    "compare": ("compare", "in/run", "in/other", "-o", "out/pairs.csv"),
+    "cite": ("cite", "in/run", "-o", "out/paper/cited"),
+    "describe": ("describe", "in/suites", "-o", "out/suites.md"),
+    "make": ("make", "marvin2018/simple_agrmt", "marvin2018/vp_coord", "hu2020/number_src", "-n", "3", "-o", "out/suites"),
+    "make_pairs": ("make", "blimp_like/causative", "-n", "3", "-o", "out/suites", "--as", "tsv"),
+    "convert": ("convert", "in/suites/number_src.json", "out/number_src.csv", "--lossy"),
+    "export_results": ("export", "in/run", "--as", "results", "-o", "out/results.csv"),
+    "export_lm_eval": ("export", "in/pairs", "--as", "lm-eval", "-o", "out/results.json"),
+    "export_arpa": ("export", "in/ngram", "--as", "arpa", "-o", "out/model.arpa"),
+    "train_ngram": ("train", "ngram", *TEXTS, "--order=3", "--discount-fallback", "-o", "out/ngram"),
+    "train_lstm": ("train", "lstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "-o", "out/lstm"),
+    "train_gpt2": ("train", "gpt2", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=300", "-o", "out/gpt2"),
+    "train_masked": ("train", "masked", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=200", "-o", "out/masked"),
+    "seal": ("seal", "in/edited"),
+    "reproduce": ("reproduce", "marvin2018", "--model", "toy", "--suite", "in/suites/simple_agrmt.json", "-o", "out/paper"),
+    "experiment": (
+        "reproduce", "hu2020", *TEXTS, "--test", "in/valid.txt", "-o", "out/paper", "--suite", "hu2020/number_src",
+        "hu2020/subordination", "--sizes", "xs=480,sm=900", "--seeds", "1", "--families", "ngram", "--set",
+        "ngram.order=2", "ngram.discount_fallback=yes",
+    ),
+}  # fmt: skip
+
+
+def prepare(disk: Disk, start: Path) -> None:
+    """Write the inputs of all lines to the folder `start`."""
+    disk.restore_nothing()
+    (disk.root / "in").mkdir()
+    (disk.root / "out").mkdir()
+    (disk.root / "in" / "train.txt").write_text(TEXT)
+    (disk.root / "in" / "valid.txt").write_text("".join(TEXT.splitlines(keepends=True)[::9]))
+    (disk.root / "in" / "pairs.tsv").write_text(
+        "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n"
+    )
+    rows = "".join(f"{verb},{verb}s,{verb}\n" for verb in ("bark", "sleep"))
+    (disk.root / "in" / "words.csv").write_text(f"lemma,form:singular,form:plural\n{rows}")
+    for line in PREPARATION:
+        outcome = disk.run(line)
+        assert outcome.code == 0, f"{line}: {outcome.printed}"
+    (edited := disk.root / "in" / "edited").mkdir()
+    for path in (disk.root / "in" / "ngram").iterdir():
+        (edited / path.name).write_bytes(path.read_bytes())
+    (edited / "note.txt").write_text("new")
+    disk.save(start)

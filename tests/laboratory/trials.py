@@ -1,0 +1,111 @@
+"""Trials: a command line under a fault, then the same line again, whose outcome must be that of an undisturbed one."""
+
+import errno
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from disk import KILL, TORN, Call, Disk, Outcome, Replay, write_tree
+
+ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS)
+CUTS = ("lost", "names", "some")
+# Written by SQLite, whose bytes depend on the order of its writers; and locks, which name the last process.
+_LOOSE = ("cache/",)
+
+
+@dataclass(frozen=True, slots=True)
+class Undisturbed:
+    """What a command line does without a fault: its outcome, its calls to the disk and the files that it leaves."""
+
+    line: tuple[str, ...]
+    outcome: Outcome
+    calls: list[Call]
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault at a call: an error number, KILL, TORN, or one of CUTS; `on`: all later calls fail, too."""
+
+    at: int
+    kind: int | str
+    on: bool = False
+
+
+class Laboratory:
+    """Trials of command lines on one disk, all from the same start."""
+
+    def __init__(self, disk: Disk, start: Path) -> None:
+        self.disk, self._start = disk, start
+
+    def undisturbed(self, line: tuple[str, ...]) -> Undisturbed:
+        """Run a command line without a fault."""
+        self.disk.restore(self._start)
+        outcome = self.disk.run(line, log=True)
+        return Undisturbed(line, outcome, self.disk.calls(), _firm(self.disk.tree()))
+
+    def trial(self, undisturbed: Undisturbed, fault: Fault, seed: int = 0) -> list[str]:
+        """Run a command line with a fault and then without; return what is wrong."""
+        wrong = []
+        if isinstance(fault.kind, str):
+            self._cut(undisturbed, fault, seed)
+        else:
+            self.disk.restore(self._start)
+            disturbed = self.disk.run(undisturbed.line, fault.at, fault.kind, fault.on)
+            wrong += _faults_of_the_error(disturbed, fault, undisturbed, _firm(self.disk.tree()))
+        again = self.disk.run(undisturbed.line)
+        if again.code != undisturbed.outcome.code:
+            wrong.append(f"again: exit code {again.code}: {again.printed[-400:]}")
+        return wrong + [
+            f"again: {difference}" for difference in _differences(_firm(self.disk.tree()), undisturbed.files)
+        ]
+
+    def _cut(self, undisturbed: Undisturbed, fault: Fault, seed: int) -> None:
+        """Put the disk into a state after a power cut."""
+        replay = Replay(self._start, self.disk.root)
+        for call in undisturbed.calls[: fault.at]:
+            replay.apply(call)
+        files = replay.after_a_cut(str(fault.kind), random.Random(seed))
+        # The shared memory of SQLite is not on the disk.
+        write_tree({name: content for name, content in files.items() if not name.endswith("-shm")}, self.disk.root)
+
+
+def faults(undisturbed: Undisturbed, number: int, draw: random.Random, kinds: tuple[int | str, ...]) -> Iterator[Fault]:
+    """Draw faults for a command line."""
+    for _ in range(number):
+        kind = draw.choice(kinds)
+        yield Fault(draw.randint(1, len(undisturbed.calls)), kind, kind in ERRORS and draw.random() < 0.5)
+
+
+def _faults_of_the_error(
+    outcome: Outcome, fault: Fault, undisturbed: Undisturbed, files: Mapping[str, bytes]
+) -> Iterator[str]:
+    if "Traceback" in outcome.printed:
+        yield f"a traceback: {outcome.printed[-600:]}"
+    if fault.kind in (KILL, TORN):
+        if outcome.code != -9:
+            yield f"not killed: {outcome.code}"
+    elif outcome.code == undisturbed.outcome.code:
+        # It got by without what failed, which was no product.
+        yield from (
+            f"done, but {name} is missing or different"
+            for name, content in undisturbed.files.items()
+            if files.get(name) != content and not name.endswith("/")
+        )
+    elif outcome.code != 2:
+        yield f"exit code {outcome.code}: {outcome.printed[-400:]}"
+
+
+def _firm(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {name: content for name, content in files.items() if not name.startswith(_LOOSE)}
+
+
+def _differences(files: Mapping[str, bytes], expected: Mapping[str, bytes]) -> Iterator[str]:
+    for name in sorted(files.keys() | expected.keys()):
+        if name not in expected:
+            yield f"left over: {name}"
+        elif name not in files:
+            yield f"missing: {name}"
+        elif files[name] != expected[name]:
+            yield f"different: {name}"
