@@ -107,7 +107,7 @@ def draw_figure(
             replace(estimate, group=Group(name, labels=(("phenomenon", estimate.group[tag]),)))
             for estimate in scores(run, measure, tag)
         ]
-        for value in {suite.group(tag) for suite in run.suites}:
+        for value in dict.fromkeys(suite.group(tag) for suite in run.suites):
             suites = sum(suite.group(tag) == value and bool(suite.predictions_for(measure)) for suite in run.suites)
             counts[value] = max(suites, counts.get(value, 0))
     if not estimates:
