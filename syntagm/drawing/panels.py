@@ -41,13 +41,6 @@ def by_model(panel: Spec, values: Values, models: int) -> Spec:
     """
     if models < 2:
         return {"data": {"values": list(values)}, **panel}
-<<<<<<< HEAD
-    ordered = [{**value, "panel": index} for index, value in enumerate(values)]
-    # Beside the panel, a long name would reach into the next one.
-    header = {"title": None, "labelOrient": "top", "labelAnchor": "start"}
-    facet = {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": header}
-    return {"data": {"values": ordered}, "facet": {"row": facet}, "spec": panel}
-=======
     return {"data": {"values": _numbered(values)}, "facet": {"row": _model({"title": None})}, "spec": panel}
 
 
@@ -71,4 +64,3 @@ def _numbered(values: Values) -> list[dict[str, object]]:
 
 def _model(header: Spec) -> Spec:
     return {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": header}
->>>>>>> main

@@ -2,17 +2,11 @@
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-<<<<<<< HEAD
-from markupsafe import Markup, escape
-
-=======
 from syntagm import result
->>>>>>> main
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import Chance
@@ -20,7 +14,6 @@ from syntagm.tasks.task import SuiteRecord
 from syntagm.views.scores import numbers as estimates
 
 R = TypeVar("R", bound=Run)
-_PUNCTUATION = re.compile(r"(?<=[_:@?&=,/.)-])(?=\w)")
 _SHOWN = frozenset({*estimates.TAGS, "contrast", "comment", "description"})
 
 
@@ -125,15 +118,6 @@ def subjects(columns: Sequence[Column[R]]) -> list[Subject[R]]:
     return result
 
 
-def breakable(text: str) -> Markup:
-    """Let a name break into lines after punctuation, and nowhere else.
-
-    >>> breakable("fgd_object"), breakable("a<b")
-    (Markup('fgd_<wbr>object'), Markup('a&lt;b'))
-    """
-    return Markup("<wbr>").join(map(escape, _PUNCTUATION.split(text)))
-
-
 def number(value: float, digits: int = 3) -> str:
     """Format a number.
 
@@ -143,17 +127,9 @@ def number(value: float, digits: int = 3) -> str:
     return "undefined" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def interval(estimate: Estimate, digits: int = 3) -> str:
+def interval(estimate: Estimate) -> str:
     """Format an interval, such as "[0.800, 0.824]"; "no interval" if there is none."""
-<<<<<<< HEAD
-    return (
-        "no interval"
-        if math.isnan(estimate.low)
-        else f"[{number(estimate.low, digits)}, {number(estimate.high, digits)}]"
-    )
-=======
     return result.interval(estimate.low, estimate.high)
->>>>>>> main
 
 
 def citation(column: Column[R], suite: str, measure: str) -> str:
