@@ -47,7 +47,7 @@ def check(value: Any, form: Shape, place: str) -> None:
     """Check the shape of a JSON value.
 
     Raises:
-        InputError: the value has another shape. The message names the place in the value.
+        InputError: the value has a different shape; the message names the place in the value.
 
     >>> check({"n": [1, "2"]}, {"n": [int], "name?": str}, "a.json")
     Traceback (most recent call last):

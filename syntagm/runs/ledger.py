@@ -123,7 +123,7 @@ class Ledger:
         return missing
 
     def _entries(self, names: Iterable[str], progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes | None]:
-        """Read the ledger; if it is damaged, warn. Return the units by name, and what the file should hold, if it doesn't."""
+        """Read the ledger, and warn if it is damaged. Return the units by name, and the correct content of a damaged file."""
         path = self._folder / LEDGER
         content = path.read_bytes() if path.exists() else b""
         read, faults = ledger_lines(content, path)
