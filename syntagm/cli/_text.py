@@ -16,7 +16,7 @@ def plain(content: str, style: str = "") -> Text:
 
 
 def interval(low: float, high: float, form: str = ".3f") -> str:
-    """Write an interval.
+    """Format an interval.
 
     >>> interval(0.25, 0.5), interval(-1, 1, "+.1f"), interval(math.nan, math.nan)
     ('[0.250, 0.500]', '[-1.0, +1.0]', 'no interval')
@@ -25,7 +25,7 @@ def interval(low: float, high: float, form: str = ".3f") -> str:
 
 
 def signless(number: float, form: str) -> str:
-    """Write a number, without a sign if all its digits are 0.
+    """Format a number, without a sign if all its digits are 0.
 
     >>> signless(-1e-9, "+.3f"), signless(0.25, "+.3f")
     ('0.000', '+0.250')
@@ -35,10 +35,10 @@ def signless(number: float, form: str) -> str:
 
 
 def side_by_side(*tables: tuple[str, Sequence[tuple[str, str, str]]]) -> list[str]:
-    """Return the lines of tables side by side: titles, headers, rows. Tables of rich take a minute for 50,000 rows.
+    """Return the lines of tables side by side: titles, headers and rows. With rich, 50,000 rows would take a minute.
 
     Arguments:
-        tables: the title, and rows of text, number and note of which the first is the header.
+        tables: the title of each table, and rows of text, number and note, of which the first is the header.
     """
     blocks = [
         _block(title, [(shown_lines(text), number, note) for text, number, note in rows]) for title, rows in tables

@@ -84,7 +84,8 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     """Return the run directory of each model.
 
     Raises:
-        UsageError: not one --name for each model, two models with the same label, or an option that does not fit DIR.
+        UsageError: the number of --name options differs from the number of models, two models have the same label, or
+            an option does not fit DIR.
     """
     names, models, output = arguments.name, arguments.models, arguments.output
     if names and len(names) != len(models):
@@ -113,7 +114,7 @@ def folder_name(model: str) -> str:
 
 
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
-    """Evaluate one model after the other; a model that fails is reported, and the others are evaluated."""
+    """Evaluate the models one by one; a model that fails is reported, and the others are still evaluated."""
     finished: list[Run] = []
     labels = arguments.name or [folder.name for folder in folders]
     for model, label, folder in zip(arguments.models, labels, folders, strict=True):

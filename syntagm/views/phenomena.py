@@ -143,7 +143,7 @@ def _human_ticks(humans: Mapping[str, float], axis: Spec) -> Spec:
 
 
 def _subtitle(ticks: str, chance: float, remark: str) -> str:
-    parts = ["mean over suites, 95% interval: bootstrap over items within suites"]
+    parts = ["mean over suites with its 95% interval"]
     parts += ["dashed: chance"] if not isnan(chance) else []
     parts += [f"black tick: {ticks}"] if ticks else []
     parts += [remark] if remark else []

@@ -92,9 +92,12 @@ def test_class_scores(study: Study, reference: dict[str, list[Rows]]) -> None:
         assert equal(ours["mean of corpus means"], row["(mean of corpus means)"])
         assert equal(ours["mean of items"], row["(item-level mean)"])
         assert ours["n"] == int(row["rows"])
-        low, high = row["95% CI"].split("-")
-        assert close(ours["low"], f"0{low}")
-        assert close(ours["high"], f"0{high}")
+        # The reference resamples rows, as if the scores of a suite under several models were independent.
+        low, high = (float(f"0{end}") for end in row["95% CI"].split("-"))
+        assert ours["high"] - ours["low"] > 0.95 * (high - low)
+    # Suites are random: an audit that resampled suites, and models within the class, found .261 to .450.
+    lstm = found["LSTM",]
+    assert (lstm["low"], lstm["high"]) == pytest.approx((0.261, 0.450), abs=0.01)
     assert len(found) == len(reference["4.1"][0]) == 10
 
 
@@ -144,17 +147,16 @@ def test_figure_3(study: Study, reference: dict[str, list[Rows]]) -> None:
         ours = found[row["model"],]
         assert equal(ours["delta"], row["Figure 3 left"])
         assert equal(ours["mean of means of all"], row["(mean of corpus means)"])
-        ends = row["95% CI (units = corpus)"].split(" to ")
-        assert close(ours["low"], ends[0])
-        assert close(ours["high"], ends[1])
+        # The reference resamples corpora and rows; here suites are random, too, and four corpora are few.
+        low, high = map(float, row["95% CI (units = corpus)"].split(" to "))
+        assert ours["high"] - ours["low"] > high - low
     for row in reference["4.3"][1]:
         ours = found[row["corpus"],]
         assert equal(ours["delta"], row["Figure 3 right (as drawn: GPT-2 missing)"])
         assert equal(ours["of all"], row["(with GPT-2, rows pooled)"])
         assert equal(ours["mean of means of all"], row["(with GPT-2, mean of model means)"])
-        ends = row["95% CI (units = model)"].split(" to ")
-        assert close(ours["low"], ends[0])
-        assert close(ours["high"], ends[1])
+        low, high = map(float, row["95% CI (units = model)"].split(" to "))
+        assert ours["high"] - ours["low"] > high - low
 
 
 def drawn(figure: Figure, *keys: str) -> dict[tuple[object, ...], float]:

@@ -12,7 +12,7 @@ from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import regressions
-from syntagm.papers.hu2020.figures import modified
+from syntagm.papers.hu2020.figures import CORPORA, modified
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import prepared
 from syntagm.papers.hu2020.raw import Raw
@@ -20,7 +20,7 @@ from syntagm.papers.hu2020.regressions import Fits
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
 from syntagm.stats.mixed.linear import Fit
-from syntagm.views.classes import by_circuit
+from syntagm.views.classes import UNITS, by_circuit
 
 HOLDS, FALSE, DIFFERS, UNKNOWN = "holds", "does not hold", "differs", "not computed"
 # Checked: printed, computed, verdict. Claim: the claim and the same three.
@@ -71,7 +71,7 @@ class Findings:
         return self._row(self._scores, model=model)
 
     def delta(self, model: str) -> Number:
-        """Return the mean delta of a class, with a cluster bootstrap over corpora (Figure 3, left)."""
+        """Return the mean delta of a class, for other suites and corpora (Figure 3, left)."""
         return self._row(self._deltas, model=model)
 
     def cell(self, model: str, corpus: str) -> Number:
@@ -120,15 +120,15 @@ class Findings:
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
-        return clustered.means(self.study.scores(), ["model"], "score")
+        return clustered.means(self.study.scores(), ["model"], "score", UNITS)
 
     @cached_property
     def _deltas(self) -> pl.DataFrame:
-        return clustered.means(self.study.deltas(), ["model"], "delta", "corpus")
+        return clustered.means(self.study.deltas(), ["model"], "delta", CORPORA)
 
     @cached_property
     def _cells(self) -> pl.DataFrame:
-        return clustered.means(self.study.scores(), ["model", "corpus"], "score")
+        return clustered.means(self.study.scores(), ["model", "corpus"], "score", UNITS)
 
     def _row(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)

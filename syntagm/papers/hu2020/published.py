@@ -16,6 +16,7 @@ from syntagm.papers.hu2020.preparation import SUITES, WORDS, prepared
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
+from syntagm.views.classes import UNITS
 
 CLAIMS: list[Check] = [
     *claims.CLAIMS,
@@ -61,7 +62,7 @@ def with_note(table: Table, suites: str) -> Table:
 def suite_sets(raw: Raw, ngram: str) -> Table:
     """Make the table of the scores of model classes over 31, 33 and 34 suites."""
     parts = [
-        clustered.means(figures.labelled(study, study.scores()), ["model"], "score").with_columns(
+        clustered.means(figures.labelled(study, study.scores()), ["model"], "score", UNITS).with_columns(
             suites=pl.lit(int(suites))
         )
         for suites in SUITES
@@ -74,7 +75,10 @@ def suite_sets(raw: Raw, ngram: str) -> Table:
     )
     excluded = "; ".join(f"{count} without {', '.join(names)}" for count, names in SUITES.items() if names)
     columns = ("suites", "model", "score", "low", "high", "n")
-    notes = (f"Suites: {excluded}.", "n: suite scores; intervals: bootstrap over them.")
+    notes = (
+        f"Suites: {excluded}.",
+        "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
+    )
     return Table("SG score by set of suites", columns, tuple(rows.iter_rows()), (), notes)
 
 

@@ -165,7 +165,7 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
         "included; perplexity_known: without unknown words.",
         f"score: the mean over suites without {', '.join(ASIDE)}, as in the paper's figures, and likewise for circuits; "
         "score_34: over all suites.",
-        "Intervals: 95 %, bootstrap over items within each suite; they don't cover the variation between seeds. "
+        "Intervals: 95 %, for other suites and their items; they don't cover the variation between seeds. "
         "Ties count as wrong.",
         *signatures,
     )

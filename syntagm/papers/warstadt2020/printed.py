@@ -135,7 +135,7 @@ def people_table(samples: Samples, judgements: Judgements) -> Table:
         rows.append((suite, "kept" if suite in published() else "dropped", *numbers, pairs, right, tied, judged))
     columns = ("paradigm", "data", "agreement", "low", "high", "n", "won", "tied", "judgements")
     notes = (
-        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: bootstrap over "
+        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: for other "
         "pairs.",
         "won: by a majority; a tie is lost. A paradigm was kept if four of its five pairs were won.",
         f"{sum(count[0] for count in kept)} of {sum(count[2] for count in kept)} pairs of the kept paradigms are won.",

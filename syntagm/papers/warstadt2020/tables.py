@@ -15,13 +15,14 @@ from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_pape
 from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
-from syntagm.stats.suite_means import Key, Resampled
+from syntagm.stats.score import Sample
+from syntagm.stats.suite_means import Key
 from syntagm.views.learning_curve import LearningCurve
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
 # The part of a method that says over how many suites, which the table shows in a column.
 _OVER = re.compile(r"^(mean of|difference,) [^;]*; ")
-Samples = Mapping[Key, Resampled]
+Samples = Mapping[Key, Sample]
 Known = Mapping[str, Paradigm]
 PRINTED = ("5-gram", "LSTM", "TXL", "GPT-2")
 
@@ -248,7 +249,7 @@ def accuracies(samples: Samples) -> dict[str, dict[str, float]]:
     """Return the accuracies: model -> paradigm -> accuracy."""
     by_model: dict[str, dict[str, float]] = {}
     for (model, suite), sample in samples.items():
-        by_model.setdefault(model, {})[suite] = sample.sample.value
+        by_model.setdefault(model, {})[suite] = sample.value
     return by_model
 
 
