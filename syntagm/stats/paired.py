@@ -177,18 +177,8 @@ def by_suite(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool
     return _adjusted(comparisons)
 
 
-<<<<<<< HEAD
 def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> Comparison:
-    """Compare two models over all suites; arguments as in `by_suite`.
-=======
-def over_suites(
-    pairs: pl.DataFrame,
-    tolerances: tuple[float, float],
-    margins: bool = False,
-    resampling: Resampling = bootstrap.DEFAULT,
-) -> Comparison:
     """Compare two models over all suites; the arguments are those of `by_suite`.
->>>>>>> main
 
     Accuracies, difference and margin are unweighted means over suites. Counts are of all items together. p is not
     adjusted.
