@@ -146,9 +146,15 @@ def make_folder(folder: Path) -> None:
     """
     with _refused(folder):
         new = [path for path in (folder, *folder.parents) if not path.exists()]
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in new:
-            sync_folder(path.parent)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in new:
+                sync_folder(path.parent)
+        except OSError:
+            for path in new:
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+            raise
 
 
 def sweep(folder: Path) -> None:
