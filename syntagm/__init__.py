@@ -1,22 +1,22 @@
 """Syntagm: targeted syntactic evaluation of language models.
 
     read_suites        read suites from files, folders, patterns and bundled collections
-    make               make suites of templates
+    make               generate suites from templates
     check_suites       find what is wrong with suites
     write_suites       write suites to a file
     load_model         load a language model by its name
-    from_transformers  take a transformers model in memory
+    from_transformers  use a transformers model that is in memory
     evaluate           evaluate a model on suites in memory
     score_text         the surprisal of each token or word of a text or a file
-    run_suites         evaluate a model on suites into a run directory, or continue the run there
+    run_suites         evaluate a model on suites and write a run directory, or resume its run
     fill               fill the gaps of suites with a word list
     open_run           open a run directory
     estimate           the accuracies and scores of a run, with intervals
     compare            compare two runs item by item
-    table, figure      a table or a figure of runs
-    write_report       one or more runs as one HTML page
+    table, figure      make a table or a figure from runs
+    write_report       write one HTML page about one or more runs
 
-The other names are types: what a suite is made of, what a model answers, what comes out, and the errors that are raised.
+The other names are types: the parts of a suite, the answers of a model, the results, and the exceptions.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Types of queries and answers of language models. Surprisals are in bits: -log2 p."""
+"""Types for queries to language models and for their answers. Surprisals are in bits: -log2 p."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

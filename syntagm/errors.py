@@ -1,4 +1,4 @@
-"""The tree of exceptions.
+"""The exception hierarchy.
 
     SyntagmError
     ├── UsageError        an invalid name, option or argument
@@ -6,7 +6,7 @@
     │   └── FormulaError  a prediction that can't be parsed (with a caret under the place)
     ├── ModelError        a language model that can't be loaded or can't answer
     ├── AlignmentError    a token that crosses the border of a region
-    └── RunError          a run directory that is in use, damaged, or belongs to another run
+    └── RunError          a run directory that is in use, is damaged, or belongs to another run
 
     Interrupted           the user asked to stop; finished work is on disk
 
@@ -56,8 +56,8 @@ class AlignmentError(SyntagmError):
 
 
 class RunError(SyntagmError):
-    """A run directory that is in use, damaged, or belongs to another run."""
+    """A run directory that is in use, is damaged, or belongs to another run."""
 
 
 class Interrupted(Exception):
-    """The user asked to stop. Finished work is on disk; running the same command again continues."""
+    """The user asked to stop. Finished work is on disk; running the same command again resumes it."""

@@ -6,19 +6,20 @@
     atom       := region | number | "(" formula ")" | "[" formula "]"
     region     := "(" ( name | "*" ) ";%" condition "%" ")"
 
-A margin says by how many bits a prediction holds. The margin of `a < b` is b - a, that of `a > b` is a - b, and that of
-`a = b` is 1e-3 + 1e-5 |b| - |a - b|. `&` takes the smaller of two margins, `|` the larger. The prediction holds if its
-margin is above 0; ties are left to the measure. If any value is nan, the margin is nan.
+The margin is the number of bits by which a prediction holds. The margin of `a < b` is b - a, that of `a > b` is a - b,
+and that of `a = b` is 1e-3 + 1e-5 |b| - |a - b|. `&` takes the smaller of two margins, `|` the larger. The prediction
+holds if its margin is above 0; ties are left to the measure. If any value is nan, the margin is nan.
 
-Deliberate differences from SyntaxGym 0.8a1, where the grammar comes from (docs/reference/differences.md gives the reasons):
+Deliberate differences from SyntaxGym 0.8a1, the source of the grammar (docs/reference/differences.md gives the
+reasons):
 
-1.  Square brackets group as round ones do: the suites published with Hu et al. 2020 use them.
+1.  Square brackets group like round brackets, because the suites published with Hu et al. 2020 use them.
 2.  A chained comparison (`1 < 2 < 1`) is refused; SyntaxGym drops all operators but the first.
 3.  `&` and `|` mixed without brackets are refused; in SyntaxGym they have the same precedence, left to right.
-4.  A formula must be a comparison. A sum of bits as a prediction, a comparison as a summand, and a number joined with
-    `&` or `|` are refused; SyntaxGym uses Python's truth values for them.
-5.  A region may be given by name or by number. Names of conditions may hold any letter or digit, `_`, `-` and `.`.
-6.  `<` and `>` give a margin. A margin within the tolerance is a tie, and a tie does not hold.
+4.  A formula must be a comparison. A sum of bits as a prediction, a comparison as a summand, and a number joined by `&`
+    or `|` are refused; SyntaxGym uses Python's truth values for them.
+5.  A region may be given by name or by number. Names of conditions may contain any letter or digit, `_`, `-` and `.`.
+6.  `<` and `>` give a margin. A margin within the tolerance is a tie, and a tie counts as a failure.
 7.  A comparison with nan is undefined, not False.
 8.  Numbers are printed as they were read, not with six decimals. Equal formulas compare equal.
 """
@@ -64,7 +65,7 @@ Node: TypeAlias = Reference | Binary | float
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A parsed prediction. Formulas are equal if their trees are, whatever brackets and spaces they are written with.
+    """A parsed prediction. Formulas are equal if their syntax trees are, regardless of brackets and spaces.
 
     >>> formula = parse("[(5;%a%) > (5;%b%)] & [(6;%a%) < (6;%b%)]")
     >>> formula == parse("((5;%a%)>(5;%b%))&((6;%a%)<(6;%b%))")
@@ -86,7 +87,7 @@ class Formula:
         return _evaluate(self.tree, value)
 
     def references(self) -> tuple[Reference, ...]:
-        """Return every reference to a region, in the order of the formula, repeats included."""
+        """Return all references to regions in the order of the formula, including repetitions."""
         return tuple(_references(self.tree))
 
     def comparisons(self) -> tuple["Formula", ...]:
@@ -127,7 +128,7 @@ def parse(text: str) -> Formula:
     """Parse a formula.
 
     Raises:
-        FormulaError: the text is no formula; the message has a caret under the place.
+        FormulaError: the text is not a formula; the message has a caret under the place.
 
     >>> str(parse("(1;%a%) - 2 < (*;%b%)"))
     '((1;%a%) - 2) < (*;%b%)'
@@ -199,7 +200,7 @@ _FOREIGN = {
     "!": "There is no negation: use the opposite comparison.",
     "*": "There is no product; `*` only names the whole sentence, as in (*;%condition%).",
     "/": "There is no division: compare sums instead.",
-    ",": "Write each formula as a prediction of its own.",
+    ",": "Write each formula as a separate prediction.",
     "'": "Write condition names between % signs, without quotation marks.",
 }
 
@@ -214,7 +215,7 @@ class _Operand:
 
 
 class _Parser:
-    """A recursive-descent parser. It limits brackets and terms, so that parsing and evaluating can't exhaust the stack."""
+    """A recursive-descent parser. Limits on brackets and terms keep parsing and evaluation from exhausting the stack."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth, self.terms = text, 0, 0, 0
@@ -306,11 +307,11 @@ class _Parser:
         if _ALMOST_REGION.match(self.text, start):
             self.fail(
                 start, "a region that can't be read", "(region;%condition%), the region by name or number",
-                "Names may have letters, digits, _ - and . only, and there is nothing between ; and %.",
+                "Names contain only letters, digits, _ - and ., and nothing comes between ; and %.",
             )  # fmt: skip
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            self.fail(start, f"brackets more than {MAX_DEPTH} deep", "fewer")
+            self.fail(start, f"brackets nested more than {MAX_DEPTH} deep", "fewer")
         self.at += 1
         operand = self.combination()
         closing = self.text[self.at : self.at + 1]

@@ -1,4 +1,4 @@
-"""Progress callbacks of runs, trainings and experiments."""
+"""Progress callbacks for runs, training and experiments."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 class Progress:
     """Progress callbacks. The methods of this class do nothing; a subclass overrides those that it needs.
 
-    Every method may raise `Interrupted` to stop the work; the same call continues it.
+    Every method may raise `Interrupted` to stop the work; making the same call again resumes it.
     """
 
     def began(self, line: str) -> None:
@@ -21,7 +21,7 @@ class Progress:
 
         Arguments:
             total: number of questions.
-            done: number of questions answered before, when a run is resumed.
+            done: number of questions that were already answered, if a run is resumed.
             suites: number of suites.
         """
 

@@ -1,7 +1,7 @@
 """The registry of named things: model families, views, commands and so on, found by their folder in the package.
 
-A module or folder in a room of the package has the name that users write. Other packages add to some rooms with entry
-points: those of the group `syntagm.models` point to modules that declare a model family.
+A room is a folder of the package; the modules in it have the names that users write. Other packages can add modules
+through entry points: for example, those of the group `syntagm.models` declare model families.
 """
 
 import importlib
@@ -33,11 +33,11 @@ def names(room: str) -> list[str]:
 
 
 def find(room: str, name: str) -> ModuleType:
-    """Import the module that a name stands for.
+    """Import the module with a given name.
 
     Arguments:
         room: folder of the package, such as `models`.
-        name: name as users write it, such as `causal`.
+        name: name that users write, such as `causal`.
 
     Raises:
         UsageError: there is no such name, or several packages have it.
@@ -45,7 +45,9 @@ def find(room: str, name: str) -> ModuleType:
     own, added = name in _own(room), _added(room).get(name, ())
     if own + len(added) > 1:
         packages = ", ".join([*(["syntagm"] if own else []), *(point.value for point in added)])
-        raise UsageError(room, f"{name!r} in several packages: {packages}", "one of that name", "Remove a package.")
+        raise UsageError(
+            room, f"{name!r} in several packages: {packages}", "only one", "Uninstall one of the packages."
+        )
     if added:
         module: ModuleType = added[0].load()
         return module
@@ -84,7 +86,7 @@ def _own(room: str) -> tuple[str, ...]:
 
 @cache
 def _added(room: str) -> dict[str, tuple["EntryPoint", ...]]:
-    """Return the entry points of other packages by name. Cached: packages don't change while a program runs."""
+    """Return the entry points of other packages by name. They are cached, since packages don't change while a program runs."""
     if room not in OPEN:
         return {}
     from importlib.metadata import entry_points

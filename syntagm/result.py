@@ -1,4 +1,4 @@
-"""Types of results: one row per item and measure, and estimates over rows with what they are about."""
+"""Types of results: one row per item and measure, and estimates over groups of rows."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Result:
         measure: name of the measure.
         value: for predictions, 1.0 if the prediction holds, else 0.0; nan if undefined.
         n: number of tokens that the value depends on.
-        margin: by how many bits the prediction holds (above 0) or fails; nan if undefined.
+        margin: the number of bits by which the prediction holds (above 0) or fails (below 0); nan if undefined.
     """
 
     model: str
@@ -57,7 +57,7 @@ class MeasureName:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a name. A text that is not spelled as a measure with options is taken as a name without options."""
+        """Parse a name. Text that does not have the form of a measure with options is a name without options."""
         if not (match := _WITH_OPTIONS.fullmatch(text)):
             return cls(text)
         pairs = (option.split("=", 1) for option in match["options"].split(","))
@@ -82,7 +82,7 @@ class Group:
         measure: name of the measure whose values were averaged, or of the rule that gave one verdict per item.
         rule: for a score over suites, how the verdicts of an item are combined: "first", "all", or the name of a measure.
         labels: tags and values, e.g. `("circuit", "Agreement")`: the suites, items or words with these values.
-        counts: names and numbers of things counted besides the estimate's n, e.g. `("paradigms", 7)`.
+        counts: names and values of further counts besides the estimate's n, e.g. `("paradigms", 7)`.
 
     >>> group = Group("toy", rule="first", labels=(("circuit", "Agreement"),), counts=(("suites", 3),))
     >>> group["circuit"], group.count("suites"), str(group)
@@ -101,7 +101,7 @@ class Group:
         return dict(self.labels)[tag]
 
     def count(self, name: str) -> int:
-        """Return the count of that name, e.g. of "suites"; KeyError if there is none."""
+        """Return the count with a given name, e.g. "suites"; KeyError if there is none."""
         return dict(self.counts)[name]
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class Estimate:
         value, low, high: the estimate and the limits of its interval, all in the same unit.
         n: number of items.
         method: how the interval was computed, with seed, e.g. "bootstrap(items, 10000, seed 1)".
-        ties: how many of the items were ties; a tie counts as not holding.
+        ties: number of items that were ties; a tie counts as a failure.
         undefined: number of further items without a value; they are excluded from n.
     """
 
@@ -133,7 +133,7 @@ class Estimate:
 
     @property
     def numbers(self) -> tuple[float, float, float, int, int, int]:
-        """Value, low, high, n, ties, undefined: the order of tables."""
+        """Value, low, high, n, ties and undefined, in the order used by tables."""
         return self.value, self.low, self.high, self.n, self.ties, self.undefined
 
     def _repr_html_(self) -> str:

@@ -91,7 +91,7 @@ class Suite:
         items: the items.
         predictions: the predictions about each item.
         tags: further information about the suite: name -> value.
-        aggregate: how the bits of a region's tokens are combined into the region's value.
+        aggregate: how the bits of a region's tokens are combined into the value of the region.
     """
 
     name: str
@@ -124,10 +124,10 @@ class Suite:
 
 
 def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
-    """Draw a random sample of a suite's items, in their original order.
+    """Draw a random sample of a suite's items, and keep their original order.
 
-    The sample depends on the seed and the suite's name. The tag `sample` describes it. Without a limit, or with one that
-    includes all items, return the suite itself.
+    The sample depends on the seed and the suite's name. The tag `sample` describes it. Without a limit, or if no item
+    exceeds it, return the suite itself.
 
     Arguments:
         suite: the suite.

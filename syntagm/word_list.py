@@ -7,12 +7,13 @@ columns, which become tags.
     be,is,are,1
     walk,walks,walk,2
 
-Columns `also:LABEL` hold further words of that label, separated by spaces. They give the label of a context, but the model
-is never asked about them. An example is `herself` in the row `himself,themselves`: each form may stand in the list once.
+Columns `also:LABEL` hold further words of that label, separated by spaces. They determine the label of a context, but
+the model never scores them. An example is `herself` in the row `himself,themselves`: each form may occur in the list
+only once.
 
 The verb list of Newman et al. 2021 is read as published: columns `idx,sing,plur,freq`, with or without the header. Rows
-are numbered by their order, and `idx` is ignored: the released code uses it as a key, so that of all rows with `_` only
-the last one is used. Known errors in the list are handled and reported one by one: wrong forms are corrected, rows that
+are numbered by their order, and `idx` is ignored: the released code uses it as a key, so of all rows with `_` it uses
+only the last one. Known errors in the list are corrected and reported one by one: wrong forms are corrected, rows that
 are not verbs in the present tense or not words are skipped, and if rows share a form, only the first is used.
 `FILE.csv?faults=keep` reads the list as published.
 """
@@ -37,8 +38,8 @@ _WRONG = {
     "stomaches": "stomachs",
     "wooes": "woos",
 }
-_PAST = "the past tense, in a list of the present"
-_NO_VERB = "no verb, or no base form of one"
+_PAST = "a past tense in a list of present-tense forms"
+_NO_VERB = "not a verb, or not a base form"
 _MISSPELLED = "a misspelling"
 _SKIPPED = (
     dict.fromkeys(
@@ -59,7 +60,7 @@ class WordRow:
         lemma: name of the row.
         forms: the row's forms, one for each label of the list.
         tags: further information: name -> value.
-        also: label -> further words of that label, which the model is never asked about.
+        also: label -> further words with that label, which the model never scores.
     """
 
     lemma: str
@@ -77,8 +78,8 @@ class WordList:
         labels: labels of the forms, e.g. ("singular", "plural").
         rows: the rows.
         remarks: one sentence for each correction made and row skipped when the list was read.
-        repeats: whether a form may stand in the list twice, as in a list kept as published. Its probability is then
-            counted twice.
+        repeats: whether a form may occur in the list twice, as in a list kept as published; its probability then counts
+            twice.
 
     Raises:
         InputError: fewer than two labels; a row without a lemma, or without a form for each label; a repeated form.
@@ -102,7 +103,9 @@ class WordList:
             raise InputError(place, "no rows", "at least one")
         for number, row in enumerate(self.rows, 1):
             if not _is_form(row.lemma):
-                raise InputError(f"{place}, row {number}", f"the lemma {row.lemma[:200]!r}", "a name for the row")
+                raise InputError(
+                    f"{place}, row {number}", f"the lemma {row.lemma[:200]!r}", "a lemma as the name of the row"
+                )
             if len(row.forms) != len(self.labels) or not all(map(_is_form, row.forms)):
                 raise InputError(
                     f"{place}, row {number}", f"the forms {str(list(row.forms))[:200]}", "one for each label",
@@ -139,7 +142,7 @@ class WordList:
 
     @property
     def hash(self) -> str:
-        """The hash of labels, lemmas, forms and further words: everything that results depend on."""
+        """The hash of everything that results depend on: labels, lemmas, forms and further words."""
         further = [[number, dict(row.also)] for number, row in enumerate(self.rows) if row.also]
         content = json.dumps([self.labels, [[row.lemma, row.forms] for row in self.rows], *further])
         return hashlib.sha256(content.encode()).hexdigest()
@@ -167,8 +170,8 @@ def read(name: str | Path) -> WordList:
 
     Arguments:
         name: name of a bundled list, such as `verbs`, or path of a file. Text may end with `?faults=keep`, which reads a
-            published list unchanged. A `Path` has no options, and neither has a text that is itself the path of a file:
-            folders may be called `gpt2?bos=no`.
+            published list unchanged. A `Path` has no options. Neither does text that is itself the path of a file,
+            because a folder may be called `gpt2?bos=no`.
 
     Raises:
         UsageError: there is no such list or option.
@@ -178,7 +181,7 @@ def read(name: str | Path) -> WordList:
     key, _, faults = options.partition("=")
     if options and (key != "faults" or faults not in FAULTS):
         raise UsageError(f"word list {name}", repr(options), " or ".join(f"faults={value}" for value in FAULTS))
-    no_options = UsageError(f"word list {name}", "faults=, and a list that is not the published one", "no option")
+    no_options = UsageError(f"word list {name}", "faults= with a list other than the published one", "no option")
     if path in bundled():
         if faults:
             raise no_options
@@ -198,7 +201,7 @@ def read(name: str | Path) -> WordList:
 
 
 def kept(content: bytes, place: str) -> WordList:
-    """Read the content of a list that a run kept (`words.csv`), in which a form may be repeated.
+    """Read the word list that a run saved (`words.csv`), in which a form may be repeated.
 
     Raises:
         InputError: it is not a word list.

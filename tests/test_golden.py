@@ -82,7 +82,7 @@ def test_what_is_kept_of_a_file(tmp_path: Path) -> None:
 
 
 def test_lines_by_the_clock_are_not_kept(tmp_path: Path) -> None:
-    lines = "12 of 40 sentences, 5 a second, 6 s left\nstep 2 of 48, loss 2.5, rate 0.1, 5,642 tokens/s, 0 min left at most\n"
+    lines = "12 of 40 sentences, 5 per second, 6 s left\nstep 2 of 48, loss 2.5, rate 0.1, 5,642 tokens/s, 0 min left at most\n"
     (tmp_path / "a_2026-01-02T03-04-05-abc.said").write_text(f"{lines}12 of 40 flipped items, 2 left out\n")
     found = normal.kept([*tmp_path.iterdir()], tmp_path, {})
     assert found["a_TIME-abc.said"] == "12 of 40 flipped items, 2 left out\n"

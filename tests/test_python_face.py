@@ -186,5 +186,5 @@ def test_suites_are_written(tmp_path: Path) -> None:
         sg.write_suites(mvrr, tmp_path / "mvrr.json")
     assert not (tmp_path / "mvrr.json").exists()
     assert sg.write_suites(mvrr, tmp_path / "mvrr.json", lossy=True)
-    with pytest.raises(sg.UsageError, match="the ending"):
+    with pytest.raises(sg.UsageError, match="the extension"):
         sg.write_suites(mvrr, tmp_path / "mvrr.doc")

@@ -79,7 +79,7 @@ def test_truncated_deleted_and_added_files_are_refused(trained: dict[str, Path],
             load(name_of(family, folder))
         file.write_bytes(content)
     (folder / "adapter_config.json").write_text("{}")
-    with pytest.raises(ModelError, match=r"adapter_config\.json: a file that is not in seal\.json"):
+    with pytest.raises(ModelError, match=r"adapter_config\.json: a file that is not listed in seal\.json"):
         load(name_of(family, folder))
     (folder / "adapter_config.json").unlink()
     (folder / "notes.md").write_text("A note of its owner makes no difference.")
@@ -113,7 +113,7 @@ def test_the_same_training_line_does_not_call_damage_done(
         load(name_of(family, folder))
     else:
         assert code == 2
-        assert "model.safetensors: not the file that was sealed" in capsys.readouterr().err
+        assert "model.safetensors: a file that was damaged or edited after sealing" in capsys.readouterr().err
 
 
 def test_an_intended_change_is_sealed_and_said(

@@ -2,8 +2,8 @@
 
 A rule is a function. The first sentence of its docstring is the message, and the rest is the cure. Codes that begin with E
 are errors: a run would refuse the suite, or its numbers would be wrong. Codes that begin with W are warnings: the suite
-runs, but its author should have a look. The command `check` itself reports E001, a file that can't be read. To add a rule,
-write a function under `@rule(CODE)` in the file of its theme, or in a new file of this folder.
+runs, but its author should check it. The command `check` itself reports E001, a file that can't be read. To add a rule,
+decorate a function with `@rule(CODE)` in the file for its topic, or in a new file in this folder.
 """
 
 import importlib
@@ -22,7 +22,7 @@ RULES: dict[str, Rule] = dict(sorted(_spot.RULES.items()))
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A breach of a rule: its place, what was found, and the cure."""
+    """A violation of a rule: its place, what was found, and the cure."""
 
     code: str
     file: str
@@ -35,7 +35,7 @@ class Finding:
 
     @property
     def error(self) -> bool:
-        """Whether the finding is an error and not a warning."""
+        """Whether the finding is an error rather than a warning."""
         return self.code.startswith("E")
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Finding:
 
 
 def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
-    """Check the suites of one file by all rules, suite by suite.
+    """Check the suites of one file against all rules, suite by suite.
 
     >>> from syntagm.suite import Item, Sentence, Suite
     >>> pair = Item("1", {"good": Sentence("The dog barks."), "bad": Sentence(" The dog bark.")})
@@ -64,7 +64,7 @@ def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
 
 
 def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
-    """Find suites of the same name, in one file or in several, because a run would mix up their results."""
+    """Find suites with the same name, in one file or in several, because a run would mix up their results."""
     seen: dict[str, str] = {}
     for file, suites in files.items():
         for suite in suites:

@@ -1,4 +1,4 @@
-"""Rules for comparisons in predictions: conditions and regions exist, and either side can win."""
+"""Rules for comparisons in predictions: conditions and regions must exist, and either side must be able to win."""
 
 from collections.abc import Iterator
 from itertools import permutations
@@ -33,14 +33,14 @@ def missing_region(suite: Suite) -> Iterator[Spot]:
 @rule("E205")
 def empty_region_undefined(suite: Suite) -> Iterator[Spot]:
     """a compared region is empty, so its value is undefined.
-    Fill in the region, or use the metric sum, under which an empty region counts 0 bits."""
+    Fill in the region, or use the metric sum, under which an empty region counts as 0 bits."""
     if suite.aggregate != "sum":
         yield from _empty_regions(suite)
 
 
 @rule("W203")
 def empty_region(suite: Suite) -> Iterator[Spot]:
-    """a compared region is empty and counts 0 bits. Check that this is meant."""
+    """a compared region is empty and counts as 0 bits. Check that this is intended."""
     if suite.aggregate == "sum":
         yield from _empty_regions(suite)
 
@@ -70,8 +70,8 @@ def certain_tie(suite: Suite) -> Iterator[Spot]:
 
 @rule("W205")
 def two_differences(suite: Suite) -> Iterator[Spot]:
-    """two compared regions differ in their words and in what stands before them.
-    Change only one of the two, or the comparison mixes two effects."""
+    """two compared regions differ in their words and in the text before them.
+    Change only one of these, or the comparison mixes two effects."""
     for prediction in suite.predictions:
         for comparison in prediction.formula.comparisons():
             if comparison.tree.operator == "=":
@@ -89,7 +89,7 @@ def two_differences(suite: Suite) -> Iterator[Spot]:
 def _is_tie(formula: Formula, item: Item) -> bool:
     """Return whether the margin is 0 for every left-to-right model.
 
-    Hashes of region and left context stand for bits, because integers are added without rounding.
+    Hashes of region and left context take the place of bits, because integers are added without rounding.
     """
 
     def bits(region: str, condition: str) -> int:

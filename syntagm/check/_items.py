@@ -27,7 +27,7 @@ def repeated_item(suite: Suite) -> Iterator[Spot]:
 
 @rule("E206")
 def repeated_region(suite: Suite) -> Iterator[Spot]:
-    """two regions of the same name in one sentence. Rename one of them; a formula can't tell them apart."""
+    """two regions with the same name in one sentence. Rename one of them; a formula can't tell them apart."""
     for item, condition, sentence in sentences(suite):
         names = [region.name for region in sentence.regions]
         if len(set(names)) < len(names):
@@ -58,8 +58,8 @@ def repeated_sentences(suite: Suite) -> Iterator[Spot]:
 
 @rule("W206")
 def foreign_condition(suite: Suite) -> Iterator[Spot]:
-    """a condition name that SyntaxGym's formulas can't hold.
-    Use only ASCII letters, digits, _ and - if the suite is to be used there."""
+    """a condition name that SyntaxGym's formulas can't contain.
+    If SyntaxGym should read the suite, use only ASCII letters, digits, _ and -."""
     for name in dict.fromkeys(name for item in suite.items for name in item.sentences):
         if not re.fullmatch("[A-Za-z0-9_-]+", name):
             yield Spot(condition=name)

@@ -1,4 +1,4 @@
-"""The table of rules, the places where rules are broken, and functions that rules share."""
+"""The table of rules, the places where rules are broken, and the functions that rules share."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def sentences(suite: Suite) -> Iterator[tuple[Item, str, Sentence]]:
 
 
 def references(suite: Suite) -> Iterator[tuple[Item, Reference]]:
-    """Yield each item with each distinct reference of the predictions."""
+    """Yield each item with each distinct reference in the predictions."""
     distinct = dict.fromkeys(
         reference for prediction in suite.predictions for reference in prediction.formula.references()
     )
@@ -52,5 +52,5 @@ def references(suite: Suite) -> Iterator[tuple[Item, Reference]]:
 
 
 def extent(sentence: Sentence, region: str) -> tuple[int, int] | None:
-    """Return the start and the end of a region; None if the sentence has no region of that name."""
+    """Return the start and the end of a region; None if the sentence has no region with this name."""
     return next(((span.start, span.end) for span in sentence.regions if span.name == region), None)

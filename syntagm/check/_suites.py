@@ -38,7 +38,7 @@ def no_predictions(suite: Suite) -> Iterator[Spot]:
 
 @rule("E104")
 def repeated_prediction(suite: Suite) -> Iterator[Spot]:
-    """two predictions of the same name. Rename one of them."""
+    """two predictions with the same name. Rename one of them."""
     for name, number in Counter(prediction.name for prediction in suite.predictions).items():
         if number > 1:
             yield Spot(found=repr(name))
@@ -56,7 +56,7 @@ def label_of_nothing(suite: Suite) -> Iterator[Spot]:
 
 @rule("W103")
 def star_of_nothing(suite: Suite) -> Iterator[Spot]:
-    """the tag ungrammatical names a condition that no item has. Correct it, so that the star has its place."""
+    """the tag ungrammatical names a condition that no item has. Correct it, so that the right sentence gets the star."""
     names = {name for item in suite.items for name in item.sentences}
     starred = suite.tags.get("ungrammatical", "").split() if names else ()
     yield from (Spot(condition=name) for name in starred if name not in names)

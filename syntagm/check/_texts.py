@@ -21,7 +21,7 @@ _ODD_SPACE = re.compile(r"\s{2,}|[^\S ]")
 
 @rule("W301")
 def inner_white_space(suite: Suite) -> Iterator[Spot]:
-    """two spaces together, a tab, a line break or an odd space inside the sentence.
+    """two spaces in a row, a tab, a line break or an unusual space inside the sentence.
     Use single spaces; a model sees the difference."""
     for item, condition, sentence in sentences(suite):
         if match := _ODD_SPACE.search(sentence.text.strip()):
@@ -47,7 +47,7 @@ def not_normalised(suite: Suite) -> Iterator[Spot]:
 
 @rule("W304")
 def hidden_character(suite: Suite) -> Iterator[Spot]:
-    """a character that is invisible or stands for a damaged one. Remove it or replace it by the right one."""
+    """a character that is invisible or marks a damaged one. Remove it, or replace it with the correct one."""
     for item, condition, sentence in sentences(suite):
         hidden = [
             letter
@@ -64,7 +64,7 @@ _JOINERS = "\u200c\u200d"
 
 @rule("W305")
 def final_stop(suite: Suite) -> Iterator[Spot]:
-    """some sentences of the item end in punctuation and some do not. End all of them the same way."""
+    """some sentences of the item end in punctuation and some do not. End all of them in the same way."""
     for item in suite.items:
         ends = {name: _STOP.search(sentence.text) is not None for name, sentence in item.sentences.items()}
         if len(set(ends.values())) == 2:

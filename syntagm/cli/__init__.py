@@ -1,4 +1,4 @@
-"""The command line: one file per command; the docstring of the file is the help of the command."""
+"""The command line: one file per command, whose docstring is the help text of the command."""
 
 import argparse
 import contextlib
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     0: done. 1: done, but the result is incomplete or has errors (`check` found errors, a run is not finished). 2: not done,
-    because of a wrong option, a bad input or a full disk. 130: interrupted; the same command continues the work.
+    because of a wrong option, bad input or a full disk. 130: interrupted; run the same command again to resume.
     """
     try:
         parser = _parser()
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _complete(parser: argparse.ArgumentParser) -> None:
-    """Answer the shell, which asks how a line could go on, and end."""
+    """Answer the shell's request for completions, and exit."""
     import argcomplete
 
     from syntagm.cli import _completion
@@ -71,7 +71,7 @@ def _complete(parser: argparse.ArgumentParser) -> None:
 
 
 def _drop_output() -> None:
-    """Discard the output that could not be written, so that the interpreter does not fail on it again when it exits."""
+    """Discard output that could not be written, so that the interpreter does not fail on it again at exit."""
     with contextlib.suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
@@ -118,10 +118,10 @@ class _Command(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """The --version option, which looks up the version only when the option is given."""
+    """The --version option. It looks up the version only when it is given."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, **_: object) -> None:
-        super().__init__(option_strings, dest, nargs=0, help="print the version, and stop")
+        super().__init__(option_strings, dest, nargs=0, help="print the version, then stop")
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version

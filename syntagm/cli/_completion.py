@@ -13,7 +13,7 @@ _Names = Callable[[str], Iterable[str]]
 
 
 def attach(parser: argparse.ArgumentParser, command: str = "") -> None:
-    """Give the arguments of a parser, and of its subcommands, completers for bundled names and files."""
+    """Add completers for bundled names and files to the arguments of a parser and of its subcommands."""
     from argcomplete.completers import FilesCompleter
 
     for action in parser._actions:
@@ -35,7 +35,7 @@ class _NamesAndFiles:
 
 
 def _names_for(metavar: str, command: str) -> _Names | None:
-    """Return the names for an argument, chosen by its metavar in `--help`; None if it takes no bundled names."""
+    """Return the names for an argument, chosen by its metavar in `--help`; None if it accepts no bundled names."""
     if metavar == "NAME" and command in ("table", "figure"):
         return lambda _: _views(command)
     return {"MODEL": _models, "SUITE": _suites, "PATH": _suites, "IN": _suites, "WORDS": _word_lists}.get(metavar)

@@ -1,4 +1,4 @@
-"""Evaluation steps that several commands share: find the suites, lock the folder, load the model, run it."""
+"""Evaluation steps that several commands share: find the suites, lock the folder, load the model and run it."""
 
 import argparse
 import shlex
@@ -11,17 +11,28 @@ from syntagm.cli import _files, _model
 
 if TYPE_CHECKING:
     from syntagm.materials.suite_files import SuiteFiles
-    from syntagm.runs.engine import Cache
+    from syntagm.models.contract import LanguageModel
     from syntagm.runs.store import Run
-    from syntagm.tasks.task import Task
 
 _TEMPLATE_OPTIONS = ("n", "seed", "style")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name the model, the suites and the run directory."""
+def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    """Add the arguments that name the model, the suites and the run directory.
+
+    Arguments:
+        several: whether there may be several models.
+    """
     add = parser.add_argument
-    _model.arguments(parser)
+    _model.arguments(parser, several)
+    add(
+        "--name",
+        metavar="LABEL",
+        action="append",
+        default=[],
+        help="a short name of the model for tables and figures"
+        + ("; once for each model, in order" if several else ""),
+    )
     add(
         "--suite",
         metavar="SUITE",
@@ -31,17 +42,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="files, folders, patterns, bundled collections",
     )
     _files.add_output(parser, "DIR", "the run directory, new or unfinished", required=True)
-    add("-n", metavar="N", help="make N items of each suite, from templates and bundled collections")
-    add("--seed", metavar="S", help="random seed for the items that are made (1)")
+    add("-n", metavar="N", help="generate N items per suite, from templates and bundled collections")
+    add("--limit", metavar="N", type=int, help="evaluate at most N items of each suite, drawn at random")
+    add("--seed", metavar="S", help="random seed for the items that are made by -n, or drawn by --limit (1)")
     add(
         "--style",
         choices=["natural", "published"],
-        help="natural: with a capital and a full stop; published: without (natural)",
+        help="natural: with an initial capital and a full stop; published: without them (natural)",
     )
 
 
 def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
-    """Find suites by name, with -n, --seed and --style of the command line as their options.
+    """Find suites by name, passing on -n, --seed and --style as their options.
 
     Arguments:
         names: files, folders, patterns, bundled collections.
@@ -54,11 +66,14 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
     from syntagm.materials.suite_files import SuiteFiles
 
     chosen = {key: value for key in _TEMPLATE_OPTIONS if (value := getattr(options, key, None)) is not None}
+    if options.limit is not None and options.n is None:
+        # Then the seed is that of the sample. Files that are not templates have no seed.
+        chosen.pop("seed", None)
     return SuiteFiles(expand([with_options(name, chosen) for name in names], allow_pickle=options.allow_pickle))
 
 
 def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> "Run":
-    """Evaluate the model of the command line on the suites, in the run directory `folder`, or continue the run there.
+    """Evaluate the model of the command line on the suites, in the run directory `folder`, or resume the run there.
 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.
@@ -67,16 +82,19 @@ def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
     """
     from syntagm.cli._screen import Screen
     from syntagm.runs.cache import AnswerCache, default_path
+    from syntagm.runs.evaluate import run_suites
     from syntagm.tasks import measures
-    from syntagm.tasks.measured import Measures
-    from syntagm.tasks.predictions.task import Predictions
 
-    align, calls = vars(options).get("align", "strict"), vars(options).get("measure") or []
-    task = Measures(tuple(map(measures.parse, calls)), align) if calls else Predictions(align)
+    sample = limits(options)
+    calls = [measures.parse(call) for call in options.measure or []]
     with Screen() as screen:
-        path = getattr(options, "cache", None) or default_path()
+        path = options.cache or default_path()
         cache = None if options.no_cache else AnswerCache(path, screen.warned)
-        return _execute(options, task, files, folder, cache, screen)
+        model = _load(options, folder)
+        return run_suites(
+            model, files, folder, measures=calls, **sample, align=options.align, cache=cache, progress=screen,
+            command=_command(),
+        )  # fmt: skip
 
 
 def fill(
@@ -87,11 +105,11 @@ def fill(
     top: Sequence[float],
     bottom: Sequence[float],
 ) -> "Run":
-    """Ask the model of the command line for words in the gaps of the suites, in `folder`, or continue the run there.
+    """Score words in the gaps of the suites with the model of the command line, in `folder`, or resume the run there.
 
     Arguments:
         words: the word list: a bundled name or a file.
-        top, bottom: nucleus cut-offs, as `runs.evaluate.fill` takes them.
+        top, bottom: nucleus cut-offs, as for `runs.evaluate.fill`.
 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.
@@ -100,27 +118,45 @@ def fill(
     """
     from syntagm import word_list
     from syntagm.cli._screen import Screen
-    from syntagm.tasks.gaps.task import Gaps
+    from syntagm.runs.evaluate import fill
 
-    chosen = vars(options)
-    eligible, shared = chosen.get("eligible", "all"), chosen.get("blank") == "shared"
-    task = Gaps(word_list.read(words), eligible, tuple(top), tuple(bottom), shared)
+    sample, listed = limits(options), word_list.read(words)
     with Screen("context") as screen:
-        return _execute(options, task, files, folder, None, screen)
+        model = _load(options, folder)
+        return fill(
+            model, files, listed, folder, **sample, eligible=options.eligible, top=tuple(top), bottom=tuple(bottom),
+            shared=options.blank == "shared", progress=screen, command=_command(),
+        )  # fmt: skip
 
 
-def _execute(
-    options: argparse.Namespace,
-    task: "Task[Any]",
-    files: "SuiteFiles",
-    folder: Path,
-    cache: "Cache | None",
-    screen: Any,
-) -> "Run":
-    from syntagm.runs.engine import execute
+def limits(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the limit and the seed of the sample of items.
+
+    Raises:
+        UsageError: one of them is not a whole number, or the limit is below 1.
+    """
+    from syntagm.errors import UsageError
+    from syntagm.io.number import whole
+
+    if options.limit is not None and options.limit < 1:
+        raise UsageError("--limit", str(options.limit), "at least 1")
+    sampling = options.limit is not None and options.seed is not None
+    return {"limit": options.limit, "seed": whole("--seed", options.seed, least=0) if sampling else 1}
+
+
+def _load(options: argparse.Namespace, folder: Path) -> "LanguageModel":
+    """Load the model, after a check that the run directory can be locked and written."""
+    from syntagm.errors import UsageError
     from syntagm.runs.ledger import locked
 
+    if len(options.name) > 1:
+        raise UsageError("--name", f"{len(options.name)} names", "one for the model")
     with locked(folder):
         pass
-    command = shlex.join(["syntagm", *sys.argv[1:]])
-    return execute(task, _model.load(options), files, folder, cache=cache, progress=screen, command=command)
+    model = _model.load(options)
+    model.label = next(iter(options.name), "")
+    return model
+
+
+def _command() -> str:
+    return shlex.join(["syntagm", *sys.argv[1:]])

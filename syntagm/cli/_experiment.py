@@ -22,18 +22,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--valid", metavar="FILE", nargs="+", help="validation text, for learning-rate schedules and early stopping")
     add("--test", metavar="FILE", nargs="+", help="test text, on which perplexity is measured")
     add("--families", metavar="LIST", help=_families())
-    add("--sizes", metavar="LIST", help="names and sizes in words of the parts (xs=100000,sm=1000000)")
-    add("--seeds", metavar="LIST", help="random seeds of the trainings (1,2)")
+    add("--sizes", metavar="LIST", help="names of the parts and their sizes in words (xs=100000,sm=1000000)")
+    add("--seeds", metavar="LIST", help="random seeds for training (1,2)")
     add(
         "--scale",
         choices=sorted(hyperparameters.scales(), reverse=True),
         default="small",
-        help="size of the models: small is trained in an hour or two, paper is as published (small)",
+        help="size of the models: small trains in an hour or two; paper is the published size (small)",
     )
-    add("--draw", metavar="SEED", type=int, default=1, help="random seed for the parts (1)")
+    add("--draw", metavar="SEED", type=int, default=1, help="random seed for drawing the parts (1)")
     add("--device", default="cpu", help="device for training and scoring: cpu, cuda, ... (cpu)")
     add("--threads", type=int, default=1, help="processor threads (1)")
-    add("--plan", action="store_true", help="print what would be done and how long it would take, and stop")
+    add("--plan", action="store_true", help="print what would be done and how long it would take, then stop")
 
 
 def _families() -> str:
@@ -47,7 +47,7 @@ def _families() -> str:
 
 
 def refuse(options: argparse.Namespace, way: str) -> None:
-    """Refuse options of an experiment, such as --plan, without --corpus: they would have no effect.
+    """Refuse options of an experiment, such as --plan, without --corpus, because they would have no effect.
 
     Arguments:
         way: the option given instead of --corpus.
@@ -59,7 +59,7 @@ def refuse(options: argparse.Namespace, way: str) -> None:
     arguments(parser)
     defaults = vars(parser.parse_args([]))
     if changed := [name for name, value in defaults.items() if getattr(options, name) != value]:
-        raise UsageError(f"--{changed[0]}", f"given with {way}", "one or the other", "It needs --corpus.")
+        raise UsageError(f"--{changed[0]}", f"given with {way}", "one of the two", "It needs --corpus.")
 
 
 def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> int:
@@ -87,7 +87,7 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
 
     for name in ("valid", "test"):
         if not getattr(options, name):
-            raise UsageError(f"--{name}", "nothing", "a text file", "Name a text that no model is trained on.")
+            raise UsageError(f"--{name}", "missing", "a text file", "Name a text that no model is trained on.")
     families = _list(options.families, hyperparameters.default(), "--families")
     changes = dict(pair("--set", text) for text in options.set)
     sizes = (
@@ -108,14 +108,14 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
 
 
 def _list(text: str | None, default: Any, option: str) -> list[str]:
-    """Parse a list with commas, in which each entry stands once.
+    """Parse a comma-separated list without repeated entries.
 
     >>> _list("ngram,lstm", [], "--families"), _list(None, ["gpt2"], "--families")
     (['ngram', 'lstm'], ['gpt2'])
     """
     names = list(default) if text is None else [name.strip() for name in text.split(",")]
     if not all(names) or len(set(names)) < len(names):
-        raise UsageError(option, repr(text), "different names with commas between them")
+        raise UsageError(option, repr(text), "different names, separated by commas")
     return names
 
 
@@ -139,7 +139,7 @@ def pair(option: str, text: str) -> tuple[str, str]:
 
 
 def _number(option: str, text: str) -> int:
-    """Parse a whole number above 0.
+    """Parse an integer above 0.
 
     >>> _number("--sizes", "1_000_000")
     1000000

@@ -77,8 +77,8 @@ def spare(path: Path, marks: Sequence[str], force: bool = False) -> None:
     """Refuse to replace the file at `path` if Syntagm did not write it.
 
     Arguments:
-        marks: texts of which one stands in the first or last 64 KiB of every file that Syntagm writes. An empty file may
-            always be replaced.
+        marks: texts, one of which occurs in the first or last 64 KiB of every file that Syntagm writes. An empty file
+            may always be replaced.
         force: replace any file.
 
     Raises:
@@ -99,7 +99,7 @@ def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
     """Refuse to replace the file at `path` if it is not a CSV with this header.
 
     Raises:
-        UsageError: the file has another header.
+        UsageError: the file has a different header.
     """
     if force or not path.is_file():
         return
@@ -107,7 +107,7 @@ def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
         header = file.readline(_SEARCHED)
     expected = next(csv.lines(columns, []))
     if header and header != expected.encode():
-        raise UsageError(str(path), "a file with another header", expected.rstrip(), CURE)
+        raise UsageError(str(path), "a file with a different header", expected.rstrip(), CURE)
 
 
 def spare_other(path: Path, written: Path, force: bool = False) -> None:
@@ -122,16 +122,16 @@ def spare_other(path: Path, written: Path, force: bool = False) -> None:
 
 
 def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force: bool = False) -> None:
-    """Refuse to replace a figure or table, STEM.png or STEM.tex, unless STEM.csv beside it has this header.
+    """Refuse to replace a figure or table, STEM.png or STEM.tex, unless STEM.csv next to it has this header.
 
     Arguments:
-        stem: the path without ending.
-        endings: endings of the other files, such as "png" and "tex".
+        stem: the path without extension.
+        endings: extensions of the other files, such as "png" and "tex".
         columns: the header of STEM.csv.
         force: replace any file.
 
     Raises:
-        UsageError: STEM.csv has another header, or it is missing and one of the other files exists.
+        UsageError: STEM.csv has a different header, or it is missing although one of the other files exists.
     """
     numbers = stem.with_name(f"{stem.name}.csv")
     spare_csv(numbers, columns, force)
@@ -139,4 +139,4 @@ def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force:
         return
     for ending in endings:
         if (path := stem.with_name(f"{stem.name}.{ending}")).exists():
-            raise UsageError(str(path), f"a file without {numbers.name} beside it", "a new name", CURE)
+            raise UsageError(str(path), f"a file without {numbers.name} next to it", "a new name", CURE)

@@ -9,7 +9,7 @@ _INTERVAL = 10.0
 
 
 class Lines(Progress):
-    """Progress callbacks that print lines. After Ctrl-C the last saved state stays, and the same command continues from it."""
+    """Progress callbacks that print lines. After Ctrl-C, the same command resumes from the last saved state."""
 
     def __init__(self) -> None:
         self._printed_at = time.monotonic()
@@ -34,13 +34,13 @@ class Lines(Progress):
     def evaluated(self, row: Mapping[str, float]) -> None:
         """Print the training loss and the held-out perplexity of an evaluation."""
         print(
-            f"epoch {row['epoch']}, step {row['step']:,}: training loss {row['loss']:.4f} nats a token, "
-            f"held out {row['bits_per_word']:.4f} bits a word, perplexity {row['perplexity']:.2f}",
+            f"epoch {row['epoch']}, step {row['step']:,}: training loss {row['loss']:.4f} nats per token, "
+            f"held-out text {row['bits_per_word']:.4f} bits per word, perplexity {row['perplexity']:.2f}",
             flush=True,
         )
 
     def planned(self, total: int, done: int, suites: int) -> None:
-        """Print how many suites and sentences will be scored."""
+        """Print the numbers of suites and sentences to score."""
         self._done = done
         print(f"{suites} suites, {total:,} sentences", flush=True)
 

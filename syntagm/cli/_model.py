@@ -7,12 +7,17 @@ if TYPE_CHECKING:
     from syntagm.models.contract import LanguageModel
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add MODEL, --allow-pickle and --trust-remote-code."""
+def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    """Add MODEL, --allow-pickle and --trust-remote-code.
+
+    Arguments:
+        several: whether there may be several models; they are then in `models`.
+    """
     parser.add_argument(
-        "model",
+        "models" if several else "model",
         metavar="MODEL",
-        help="a model: demo, toy, a folder, a name on the hub, or family:path?options (see `syntagm models`)",
+        nargs="+" if several else None,
+        help="a model: demo, toy, a folder, a name on the Hugging Face Hub, or family:path?options (see `syntagm models`)",
     )
     parser.add_argument(
         "--allow-pickle",

@@ -1,4 +1,4 @@
-"""Saving tables and figures in all their formats, without replacing files that Syntagm did not write."""
+"""Saving of tables and figures in all their formats, without replacing files that Syntagm did not write."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
     """Save a table or a figure as STEM.csv, STEM.png and so on, and return the paths written.
 
     Arguments:
-        stem: the path without ending.
+        stem: the path without extension.
         formats: the formats to write; all if empty.
         force: also replace files that Syntagm did not write.
 
@@ -33,8 +33,8 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
 
     if format := view.format_of(stem):
         bare = stem.name.removesuffix(f".{view.FORMATS[format]}")
-        cure = f"The formats add their endings: -o {bare} --format {format}."
-        raise UsageError(f"-o {stem}", "a name with an ending", "one without", cure)
+        cure = f"Each format adds its extension: -o {bare} --format {format}."
+        raise UsageError(f"-o {stem}", "a name with a file extension", "a name without one", cure)
     chosen = endings(view.FORMATS, formats)
     spare_set(stem, list(chosen.values()), view.to_frame().columns, force)
     atomic.make_folder(stem.parent)
@@ -42,7 +42,7 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
 
 
 def write(views: "Outputs", folder: Path, force: bool = False) -> None:
-    """Save the tables and figures of a paper as they are computed; print short tables, and the paths of the rest.
+    """Save the tables and figures of a paper as they are computed; print short tables, and the paths of the others.
 
     Arguments:
         views: name -> table or figure; or an iterator of such pairs, which computes them one by one.

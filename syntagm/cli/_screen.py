@@ -4,7 +4,7 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,8 +19,9 @@ from syntagm.cli._text import interval, plain
 from syntagm.errors import Interrupted
 from syntagm.progress import Progress
 from syntagm.result import Estimate
+from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.suite import Suite
+from syntagm.suite import Suite, sampled
 from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores
 
 _INTERVAL = 10.0  # seconds between lines of progress
@@ -33,10 +34,10 @@ CAPTION = (
 class Screen(Progress):
     """Progress callbacks that show a bar on a terminal, and a line every ten seconds elsewhere.
 
-    Ctrl-C stops the run after the current batch; pressed twice, it stops at once.
+    Ctrl-C stops the run after the current batch; pressing it twice stops the run at once.
 
     Arguments:
-        unit: the noun for what is counted.
+        unit: the noun for the things counted.
     """
 
     def __init__(self, unit: str = "sentence") -> None:
@@ -64,11 +65,11 @@ class Screen(Progress):
         self._console.print("stopping after this batch; press Ctrl-C again to stop now")
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
-        """Print how many sentences there are to score; `noun` is what they come in."""
+        """Print the number of sentences to score, and of the units they come in (`noun`)."""
         self._total, self._done, self._start_count = total, done, done
         self._start_time = self._printed_at = time.monotonic()
         self._bar.update(self._task, total=total, completed=done)
-        earlier = f", {done:,} of them finished before" if done else ""
+        earlier = f", {done:,} of them already finished" if done else ""
         self._console.print(f"{counted(suites, noun)}, {counted(total, self._unit)}{earlier}")
 
     def answered(self, suite: str, questions: int) -> None:
@@ -91,12 +92,12 @@ def pace(done: int, left: int, seconds: float) -> str:
     """Return the speed, per second or (if slow) per minute, and the time left.
 
     >>> pace(200, 100, 10), pace(3, 10, 20), pace(0, 10, 20)
-    ('20 a second, 5 s left', '9.0 a minute, 67 s left', 'none yet')
+    ('20 per second, 5 s left', '9.0 per minute, 67 s left', 'none yet')
     """
     if not done:
         return "none yet"
     rate = done / max(seconds, 1e-9)
-    speed = f"{rate:,.0f} a second" if rate >= 1 else f"{rate * 60:,.1f} a minute"
+    speed = f"{rate:,.0f} per second" if rate >= 1 else f"{rate * 60:,.1f} per minute"
     return f"{speed}, {left / rate:,.0f} s left"
 
 
@@ -109,11 +110,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def show_plan(model: str, suites: Iterable[Suite]) -> None:
-    """Print how many suites, items and sentences a run would score."""
+def show_plan(model: str, suites: Iterable[Suite], limit: int | None, seed: int) -> None:
+    """Print how many suites, items and sentences a run would score.
+
+    Arguments:
+        limit, seed: the largest number of items of a suite, and the seed with which they are drawn.
+    """
     items = sentences = count = 0
     distinct: set[int] = set()
-    for suite in suites:
+    for suite in (sampled(suite, limit, seed) for suite in suites):
         count += 1
         items += len(suite.items)
         for item in suite.items:
@@ -148,6 +153,33 @@ def show_run(run: Run, page: Path | None) -> None:
         console.print(plain(f"report: {page}"))
 
 
+def show_runs(runs: Sequence[Run], page: Path | None) -> None:
+    """Print a line for each of several models, with its score over all suites, and the path of the report."""
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
+    table = Table(caption=plain(CAPTION), caption_justify="left")
+    for name in ("model", "measure"):
+        table.add_column(name, overflow="fold")
+    for name in ("score", "interval", "chance", "n", "ties", "undefined"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, run in named(runs):
+        rules = (
+            ["first"]
+            if run.task.conjoins
+            else list(dict.fromkeys(key for suite in run.suites for key in suite.predictions))
+        )
+        for rule in rules:
+            for estimate in scores(run, rule):
+                table.add_row(*_cells(name, mean_name(run) if rule == "first" else rule, run, estimate))
+    console.print(table)
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    for name, run in named(runs):
+        for reason, count in run.undefined.items():
+            errors.print(plain(f"warning: {name}: {counted(count, 'result')} undefined: {reason}"))
+        console.print(plain(f"run: {run.place}"))
+    if page:
+        console.print(plain(f"report: {page}"))
+
+
 def _without_chance(run: Run, rows: Iterable[Estimate]) -> dict[str, list[str]]:
     """Return a mapping from reasons why chance is unknown to the suites concerned."""
     suites: dict[str, list[str]] = {}
@@ -160,7 +192,7 @@ def _without_chance(run: Run, rows: Iterable[Estimate]) -> dict[str, list[str]]:
 
 def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circuit: list[Estimate]) -> Table:
     table = Table(
-        title=plain(run.model),
+        title=plain(run.title),
         title_justify="left",
         caption=plain(CAPTION),
         caption_justify="left",
@@ -184,7 +216,7 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
 def _means(run: Run, by_suite: list[Estimate]) -> Table:
     """Return a table of means, by suite and over suites, for measures whose values are not verdicts."""
     caption = "mean: of the values, or the unweighted mean over suites; interval: 95% bootstrap over items"
-    table = Table(title=plain(run.model), title_justify="left", caption=plain(caption), caption_justify="left")
+    table = Table(title=plain(run.title), title_justify="left", caption=plain(caption), caption_justify="left")
     for name in ("suite", "measure"):
         table.add_column(name, overflow="fold")
     for name in ("mean", "interval", "n", "undefined"):

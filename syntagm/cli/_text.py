@@ -1,4 +1,4 @@
-"""Text for the terminal: names from materials and models, with nothing in it that a terminal would obey."""
+"""Text for the terminal: names from materials and models, without anything that a terminal would execute."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from syntagm.drawing.text import shown_lines
 
 
 def plain(content: str, style: str = "") -> Text:
-    """Return a text to print, without markup and without control characters but line breaks."""
+    """Return a text to print, without markup and without control characters other than line breaks."""
     return Text(shown_lines(content), style=style)
 
 

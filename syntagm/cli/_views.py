@@ -1,4 +1,4 @@
-"""Arguments that the commands figure and table share: the name of a view, run directories, and options of the view."""
+"""Arguments shared by the commands figure and table: the name of a view, run directories, and options of the view."""
 
 import argparse
 import re
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm import views
+from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.runs.store import Run
@@ -20,15 +21,45 @@ def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
     parser.add_argument(
         "runs", metavar="DIR", nargs="*", help=f"run directories, then options of the {kind}: key=value"
     )
+    add_names(parser)
     parser.add_argument(
         "--list",
         action="store_true",
-        help=f"list all names with what each {kind} shows; after a NAME, list its options",
+        help=f"list all names and what each {kind} shows; after a NAME, list its options",
     )
 
 
+def add_names(parser: argparse.ArgumentParser) -> None:
+    """Add --name."""
+    parser.add_argument(
+        "--name",
+        dest="labels",
+        metavar="LABEL",
+        action="append",
+        default=[],
+        help="a short name of the model, once for each DIR, in order; by default that given to `syntagm run`",
+    )
+
+
+def open_runs(folders: Sequence[str], names: Sequence[str]) -> "list[Run]":
+    """Open run directories, and name their models as --name says.
+
+    Raises:
+        RunError: a folder is not a run directory.
+        UsageError: not one name for each run.
+    """
+    from syntagm.runs.store import open_run
+
+    if names and len(names) != len(folders):
+        raise UsageError("--name", f"{len(names)} for {len(folders)} runs", "one for each run, in order, or none")
+    runs = [open_run(folder) for folder in folders]
+    for run, name in zip(runs, names, strict=False):
+        run.name = name
+    return runs
+
+
 def lines(kind: views.Kind, name: str | None = None) -> Iterator[str]:
-    """Yield the lines that --list prints: one for each table or figure; with a name, one for each option of that view.
+    """Yield the lines that --list prints: one for each table or figure or, with a name, one for each option of that view.
 
     >>> [line.split()[0] for line in lines("table")][:2]
     ['clustered', 'comparison']
@@ -51,20 +82,19 @@ def make(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]
     """Make the figure or table that the command line names; return it and its runs.
 
     Raises:
-        UsageError: the name does not exist, there are no runs, or an option is not one of the view.
+        UsageError: the name does not exist, there are no runs, or the view has no such option.
         RunError: a folder is not a run directory.
     """
-    from syntagm.runs.store import open_run
     from syntagm.views.options import call
 
     maker = views.find(kind, options.name or "")
     folders, chosen = split(options.runs)
-    runs = [open_run(folder) for folder in folders]
+    runs = open_runs(folders, options.labels)
     return call(maker, runs, chosen, f"{kind} {options.name}"), runs
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Separate folders from options of the form key=value; the name of an existing folder is never read as an option.
+    """Separate folders from options of the form key=value; the name of an existing folder is never treated as an option.
 
     >>> split(["runs/demo", "measure=all"])
     (['runs/demo'], {'measure': 'all'})
@@ -85,5 +115,5 @@ def exit_code(runs: "Sequence[Run]") -> int:
 
     for run in runs:
         if not run.done:
-            print(f"syntagm: run {run.place} is not finished: only its finished shards count", file=sys.stderr)
+            print(f"syntagm: run {run.place} is not finished: only its finished shards are used", file=sys.stderr)
     return 0 if all(run.done for run in runs) else 1

@@ -5,7 +5,7 @@
     syntagm check "pairs.csv?good=right&bad=wrong"
 
 Each finding has a code: E is an error (a run would refuse the suite, or its numbers would
-be wrong), W is a warning. Exit code: 0 no errors, 1 errors found, 2 a wrong argument.
+be wrong), W is a warning. Exit code: 0 no errors, 1 errors found, 2 wrong argument.
 """
 
 import argparse
@@ -26,7 +26,9 @@ SHOWN = 10
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, a pattern or a bundled collection")
-    parser.add_argument("--allow-pickle", action="store_true", help="read pickled suites, without running code in them")
+    parser.add_argument(
+        "--allow-pickle", action="store_true", help="read pickled suites without running any code in them"
+    )
     parser.add_argument("--all", action="store_true", help=f"print all findings, not only {SHOWN} per code and file")
     parser.add_argument("--no-warnings", action="store_true", help="print errors only")
 
@@ -50,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(file: str) -> "tuple[list[Suite], list[Finding]]":
-    """Return the suites of a file; or, if it can't be read, no suites and a finding with the reason."""
+    """Return the suites of a file; if it can't be read, return no suites and a finding with the reason."""
     from syntagm.check import Finding
     from syntagm.materials.reading import options_of, read
 
@@ -82,7 +84,7 @@ def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:
         if everything or shown[finding.code] <= SHOWN:
             yield str(finding)
         elif shown[finding.code] == total[finding.code]:
-            yield f"{finding.file}: {total[finding.code] - SHOWN} more of {finding.code}, shown by --all"
+            yield f"{finding.file}: {total[finding.code] - SHOWN} more findings of {finding.code}; --all shows them"
 
 
 def _summary(suites: "dict[str, list[Suite]]", counts: Counter[str]) -> str:

@@ -1,4 +1,4 @@
-"""Write a methods paragraph and the BibTeX of what to cite, from the records of runs.
+"""Draft a methods paragraph and the BibTeX entries to cite, from the records of runs.
 
     syntagm cite runs/demo
     syntagm cite runs/demo runs/gpt2 -o paper/syntagm            writes paper/syntagm.md and paper/syntagm.bib
@@ -25,13 +25,13 @@ MARK = "Written by syntagm cite"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
-    _files.add_output(parser, "STEM", "path of the files, without ending; without it the text is printed")
+    _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the text is printed")
     parser.add_argument("--format", choices=["md", "latex"], default="md", help="format of the paragraph (md)")
     parser.add_argument(
         "--also",
         metavar="KEYS",
         default="",
-        help="keys of further entries, with commas between them, such as bates-etal-2015-fitting",
+        help="keys of further entries, separated by commas, such as bates-etal-2015-fitting",
     )
     _files.add_force(parser)
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
     also = [key for key in options.also.split(",") if key]
     if missing := [key for key in also if key not in references.entries()]:
-        raise UsageError("--also", repr(missing[0]), "some of " + ", ".join(references.entries()))
+        raise UsageError("--also", repr(missing[0]), "one or more of " + ", ".join(references.entries()))
     runs = [open_run(folder) for folder in options.folders]
     paragraphs = methods.paragraphs(runs)
     if options.format == "latex":

@@ -1,6 +1,6 @@
 """Compare two models on the same items.
 
-Reads two run directories and compares the suites that are in both with the same content;
+Reads two run directories and compares the suites that both contain with the same content;
 other suites are skipped and named.
 
     syntagm compare runs/demo runs/gpt2
@@ -10,7 +10,7 @@ other suites are skipped and named.
 Differences are of accuracy, second model (B) minus first (A), with a 95% interval (paired
 bootstrap over items). Judge by this interval, not by whether the intervals of A and B
 overlap. A discordant item is one that only one model gets right: arrows count the items
-that B gains and loses. p is that of McNemar's exact test, adjusted over the suites by
+that B gains and loses. p is the p-value of McNemar's exact test, adjusted over the suites by
 Holm's method: where it is at most 0.05, the difference on the suite is significant, and the
 probability of any false positive among the suites is below 0.05. --json has p, p_holm and
 p_bh (Benjamini & Hochberg); `syntagm table significance` shows which difference each suite
@@ -143,7 +143,9 @@ def _print(
     if len(pairing.discordant) and count != 0:
         console.print(_discordant(pairing, runs, count))
     if count is not None and len(pairing.discordant) > count:
-        console.print(f"{count} of {len(pairing.discordant)} discordant items; --flips all or -o FILE shows the others")
+        console.print(
+            f"{count} of {len(pairing.discordant)} discordant items; --flips all or -o FILE gives all of them"
+        )
 
 
 def _suites(pairing: "Pairing", narrow: bool = False) -> "Table":
@@ -196,7 +198,7 @@ def _summary(overall: "Comparison") -> list[str]:
         f"skipped, undefined in A or B: {overall.difference.undefined}; McNemar p = {counted.p:.3g} (all items)",
         f"margin, B - A: {_beside(margin, '+.3f')} bits",
         f"intervals: {overall.difference.method} (those of A and B are not paired); "
-        "p of suites: McNemar's exact test, adjusted over the suites by Holm's method",
+        "p-values of suites: McNemar's exact test, adjusted over the suites by Holm's method",
     ]
 
 
@@ -272,7 +274,7 @@ _COUNTS = ("both", "only_a", "only_b", "neither", "ties_a", "ties_b")
 
 
 def _compared(comparison: "Comparison") -> dict[str, Any]:
-    """Return a comparison as an object of the JSON output."""
+    """Return a comparison as an object for the JSON output."""
     counts = {name: getattr(comparison.verdicts, name) if comparison.verdicts else None for name in _COUNTS}
     sides = {"a": comparison.a, "b": comparison.b}
     return {
@@ -297,7 +299,7 @@ def _group(group: "Group") -> dict[str, str]:
 
 
 def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:
-    """Return the signatures of A and B; over several suites, the number of suites stands in place of the name."""
+    """Return the signatures of A and B; for several suites, their number takes the place of the name."""
     suite = pairing.suites[0].group.suite
     signatures = [run.signature(suite, rule) for run in runs]
     count = len(pairing.suites)

@@ -23,8 +23,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("source", metavar="IN", help="a suite: a file in any format, or a bundled suite")
     parser.add_argument("target", metavar="OUT", type=Path, help="the file to write")
-    parser.add_argument("--as", dest="format", metavar="FORMAT", help="the format of OUT, if its ending does not tell")
-    parser.add_argument("--allow-pickle", action="store_true", help="read a pickled suite, without running code in it")
+    parser.add_argument(
+        "--as", dest="format", metavar="FORMAT", help="the format of OUT, if its extension does not determine it"
+    )
+    parser.add_argument(
+        "--allow-pickle", action="store_true", help="read a pickled suite without running any code in it"
+    )
     parser.add_argument("--force", action="store_true", help="replace OUT if its content is different")
     parser.add_argument("--lossy", action="store_true", help="write OUT even if something is lost")
 
@@ -41,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(target), "no such folder", "a folder that exists", f"Create {target.parent} first.")
     files = expand([args.source], allow_pickle=args.allow_pickle)
     if len(files) != 1:
-        raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each by itself.")
+        raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each file separately.")
     suites = read(files[0])
     with atomic.replacing(target) as written:
         losses = convert(suites, written, formats_for(target, args.format or ""), args.lossy)

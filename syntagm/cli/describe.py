@@ -2,14 +2,14 @@
 
 The page has the contrast, an example, the predictions in words, the chance level and the
 source of each suite. PATH is a file in any format, a folder, a pattern, a bundled
-collection (hu2020, marvin2018, blimp_like), or one suite of it. No model is needed. The
+collection (hu2020, marvin2018, blimp_like), or one suite of a collection. No model is needed. The
 same suites always give the same page.
 
     syntagm describe hu2020 -o hu2020.md
     syntagm describe my_suite.toml
     syntagm describe "blimp/*.jsonl" -o blimp.md
 
-Two tags of a suite are for this page: `contrast` says what the suite tests, and
+Two tags of a suite are used only here: `contrast` describes what the suite tests, and
 `ungrammatical` lists the conditions that get a star, separated by spaces.
 """
 
@@ -24,8 +24,10 @@ from syntagm.errors import UsageError
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns, bundled collections")
-    _files.add_output(parser, "FILE", "the file of the page; without it the page is printed")
-    parser.add_argument("--allow-pickle", action="store_true", help="read pickled suites, without running code in them")
+    _files.add_output(parser, "FILE", "the file to write; if omitted, the page is printed")
+    parser.add_argument(
+        "--allow-pickle", action="store_true", help="read pickled suites without running any code in them"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,15 +52,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_source(output: Path, files: Sequence[str]) -> None:
-    """Refuse to write the page over a suite that it describes."""
+    """Refuse to replace a suite with the page that describes it."""
     from syntagm.materials.reading import options_of
 
     if output.resolve() in {Path(options_of(file)[0]).resolve() for file in files}:
-        raise UsageError(f"-o {output}", "the suite itself", "another file", f"Write {output.stem}.md.")
+        raise UsageError(f"-o {output}", "the file of the suite itself", "another file", f"Write {output.stem}.md.")
 
 
 def _refuse_ending(output: Path) -> None:
-    """Refuse a name under which a browser would run what stands in the texts of suites."""
+    """Refuse an extension with which a browser would execute text from the suites."""
     if output.suffix.lower() not in ("", ".md", ".markdown", ".txt"):
         cure = f"Write {output.stem}.md; with another extension, a browser could execute text from the suites."
-        raise UsageError(f"-o {output}", f"the ending {output.suffix}", "a Markdown file", cure)
+        raise UsageError(f"-o {output}", f"the extension {output.suffix}", "a Markdown file", cure)

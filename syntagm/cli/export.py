@@ -1,11 +1,11 @@
-"""Export a run or a model to files of other tools: CSV, lm-evaluation-harness, ARPA.
+"""Export a run or a model to files for other tools: CSV, lm-evaluation-harness, ARPA.
 
     syntagm export --list
     syntagm export runs/gpt2 --as tokens -o tokens.csv
     syntagm export runs/gpt2 --as lm-eval -o results.json
     syntagm export models/trigram --as arpa -o model.arpa
 
-CSV files are UTF-8 with a header; bits, values and margins have all their digits; `nan`
+CSV files are UTF-8 with a header; bits, values and margins have full precision; `nan`
 means undefined. `-o -` writes CSV to standard output. An existing file is replaced only if
 it is of the same kind, an ARPA file only if its content is the same; --force replaces any
 file. Exit code 1: a part of the run could not be exported; a message names it.
@@ -32,8 +32,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as", dest="kind", required=True, choices=kinds, help="what to export; --list describes each kind"
     )
-    _files.add_output(parser, "FILE", "the file to write; - is standard output", required=True)
-    parser.add_argument("--list", action=_List, help="list the kinds and their columns, and stop")
+    _files.add_output(parser, "FILE", "the file to write; - for standard output", required=True)
+    parser.add_argument("--list", action=_List, help="list the kinds and their columns, then stop")
     _files.add_force(parser)
 
 
@@ -72,7 +72,7 @@ def _write(kind: "Kind", source: str, output: Path | None, force: bool) -> "Outc
 
 
 class _List(argparse.Action):
-    """The --list option, which loads the kinds only when it is given."""
+    """The --list option. It loads the kinds only when it is given."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)

@@ -6,7 +6,7 @@
     syntagm figure regions runs/demo suite=mvrr -o mvrr --format svg,pdf
 
 Writes STEM.csv and STEM.png, STEM.svg, ... as --format says. Options of a figure are given
-as key=value. No model is needed. Existing files are replaced only if STEM.csv beside them
+as key=value. No model is needed. Existing files are replaced only if STEM.csv next to them
 has the header of this figure; --force replaces any file. Exit code 1: a run is not
 finished.
 """
@@ -20,8 +20,8 @@ from syntagm.errors import UsageError
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     _views.arguments(parser, "figure")
-    _files.add_output(parser, "STEM", "path of the files, without ending")
-    parser.add_argument("--format", metavar="LIST", help="formats, with commas between them; all by default")
+    _files.add_output(parser, "STEM", "path of the files, without extension")
+    parser.add_argument("--format", metavar="LIST", help="formats, separated by commas; all by default")
     _files.add_force(parser)
 
 
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
         print(*_views.lines("figure", options.name), sep="\n")
         return 0
     if not options.output:
-        raise UsageError("-o", "nothing", "-o STEM", "Give the path of the files, without ending.")
+        raise UsageError("-o", "missing", "-o STEM", "Give the path of the files, without extension.")
     from syntagm.drawing.chart import FORMATS
     from syntagm.drawing.save import endings
 

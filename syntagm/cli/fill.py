@@ -1,20 +1,20 @@
 """Score every form of a word list in the gaps of suites.
 
-Where the two sentences of an item differ in one word, that word is a gap. WORDS is a
+If the two sentences of an item differ in one word, that word is a gap. WORDS is a
 bundled list (verbs, reflexives, reflexive_gender, determiners, npis), a CSV with the
 columns lemma,form:singular,form:plural,... or the verb list of Newman et al. (2021) as
 published. There are three measures:
 
-    tse            whether the word of the good sentence is the likelier one
-    equal_weight   the proportion of rows of the list whose correct form is the likelier one
+    tse            whether the word of the good sentence is more likely
+    equal_weight   the proportion of rows of the list whose correct form is more likely
     model_weight   the proportion of the probability of all forms that goes to correct forms
 
     syntagm fill demo --suite marvin2018 -n 200 --words verbs -o runs/verbs
     syntagm fill gpt2 --suite templates/*.jsonl --words list.csv --eligible single-token --top published -o runs/gpt2
     syntagm fill demo --suite hu2020/reflexive_prep --words reflexives -o runs/reflexives
 
-Stop the command with Ctrl-C, or kill it: the same command continues the run. Running it
-again after the end shows the results.
+If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
+running it again only shows the results.
 """
 
 import argparse
@@ -49,13 +49,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--eligible",
         choices=["all", "single-token"],
         default="all",
-        help="which rows of the list count: all that the model can score, or those whose forms are single tokens (all)",
+        help="which rows of the list to use: all that the model can score, or only those whose forms are single tokens (all)",
     )
     add(
         "--blank",
         choices=["differing", "shared"],
         default="differing",
-        help="which word is the gap: the word in which the sentences differ, or the word of the list that they share (differing)",
+        help="which word to turn into a gap: that in which the sentences differ, or the list word that they share (differing)",
     )
     for end, sense in (("top", "likeliest"), ("bottom", "least likely")):
         add(
@@ -111,13 +111,13 @@ def show(run: "Run", page: Path | None = None) -> None:
 
 
 def _remarks(run: "Run") -> "Iterator[str]":
-    """Yield a line for each warning or note about the numbers."""
+    """Yield a line for each warning or note about the results."""
     from syntagm.views.gaps import kept
 
     for reason, count in run.undefined.items():
         yield f"warning: {count:,} undefined: {reason}"
     if len(kept.cuts(run)) > 1:
-        yield "note: at cut-offs only rows count whose forms are single tokens; results.csv has the numbers"
+        yield "note: cut-offs use only rows whose forms are single tokens; results.csv has the numbers"
     if run.record["options"]["eligible"] == "all" and run.record["model"]["policies"].get("masks") == "several":
         yield (
             "warning: words of several tokens were scored with a different number of masks (masks=several), so model_weight and "
@@ -130,7 +130,7 @@ def _table(run: "Run", key: str, estimates: "Sequence[Estimate]") -> "Table":
 
     from syntagm.cli._text import plain
 
-    table = Table(title=plain(run.model), title_justify="left", caption=plain(CAPTION), caption_justify="left")
+    table = Table(title=plain(run.title), title_justify="left", caption=plain(CAPTION), caption_justify="left")
     table.add_column(key, overflow="fold")
     for name in ("items", "tse", "contexts", *_SHOWN[1:], "invalid", "rows"):
         table.add_column(name, justify="right", no_wrap=name != "invalid")

@@ -1,8 +1,8 @@
 """Make suites from templates, one file per suite.
 
 PATH is a template, a folder of templates, a bundled collection (hu2020, marvin2018,
-blimp_like), or one suite of it. docs/reference/templates.md describes the language of
-templates.
+blimp_like), or one suite of a collection. docs/reference/templates.md describes the
+template language.
 
     syntagm make hu2020 -o suites
     syntagm make marvin2018 -o pairs --as tsv --style published
@@ -11,7 +11,7 @@ templates.
 The items depend only on the template and --seed: the same command gives the same bytes on
 every machine, and an existing file is kept unless its content would be the same or --force
 is given. SyntaxGym's format numbers regions and predictions; their names are kept as
-labels. A suite that the format can't hold is skipped and named (blimp and tsv hold only
+labels. A suite that the format can't store is skipped and named (blimp and tsv store only
 minimal pairs); the exit code is then 1.
 """
 
@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
     add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
-    _files.add_output(parser, "DIR", "the folder of the files", required=True)
+    _files.add_output(parser, "DIR", "the folder to write to", required=True)
     add(
         "--as", dest="format", default="syntaxgym", help="the format to write: syntaxgym (the default), blimp, tsv, ..."
     )
@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--style",
         choices=["natural", "published"],
-        help="natural: with a capital and a full stop; published: without (natural)",
+        help="natural: with an initial capital and a full stop; published: without them (natural)",
     )
     add("--force", action="store_true", help="replace files with other content")
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         seen.add(suite.name)
         target = arguments.output / f"{_file_name(suite.name)}{ending}"
         if refusal := _write(suite, target, format, arguments.force):
-            print(f"skipped, {arguments.format} can't hold it: {refusal}", file=sys.stderr)
+            print(f"skipped, because {arguments.format} can't store it: {refusal}", file=sys.stderr)
             continue
         counts.append(len(suite.items))
         print(f"{target}: {_count(len(suite.items), arguments.n)}")
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _format(name: str) -> tuple[str, str]:
-    """Return the module of the format that --as names, and the ending of its files."""
+    """Return the module of the format that --as names, and its file name extension."""
     from syntagm.materials.writing import whole
 
     known = whole()
@@ -93,21 +93,21 @@ def _folder(output: Path) -> None:
 
 
 def _file_name(name: str) -> str:
-    """Return the name of a suite if it can be a file name; else raise InputError."""
+    """Return the name of a suite, or raise InputError if it can't be a file name."""
     if not name.isprintable() or name.startswith(".") or any(mark in name for mark in "/\\:") or len(name) > 150:
         expected = "at most 150 printable characters, without / \\ and :, not beginning with a full stop"
-        raise InputError(f"suite {name[:60]!r}", "a name that can't be a file name", expected, "Rename it.")
+        raise InputError(f"suite {name[:60]!r}", "a name that can't be used as a file name", expected, "Rename it.")
     return name
 
 
 def _count(items: int, wanted: str | None) -> str:
     few = wanted and wanted.isdecimal() and int(wanted) > items
-    note = f" (all there are; {int(wanted):,} asked for)" if wanted and few else ""
+    note = f" (all that exist; {int(wanted):,} requested)" if wanted and few else ""
     return f"{items:,} item{'' if items == 1 else 's'}{note}"
 
 
 def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:
-    """Write a suite completely or not at all; return the error if the format can't hold it."""
+    """Write a suite completely or not at all; return the error if the format can't store it."""
     from syntagm import registry
     from syntagm.io import atomic
 

@@ -3,7 +3,7 @@
     syntagm models                   all families
     syntagm models masked            the options of the family `masked`
 
-Options stand after ? in the name of a model: FAMILY:PATH?OPTION=VALUE&OPTION=VALUE.
+Options follow a question mark in the name of a model: FAMILY:PATH?OPTION=VALUE&OPTION=VALUE.
 """
 
 import argparse
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from syntagm.models.option import Option
 
 _CHANGES = {
-    "scoring": "Changes numbers, so it is part of the model's name and of signatures.",
-    "source": "Chooses what is read, so it is part of the model's name.",
+    "scoring": "It changes numbers, so it is part of the model's name and of signatures.",
+    "source": "It chooses what is read, so it is part of the model's name.",
     "speed": "Changes no numbers.",
     "permission": "A permission.",
 }

@@ -1,16 +1,16 @@
 """Compute the perplexity of a model on text.
 
-The perplexity is per word, with and without unknown words. FILE holds one sentence per line
+The perplexity is per word, with and without unknown words. FILE has one sentence per line
 (.txt, .txt.gz) or bracketed trees (.trees, .mrg, .ptb), or is bllip:FOLDER?set=test. Each
-sentence is scored on its own; empty lines are skipped. Words are separated by white space,
-whatever the tokens of a model are, and the end of each sentence counts as a word. So the
-numbers of different models on the same file can be compared.
+sentence is scored separately; empty lines are skipped. For every model, words are separated
+by white space, and the end of each sentence counts as a word. So the numbers of different
+models on the same file can be compared.
 
     syntagm perplexity models/5gram test.txt
     syntagm perplexity models/gpt2 test.txt --json
     syntagm perplexity random test.txt --no-end               for models that can't score the end of a sentence
 
-Exit code 1: some words have no bits and were skipped; their number is printed.
+Exit code 1: some words have no bits and were skipped; the output gives their number.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help="text, one sentence per line, or trees; several files count as one text",
+        help="text with one sentence per line, or trees; several files count as one text",
     )
     parser.add_argument("--no-end", action="store_true", help="don't score the ends of sentences")
     parser.add_argument("--json", action="store_true", help="print a JSON object instead of lines")
@@ -74,10 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace, **text_options: str) -> "LanguageModel":
-    """Load the model with eos=yes, unless --no-end or an eos option in its name says otherwise."""
+    """Load the model with eos=yes, unless --no-end or an eos option in its name overrides it."""
     from syntagm.models import names
 
-    cure = "Skip the ends of sentences with --no-end; compare such a perplexity only with others made so."
+    cure = "Skip the ends of sentences with --no-end; compare the result only with other perplexities without sentence ends."
     if arguments.no_end or "eos" in names.parse(arguments.model).options:
         model = _model.load(arguments, **text_options)
     else:
@@ -108,7 +108,7 @@ def _shown(model: "LanguageModel", result: "Perplexity", ends: bool) -> str:
         if ends
         else f"words               {result.words:,}, without ends of sentences",
         f"unknown             {result.unknown:,}",
-        f"bits a word         {result.bits_per_word:.4f}",
+        f"bits per word       {result.bits_per_word:.4f}",
         f"perplexity          {result.perplexity:.2f}",
         f"... of known words  {result.perplexity_known:.2f}",
         f"bits a character    {result.bits_per_character:.4f}",

@@ -11,8 +11,8 @@ few lemmas and contexts of each suite. It is one file of at most 10 MB that load
 else. No model is needed.
 
 An existing file is replaced only if it is such a page, and figures only if their CSV is
-beside them; --force replaces any file. Exit code 1: the page is written, but a run is not
-finished; the page says so.
+next to them; --force replaces any file. Exit code 1: the page is written, but a run is not
+finished, which the page states.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.cli import _files
+from syntagm.cli import _files, _views
 from syntagm.errors import UsageError
 
 MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
@@ -29,7 +29,8 @@ MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report<
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
-    _files.add_output(parser, "FILE", "the file of the page (DIR/report.html, if there is one run)")
+    _views.add_names(parser)
+    _files.add_output(parser, "FILE", "the file to write (DIR/report.html if there is only one run)")
     parser.add_argument(
         "--figures",
         metavar="FOLDER",
@@ -40,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         metavar="LIST",
         default="png,svg,pdf",
-        help="formats of the figures, with commas between them (png,svg,pdf)",
+        help="formats of the figures, separated by commas (png,svg,pdf)",
     )
     _files.add_force(parser)
 
@@ -48,14 +49,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the page, and the figures if --figures is given; print their paths."""
     if not options.output and len(options.folders) > 1:
-        raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file of their page.")
+        raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file to write.")
     output = options.output or _files.file(str(Path(options.folders[0]) / "report.html"))
     _files.spare(output, MARKS, options.force)
     from syntagm.report.drawings import save
     from syntagm.report.page import report
-    from syntagm.runs.store import open_run
 
-    runs = [open_run(folder) for folder in options.folders]
+    runs = _views.open_runs(options.folders, options.labels)
     print(report(runs, output))
     if options.figures:
         formats = options.format.split(",")

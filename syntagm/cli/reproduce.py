@@ -10,9 +10,9 @@
     syntagm reproduce hu2020 --from-raw syntactic-generalization/data/raw -o out --set suites=33
 
 --model runs the paper's suites into DIR/run, as `syntagm run` (or `syntagm fill`) does;
-after an interruption the same command continues. --from-run takes existing runs, --from-raw
-the data that the authors published. Each table is printed and written as DIR/NAME.csv, .md
-and .tex, with the published numbers beside ours; each figure is written as DIR/NAME.svg,
+after an interruption, run the same command again to resume. --from-run uses existing runs,
+--from-raw the data that the authors published. Each table is printed and written as DIR/NAME.csv, .md
+and .tex, with the published numbers next to ours; each figure is written as DIR/NAME.svg,
 .png, .pdf and .vl.json, with its numbers in DIR/NAME.csv. Exit code 1: a run is not
 finished.
 
@@ -20,9 +20,9 @@ finished.
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1
 
 --corpus trains models of several families on nested parts of the corpus, runs the suites
-with them, and measures their perplexity. The results are in DIR/results.csv, with figures
-beside it. The plan and its duration are printed first. Stop the command with Ctrl-C, or
-kill it: the same command continues. Families, sizes and seeds can be added later.
+with them, and measures their perplexity. The results are in DIR/results.csv, with figures in the same
+folder. The plan and its duration are printed first. If you stop the command with Ctrl-C, or
+kill it, run it again to resume. Families, sizes and seeds can be added later.
 """
 
 import argparse
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 # Option -> a function that returns what a paper offers for it, and the message if it offers nothing.
 WAYS: dict[str, tuple[Callable[[Paper], object], str]] = {
-    "--model": (lambda paper: paper.of_runs, "has no tables or figures of runs"),
-    "--from-run": (lambda paper: paper.of_runs, "has no tables or figures of runs"),
-    "--from-raw": (lambda paper: paper.from_raw, "has no raw data that can be read"),
+    "--model": (lambda paper: paper.of_runs, "offers no tables or figures from runs"),
+    "--from-run": (lambda paper: paper.of_runs, "offers no tables or figures from runs"),
+    "--from-raw": (lambda paper: paper.from_raw, "has no published raw data that Syntagm can read"),
     "--corpus": (lambda paper: paper.experiment, "trains no models"),
 }
 # Options that need --model.
@@ -57,19 +57,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paper", metavar="PAPER", help="one of " + ", ".join(registry.names("papers")))
     add("--model", metavar="MODEL", help="the model, as in `syntagm run`")
-    _files.add_output(parser, "DIR", "the folder of all results", required=True)
+    _files.add_output(parser, "DIR", "the folder for all results", required=True)
     add("--from-run", metavar="DIR", nargs="+", action="extend", help="use these runs; no model is loaded")
     add("--from-raw", metavar="DIR", type=Path, help="use the raw data that the authors published")
     add("--suite", metavar="SUITE", nargs="+", action="extend", help="use these suites instead of the bundled ones")
-    add("-n", metavar="N", help="make N items of each suite")
-    add("--style", choices=["natural", "published"], help="natural: with a capital and a full stop; published: without")
+    add("-n", metavar="N", help="generate N items per suite")
+    add(
+        "--style",
+        choices=["natural", "published"],
+        help="natural: with an initial capital and a full stop; published: without them",
+    )
     add(
         "--allow-pickle",
         action="store_true",
         help="load pickled weights, which can run arbitrary code; read pickled suites",
     )
     add("--trust-remote-code", action="store_true", help="run Python code that comes with the model")
-    add("--no-cache", action="store_true", help="neither read nor write surprisals of other runs")
+    add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add(
         "--set",
         metavar="NAME=VALUE",
@@ -116,7 +120,7 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], way: str) -> None
     if chosen := [name for name in names if getattr(options, name)]:
         option = f"-{chosen[0]}" if len(chosen[0]) == 1 else f"--{chosen[0]}"
         raise UsageError(
-            option, f"given with {way}", "one or the other", "It concerns only suites that a model is run on."
+            option, f"given with {way}", "one of the two", "It only applies when a model is run on suites."
         )
 
 

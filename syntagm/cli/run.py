@@ -1,4 +1,4 @@
-"""Evaluate a language model on suites, and write the results to a run directory.
+"""Evaluate language models on suites, and write the results to run directories.
 
 SUITE is a file, a folder, a pattern, a bundled collection (hu2020), or one suite of a
 collection (hu2020/mvrr). MODEL is a bundled model (demo, toy), a folder, a name on the
@@ -8,22 +8,38 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
     syntagm run demo --suite hu2020 -o runs/demo
     syntagm run 'gpt2?bos=yes' --suite blimp/*.jsonl -o runs/gpt2
     syntagm run demo --suite marvin2018 -n 200 --seed 7 -o runs/ml
+    syntagm run gpt2 distilgpt2 models/lstm --name GPT-2 --name Distilled --name LSTM --suite hu2020 -o runs/three
+    syntagm run demo --suite blimp/*.jsonl --limit 100 -o runs/sample
     syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=disambiguator)' -o runs/bits
 
-Stop the command with Ctrl-C, or kill it: the same command continues the run. Running it
-again after the end shows the results.
+One model writes its run into DIR. Several are evaluated one after the other; each writes its
+run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/report.html
+compares them. If a model fails, the others are evaluated, and the exit code is 2.
+
+If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
+running it again only shows the results.
 """
 
 import argparse
+import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from syntagm.cli import _evaluation
+from syntagm.drawing.text import shown_lines
+from syntagm.errors import SyntagmError, UsageError
+
+if TYPE_CHECKING:
+    from syntagm.materials.suite_files import SuiteFiles
+    from syntagm.runs.store import Run
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
-    _evaluation.arguments(parser)
+    _evaluation.arguments(parser, several=True)
     add(
         "--align",
         choices=["strict", "start"],
@@ -37,26 +53,98 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="compute NAME(option=value, ...) for each item instead of the suites' predictions; may be repeated",
     )
-    add("--cache", metavar="FILE", type=Path, help="the file that keeps surprisals across runs")
-    add("--no-cache", action="store_true", help="neither read nor write surprisals of other runs")
+    add("--cache", metavar="FILE", type=Path, help="the file that caches surprisals across runs")
+    add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add("--no-report", action="store_true", help="write no HTML report")
-    add("--dry-run", action="store_true", help="print what would be scored, and stop")
+    add("--dry-run", action="store_true", help="print what would be scored, then stop")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate the model, write the report, and print the results."""
-    from syntagm.cli._evaluation import evaluate, suites
-    from syntagm.cli._screen import show_plan, show_run
+    """Evaluate the models, write the report, and print the results."""
+    from syntagm.cli._evaluation import limits, suites
+    from syntagm.cli._screen import show_plan
 
+    sample, folders = limits(arguments), _folders(arguments)
     files = suites(arguments, arguments.suite)
     if arguments.dry_run:
-        show_plan(arguments.model, files)
+        for model in arguments.models:
+            show_plan(model, files, **sample)
         return 0
-    finished = evaluate(arguments, files, arguments.output)
+    if len(arguments.models) > 1:
+        return _run_several(arguments, files, folders)
+    [model] = arguments.models
+    finished = _evaluated(arguments, files, model, arguments.name, arguments.output)
+    _show([finished], arguments)
+    return 0
+
+
+def _folders(arguments: argparse.Namespace) -> list[Path]:
+    """Return the run directory of each model.
+
+    Raises:
+        UsageError: not one --name for each model, two models with the same label, or an option that does not fit DIR.
+    """
+    names, models, output = arguments.name, arguments.models, arguments.output
+    if names and len(names) != len(models):
+        count = f"{len(names)} for {len(models)} model" + ("" if len(models) == 1 else "s")
+        raise UsageError("--name", count, "one for each model, in order, or none")
+    if len(models) == 1:
+        return [output]
+    if (output / "run.json").exists():
+        cure = "Choose another folder for several models: each gets a folder in it."
+        raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
+    labels = [folder_name(name) for name in names or models]
+    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
+    return [output / label for label in labels]
+
+
+def folder_name(model: str) -> str:
+    """Return the name of a model's folder: the end of its path, and its options.
+
+    >>> folder_name("org/gpt2-tiny@main?bos=no"), folder_name("masked:models/bert"), folder_name("GPT-2 (small)")
+    ('gpt2-tiny@main-bos-no', 'bert', 'GPT-2-small')
+    """
+    address, question, options = model.partition("?")
+    end = address.rstrip("/").rpartition("/")[2].rpartition(":")[2] or address
+    return re.sub(r"[^\w.@+]+", "-", end + question + options).strip("-.") or "model"
+
+
+def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
+    """Evaluate one model after the other; a model that fails is reported, and the others are evaluated."""
+    finished: list[Run] = []
+    labels = arguments.name or [folder.name for folder in folders]
+    for model, label, folder in zip(arguments.models, labels, folders, strict=True):
+        print(f"{label}: {model}", file=sys.stderr)
+        try:
+            finished.append(_evaluated(arguments, files, model, [label], folder))
+        except (SyntagmError, OSError) as error:
+            print(f"syntagm: {label}: {shown_lines(str(error))}", file=sys.stderr)
+    if finished:
+        _show(finished, arguments)
+    if failed := len(folders) - len(finished):
+        print(f"syntagm: {failed} of {len(folders)} models failed; see above", file=sys.stderr)
+    return 2 if failed else 0
+
+
+def _evaluated(
+    arguments: argparse.Namespace, files: "SuiteFiles", model: str, name: Sequence[str], folder: Path
+) -> "Run":
+    from syntagm.cli._evaluation import evaluate
+
+    return evaluate(argparse.Namespace(**vars(arguments) | {"model": model, "name": name}), files, folder)
+
+
+def _show(runs: "Sequence[Run]", arguments: argparse.Namespace) -> None:
+    """Write the report, and print the results."""
+    from syntagm.cli._screen import show_run, show_runs
+
     page = None if arguments.no_report else arguments.output / "report.html"
     if page:
         from syntagm.report.page import report
 
-        report([finished], page)
-    show_run(finished, page)
-    return 0
+        report(runs, page)
+    if len(arguments.models) == 1:
+        show_run(runs[0], page)
+    else:
+        show_runs(runs, page)

@@ -1,6 +1,6 @@
 """Compute the surprisal, in bits, of each token and word of texts or of a file.
 
-Each TEXT is scored on its own; `-` reads texts from standard input, one per line. FILE (UTF-8,
+Each TEXT is scored separately; `-` reads texts from standard input, one per line. FILE (UTF-8,
 gzipped or not) holds one text per line, or is one document. A text that is longer than the
 model's positions is scored in overlapping windows. Words are separated by white space. The
 bits of a word are the sum over its tokens; with `boundary=word` in the name of the model, they
@@ -288,7 +288,7 @@ def _named(text: str, words: "Spans") -> list[tuple[str, float]]:
 
 
 def _number(bits: float) -> float | None:
-    """Replace nan by None, as JSON has no nan."""
+    """Replace nan with None, because JSON has no nan."""
     return bits if bits == bits else None
 
 
@@ -323,7 +323,7 @@ def _notes(model: "LanguageModel", answer: "Surprisals") -> list[str]:
     for index, (token, bits, in_vocabulary) in enumerate(_tokens(answer)):
         following = "" if token else answer.text[int(answer.starts[index]) :].lstrip()
         if model.eos is not None and index + 1 == len(answer.starts):
-            note = "end-of-text symbol, in no word"
+            note = "end-of-text symbol, not part of a word"
         elif index == 0 and model.bos is None:
             note = "not scored: the text begins here"
         elif bits != bits:

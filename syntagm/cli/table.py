@@ -1,14 +1,14 @@
-"""Make a table of runs for a paper, as Markdown, CSV or LaTeX.
+"""Make a table from runs for a paper, as Markdown, CSV or LaTeX.
 
     syntagm table --list                                      all tables
     syntagm table scores --list                               the options of one table
-    syntagm table scores runs/demo runs/gpt2 wide=yes --format latex
+    syntagm table scores runs/demo runs/gpt2 wide=yes --name Demo --name GPT-2 --format latex
     syntagm table comparison runs/demo runs/gpt2 -o tables/comparison
 
-Without -o the table is printed, as Markdown unless --format says otherwise. With -o it is
-written to STEM.csv, STEM.md and STEM.tex, or only to the one that --format names. Options
-of a table are given as key=value. CSV has all digits. Existing files are replaced only if
-STEM.csv beside them has the header of this table; --force replaces any file. A wide table
+Without -o, the table is printed, as Markdown unless --format names another format. With -o,
+it is written to STEM.csv, STEM.md and STEM.tex, or only in the format that --format names.
+Options of a table are given as key=value. CSV has full precision. Existing files are
+replaced only if STEM.csv next to them has the header of this table; --force replaces any file. A wide table
 has fewer columns in LaTeX: --columns names others, or `all`. Exit code 1: a run is not
 finished.
 """
@@ -23,7 +23,7 @@ from syntagm.drawing.table import FORMATS
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     _views.arguments(parser, "table")
-    _files.add_output(parser, "STEM", "path of the files, without ending; without it the table is printed")
+    _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the table is printed")
     parser.add_argument("--format", choices=[*FORMATS], help="write only this format")
     parser.add_argument(
         "--columns", metavar="NAMES",

@@ -1,6 +1,6 @@
 """Train a language model on a corpus.
 
-Each FAMILY has options of its own: see `syntagm train FAMILY --help`. A corpus is a text
+Each FAMILY has its own options: see `syntagm train FAMILY --help`. A corpus is a text
 with one sentence per line (.txt, .txt.gz), bracketed trees (.trees, .mrg, .ptb), or
 bllip:FOLDER?set=xs.
 
@@ -10,8 +10,8 @@ bllip:FOLDER?set=xs.
     syntagm train masked --corpus train.txt --valid valid.txt --lower -o models/bert
     torchrun --nproc-per-node 2 -m syntagm train gpt2 ...
 
-Stop the command with Ctrl-C, or kill it: the same command continues the training, and ends
-with the same model. The model can be used at once:
+If you stop the command with Ctrl-C, or kill it, run it again to resume; the model will be
+the same. The model can be used at once:
 
     syntagm run models/lstm --suite hu2020 -o runs/lstm
 """
@@ -39,7 +39,7 @@ def _declare(parser: argparse.ArgumentParser, family: Trainable[Any]) -> None:
     add = parser.add_argument
     add("--corpus", nargs="+", required=True, metavar="FILE", help="the training text; several files count as one")
     add("--valid", nargs="+", required=family.needs_valid, default=[], metavar="FILE", help=family.valid)
-    _files.add_output(parser, "DIR", "the folder of the model", required=True)
+    _files.add_output(parser, "DIR", "the folder for the model", required=True)
     if family.on_device:
         add("--threads", type=int, default=1, help="processor threads (1)")
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def chosen(family: Trainable[Any], arguments: argparse.Namespace) -> Any:
-    """Return the training settings of a command line. Checks that the device exists and sets the number of threads.
+    """Return the training settings of a command line; check that the device exists, and set the number of threads.
 
     Raises:
         UsageError: a setting is not valid, or there is no such device.

@@ -20,7 +20,7 @@ def quantity(field: str, title: str | None, scale: Spec | None = None, **axis: o
 
 
 def of(channel: Spec, field: str) -> Spec:
-    """Copy a channel for another column."""
+    """Copy a channel, with another column."""
     return {**channel, "field": field}
 
 
@@ -43,11 +43,11 @@ def proportion(title: str, field: str = "value", ticks: Sequence[float] = FIFTHS
 
 
 def difference(title: str, values: Sequence[float], width: int = 420) -> Spec:
-    """Make a channel for differences: it spans the values and 0, rounded outwards to tenths.
+    """Make a channel for differences, whose scale spans the values and 0, rounded outwards to tenths.
 
     Arguments:
         values: the numbers to be drawn; nan is ignored.
-        width: of the plot in pixels; a narrow plot has fewer ticks.
+        width: the width of the plot in pixels; a narrow plot has fewer ticks.
 
     >>> difference("delta", [-0.37, 0.52, float("nan")], 190)["axis"]["values"]
     [-0.4, -0.2, 0.0, 0.2, 0.4, 0.6]

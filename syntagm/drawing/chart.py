@@ -1,7 +1,7 @@
 """Figures: a Vega-Lite specification with the table behind it, and the style that all figures share.
 
 Names from materials and models are untrusted text. They enter a specification only as data values, scale domains and plain
-titles, never as field names or expressions, so that a name is never run as code.
+titles, never as field names or expressions, so a name is never run as code.
 """
 
 import json
@@ -45,7 +45,7 @@ class Figure(Product):
         return self.table
 
     def svg(self) -> str:
-        """Draw the figure as SVG without active content: transparent background, in the colour of surrounding text."""
+        """Draw the figure as SVG without active content, with a transparent background and in the colour of surrounding text."""
         import vl_convert
 
         return checked(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
@@ -87,7 +87,7 @@ def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offs
 
     Arguments:
         subtitle: one or more lines; dropped if there is no title.
-        offset: the space between titles and plot in pixels; needed where panels have titles of their own.
+        offset: the space between titles and plot in pixels; needed if panels have their own titles.
     """
     below = shown(subtitle) if isinstance(subtitle, str) else [shown(line) for line in subtitle]
     heading: Spec = {"text": shown(title), "subtitle": below} if title else {}

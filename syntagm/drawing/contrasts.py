@@ -1,6 +1,6 @@
 """Dot plots of differences between two kinds of suites or questions.
 
-Each model has a dot with its interval. To the right of 0 the first kind is easier.
+Each model has a dot with its interval. To the right of 0, the first kind is easier.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def draw(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequenc
     """Draw one row for each contrast, in the order of first appearance.
 
     Arguments:
-        estimates: one for each contrast and model; their groups have the model and the label `contrast`.
+        estimates: one estimate for each contrast and model, whose group has the model and the label `contrast`.
         axis: the title of the axis.
     """
     rows = [

@@ -33,7 +33,7 @@ def panel(
         rows: each with name (one or more lines), series, value, low, high (nan: not drawn), note (may be empty) and said
             (text for screen readers).
         axis: the channel of the numbers, from `drawing.axes`.
-        reference: the position of a dashed line; nan: no line.
+        reference: the position of a dashed line; nan for no line.
         series: all series, in the order of their colours and shapes.
         labels: whether names are written on the left.
         key: whether there is a legend of the series.

@@ -1,4 +1,4 @@
-"""Layers that charts are made of: dots, intervals, lines, bands, labels and dashed lines."""
+"""The layers of charts: dots, intervals, lines, bands, labels and dashed lines."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,8 +12,8 @@ def layer(mark: Spec, encoding: Spec, where: Spec | None = None, values: Values 
     """Make a layer from a mark and its channels.
 
     Arguments:
-        where: a filter that selects the rows to draw, from `defined` or `equal`.
-        values: the rows of this layer; those of the chart by default.
+        where: a filter that selects the rows to draw, made by `defined` or `equal`.
+        values: the rows of this layer; by default those of the chart.
     """
     data: Spec = {} if values is None else {"data": {"values": list(values)}}
     return data | ({"transform": [{"filter": where}]} if where else {}) | {"mark": mark, "encoding": encoding}
@@ -30,7 +30,7 @@ def equal(field: str, value: object) -> Spec:
 
 
 def dot(size: int | None = None, opacity: float | None = 1, filled: bool = True, **mark: object) -> Spec:
-    """Make a point: the only mark that is read out by screen readers, because the others repeat its numbers."""
+    """Make a point. Screen readers read out only this mark, because the others repeat its numbers."""
     point: Spec = {"type": "point", "filled": filled} | ({} if size is None else {"size": size}) | mark
     return point if opacity is None else point | {"opacity": opacity}
 

@@ -1,4 +1,4 @@
-"""Panels: small charts side by side or one below the other, with their headings."""
+"""Panels: small charts, side by side or one below the other, with headings."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def beside(panels: Sequence[Spec], spacing: int) -> Spec:
 
 
 def by_model(panel: Spec, values: Values, models: int) -> Spec:
-    """Arrange one panel for each model one below the other, in the order of first appearance.
+    """Arrange a panel for each model, one below the other, in the order of first appearance.
 
     With a single model there is no heading.
 

@@ -32,7 +32,7 @@ class Product(ABC):
         """Return the content of the file in one of `FORMATS`."""
 
     def format_of(self, path: Path) -> str:
-        """Return the format whose extension a path has; "" if it has none of them."""
+        """Return the format that the extension of a path names; "" if there is none."""
         return next((format for format, extension in self.FORMATS.items() if path.name.endswith(f".{extension}")), "")
 
     def to_pandas(self) -> Any:
@@ -47,15 +47,15 @@ class Product(ABC):
         """Write one file if `path` has the extension of a format, otherwise one file for each format.
 
         Arguments:
-            path: with the extension of a format, or without extension.
-            formats: names of formats; all by default. If a figure is written in several formats, its numbers are also
-                written, as CSV.
+            path: the path, with the extension of a format or without extension.
+            formats: names of formats; all formats by default. If a figure is written in several formats, its numbers
+                are also written, as CSV.
 
         Returns:
             The paths written.
 
         Raises:
-            UsageError: a format that can't be written.
+            UsageError: there is no such format.
             RunError: the folder can't be written.
         """
         path = Path(path)
@@ -80,8 +80,8 @@ def endings(known: Mapping[str, str], chosen: Sequence[str] = ()) -> dict[str, s
         chosen: names of formats; all known formats by default.
 
     Raises:
-        UsageError: a format that can't be written.
+        UsageError: there is no such format.
     """
     if unknown := [format for format in chosen if format not in known]:
-        raise UsageError("--format", repr(unknown[0]), "some of " + ",".join(known))
+        raise UsageError("--format", repr(unknown[0]), "one or more of " + ",".join(known))
     return {format: known[format] for format in chosen} if chosen else dict(known)

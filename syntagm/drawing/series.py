@@ -1,9 +1,11 @@
 """Series of a chart: their colours, shapes and legend."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from syntagm.drawing.chart import Spec
+from syntagm.drawing.text import short_names
 
 # The palette of Okabe and Ito, which colour-blind readers can tell apart, without black and yellow, which can't be seen
 # on a dark or a light page; wine of Paul Tol's palette and grey are added.
@@ -18,8 +20,8 @@ class Series:
 
     Arguments:
         field: the column with the names of the series.
-        names: the names as shown, in order.
-        width: of the plot in pixels; the legend must fit into it.
+        names: the displayed names, in order.
+        width: the width of the plot in pixels; the legend must fit into it.
         key: whether there is a legend.
         colours: the colours, in the order of the names.
     """
@@ -42,7 +44,7 @@ class Series:
 
     @property
     def place(self) -> Spec:
-        """The channel with an offset for each name, so that marks of several series stand side by side."""
+        """The channel with an offset for each name, which places marks of several series side by side."""
         return self._channel() | {"scale": {"domain": list(self.names)}}
 
     def sizes(self, sizes: Sequence[float]) -> Spec:
@@ -57,9 +59,12 @@ class Series:
 
     @property
     def _legend(self) -> Spec | None:
-        """The legend above the plot, in as many columns as fit its width."""
+        """The legend above the plot, with short names of models, in as many columns as fit its width."""
         if not self.key:
             return None
-        longest = min(max((len(name) for name in self.names), default=1), 60)
+        short = short_names(self.names)
+        longest = min(max((len(name) for name in short.values()), default=1), 60)
         columns = min(max(1, int(self.width // (longest * 7.5 + 40))), len(self.names) or 1)
-        return {"orient": "top", "direction": "horizontal", "columns": columns, "title": None}
+        legend: Spec = {"orient": "top", "direction": "horizontal", "columns": columns, "title": None}
+        labels = {name: text for name, text in short.items() if text != name}
+        return legend | ({"labelExpr": f"{json.dumps(labels)}[datum.label] || datum.label"} if labels else {})

@@ -23,7 +23,7 @@ _LONG = re.compile(r"(\.\d\d)\d+")
 
 
 def checked(svg: str) -> str:
-    """Remove all but known elements and attributes from a drawing, and round coordinates to a hundredth of a pixel.
+    """Remove unknown elements and attributes from a drawing, and round coordinates to a hundredth of a pixel.
 
     >>> checked('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script><path onclick="2" d="M0.12345,0"/></svg>')
     '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0.12,0" /></svg>'

@@ -30,12 +30,12 @@ _ESCAPED = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table(Product):
-    """A table with its notes; None is an empty cell.
+    """A table with its notes; None stands for an empty cell.
 
     Arguments:
-        published: the columns with numbers quoted from a publication; they are shown with two digits.
+        published: the columns with numbers quoted from a publication; they are shown with two decimals.
         notes: sentences below the table.
-        warnings: sentences before the notes; the command line also prints them to standard error.
+        warnings: sentences above the notes; the command line also prints them to standard error.
         narrow: the columns that LaTeX has by default; all if empty.
 
     >>> table = Table("Accuracy", ("model", "score", "paper"), (("toy_1", 0.5, 0.94),), ("paper",), ("A note.",))
@@ -82,7 +82,7 @@ class Table(Product):
         return "".join(table.lines(self.columns, rows))
 
     def markdown(self) -> str:
-        """Write the table and its notes as Markdown: computed numbers with three digits, published ones with two.
+        """Write the table and its notes as Markdown: computed numbers have three decimals, published ones two.
 
         Columns named `p` or `p ...` hold p-values, and small ones are shown as `<0.001`.
         """

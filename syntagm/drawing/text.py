@@ -1,10 +1,14 @@
-"""Names and numbers as shown in figures and tables."""
+"""Formatting of names and numbers for figures and tables."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import TypeVar
 
 T = TypeVar("T")
+# The hash in the name of a local model, and the family before the name of a local or causal model.
+_HASH = re.compile(r"@[0-9a-f]{8}(?![0-9a-zA-Z])")
+_FAMILY = re.compile(r"^(?:causal:(?=.)|[a-z]\w*:(?=[^@]+@[0-9a-f]{8}(?![0-9a-zA-Z])))")
 
 
 def shown(text: str) -> str:
@@ -37,7 +41,7 @@ def _visible(character: str) -> str:
 
 
 def distinct(names: Iterable[str]) -> dict[str, str]:
-    """Map each name to the text that is shown for it, in order; names that would look the same are numbered.
+    """Map each name to the text shown for it, in order; names that would look the same are numbered.
 
     >>> distinct(["a", "b", "a", "b\\n"])
     {'a': 'a', 'b': 'b', 'b\\n': 'b '}
@@ -52,8 +56,26 @@ def distinct(names: Iterable[str]) -> dict[str, str]:
     return texts
 
 
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Map names of models to short ones for legends, if they are still different.
+
+    Without `causal:`, which is the family of a plain name; and local models without family and hash.
+
+    >>> short_names(["causal:gpt2", "lstm:small@dd5dc999", "toy:12-sentences"])
+    {'causal:gpt2': 'gpt2', 'lstm:small@dd5dc999': 'small', 'toy:12-sentences': 'toy:12-sentences'}
+    >>> short_names(["causal:tiny@dd5dc999", "causal:tiny@0b1c2d3e"])["causal:tiny@0b1c2d3e"]
+    'tiny@0b1c2d3e'
+    """
+    without_family = {name: _FAMILY.sub("", name) for name in names}
+    without_hash = {name: _HASH.sub("", text) if text != name else text for name, text in without_family.items()}
+    for short in (without_hash, without_family):
+        if len(set(short.values())) == len(short):
+            return short
+    return {name: name for name in names}
+
+
 def or_none(value: T) -> T | None:
-    """Turn nan into None, which is an empty cell in a table and no mark in a figure.
+    """Convert nan to None, which gives an empty cell in a table and no mark in a figure.
 
     >>> or_none(0.5), or_none(float("nan"))
     (0.5, None)
@@ -71,7 +93,7 @@ def numbers(row: Mapping[str, object], *names: str) -> dict[str, object]:
 
 
 def spoken(value: float, low: float = float("nan"), high: float = float("nan")) -> str:
-    """Write a number and its interval with three digits.
+    """Format a number and its interval with three decimals.
 
     >>> spoken(0.25, 0.2, 0.3), spoken(0.25), spoken(float("nan"))
     ('0.250 [0.200, 0.300]', '0.250', 'undefined')
@@ -80,7 +102,7 @@ def spoken(value: float, low: float = float("nan"), high: float = float("nan")) 
 
 
 def signed(value: float) -> str:
-    """Write a difference with its sign and a typographic minus; 0 has no sign.
+    """Format a difference with its sign and a typographic minus; 0 has no sign.
 
     >>> signed(0.25), signed(-0.25), signed(-1e-9), signed(float("nan"))
     ('+0.250', '−0.250', '0.000', 'undefined')
@@ -91,7 +113,7 @@ def signed(value: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write a count with its noun in the singular or plural.
+    """Format a count with its noun in the singular or plural.
 
     >>> counted(1, "suite"), counted(2, "suite")
     ('1 suite', '2 suites')
@@ -100,7 +122,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def only(models: Sequence[str]) -> list[str]:
-    """Return a subtitle line that names the model if there is only one, because then there is no legend.
+    """Return a subtitle line that names the model if there is only one, since the figure then has no legend.
 
     >>> only(["causal:demo"]), only(["a", "b"])
     (['model: causal:demo'], [])

@@ -1,4 +1,4 @@
-"""Export of runs and models to the files of other tools: one module per kind, with a constant `KIND`.
+"""Export of runs and models to files for other tools: one module per kind, with a constant `KIND`.
 
 `syntagm export --as` finds a kind by the name of its module: `lm-eval` is `lm_eval.py`. Nothing needs to be registered.
 """
@@ -29,7 +29,7 @@ class Kind(ABC):
 
     Attributes:
         columns: the header of a CSV.
-        marks: texts that tell a file of this kind from others.
+        marks: texts that identify files of this kind.
     """
 
     columns: tuple[str, ...] = ()

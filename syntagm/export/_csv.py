@@ -1,4 +1,4 @@
-"""Export of a run as one CSV file with all suites, in the format of `syntagm.io.csv`. Memory holds one suite at a time."""
+"""Export of a run as one CSV file with all suites, in the format of `syntagm.io.csv`, with one suite in memory at a time."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +21,14 @@ class Csv(Kind):
 
     Arguments:
         columns: the header.
-        rows: a function from a run to its rows; it raises RunError when called if the run has no such rows.
+        rows: a function from a run to its rows; if the run has no such rows, the call raises RunError.
     """
 
     def __init__(self, columns: Sequence[str], rows: Callable[[Run], Iterator[Row]]) -> None:
         self.columns, self.rows = tuple(columns), rows
 
     def lines(self, run: Run) -> Iterator[str]:
-        """Yield the header, then a line for each row; raises RunError before the header if the run has no such rows."""
+        """Yield the header and a line for each row; raise RunError before the header if the run has no such rows."""
         return csv.lines(self.columns, self.rows(run))
 
     def write(self, source: str, output: Path | None) -> Outcome:

@@ -1,4 +1,4 @@
-"""The n-gram model in a model folder as an ARPA file, for KenLM, SRILM and others; FILE.gz is gzipped."""
+"""Export of the n-gram model in a model folder as an ARPA file, for KenLM, SRILM and others; FILE.gz is gzipped."""
 
 from pathlib import Path
 from typing import final
@@ -13,7 +13,7 @@ class Arpa(Kind):
     """The export of n-gram models as ARPA files."""
 
     def write(self, source: str, output: Path | None) -> Outcome:
-        """Write the ARPA file; the note of the outcome is the name that loads the same model from it."""
+        """Write the ARPA file; the outcome's note gives the name that loads the same model from it."""
         if not output:
             raise UsageError("-o", "standard output", "a file name: an ARPA file is written completely or not at all")
         ngrams, vocabulary, tokens, _ = folder.read(Path(source))

@@ -1,12 +1,13 @@
-"""Minimal pairs as files of lm-evaluation-harness: a results JSON, and the samples of each task as JSON lines.
+"""Export of minimal pairs to lm-evaluation-harness: a results file in JSON, and the samples of each task as JSON lines.
 
-A task is a suite of minimal pairs with the prediction `full_sentence`; a BLiMP paradigm is called `blimp_<UID>`, any other
-suite by its name. Deliberate differences from the harness (0.4.13), also stated in the `config` of the file:
+A task is a suite of minimal pairs with the prediction `full_sentence`; a BLiMP paradigm is called `blimp_<UID>`, and
+any other suite has its own name. Deliberate differences from the harness (0.4.13), also stated in the `config` of the
+file:
 
 1.  `acc` is the verdict of this package: a tie is not correct (in the harness the first choice, the good sentence, wins), and
     an undefined item is excluded from `acc` and from the effective `n-samples` (its `acc` is null).
-2.  The sentence is scored as it stands; the harness puts a space before the sentences of BLiMP.
-3.  Whether a sentence is the greedy continuation is not known: "None" is written in its place.
+2.  The sentence is scored unchanged; the harness puts a space before the sentences of BLiMP.
+3.  Whether a sentence is the greedy continuation is unknown: the file has "None" there.
 
 Log-likelihoods are in nats. `acc_stderr` is the sample standard deviation / sqrt(n), as in the harness.
 """
@@ -36,14 +37,14 @@ from syntagm.tasks.task import SuiteRecord
 MEASURE = "full_sentence"
 _FORMULAS = {str(parse("(*;%good%) < (*;%bad%)")), str(parse("(*;%bad%) > (*;%good%)"))}
 NOTE = (
-    "acc is the verdict of syntagm: a tie is not correct (lm-eval counts it as correct), undefined items are left out; "
-    "sentences are scored as they stand, without a blank before them; whether a sentence is greedy is not known"
+    "acc is the verdict of syntagm: a tie is not correct (lm-eval counts it as correct), undefined items are excluded; "
+    "sentences are scored unchanged, without a space before them; whether a sentence is greedy is not known"
 )
 
 
 @dataclass(slots=True)
 class _Task:
-    """A task, and what is collected about it while its samples are written."""
+    """A task, with the data collected about it while its samples are written."""
 
     name: str
     suite: SuiteRecord
@@ -58,7 +59,7 @@ class LmEval(Kind):
     marks = ('"model_source": "syntagm"',)
 
     def write(self, source: str, output: Path | None) -> Outcome:
-        """Write the files; raises InputError if the run has no suite of minimal pairs."""
+        """Write the files; raise InputError if the run has no suite of minimal pairs."""
         if not output:
             raise UsageError("-o", "standard output", "a file name: lm-eval writes one more file per task")
         run = open_run(source)
@@ -66,7 +67,7 @@ class LmEval(Kind):
 
 
 def write(run: Run, path: Path) -> list[str]:
-    """Write the results JSON to `path`, and the samples beside it.
+    """Write the results JSON to `path`, and the samples next to it.
 
     Returns:
         A sentence for each suite that can't be exported, with the reason.
@@ -110,7 +111,7 @@ def _tasks(run: Run) -> tuple[list[_Task], list[str]]:
 
 
 def _obstacle(suite: SuiteRecord) -> str:
-    """Return why the suite can't be a task of lm-eval; "" if it can."""
+    """Return the reason why the suite can't be a task of lm-eval; "" if it can."""
     if set(suite.conditions) != {"good", "bad"}:
         return f"its conditions are {', '.join(suite.conditions) or 'none'}, not good and bad"
     if suite.sentences != 2 * suite.items:

@@ -1,4 +1,4 @@
-"""CSV with a row per region: model,suite,item,condition,region,content,bits."""
+"""Export as CSV with one row per region: model,suite,item,condition,region,content,bits."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""CSV with a row per item and measure: model,suite,item,measure,value,margin."""
+"""Export as CSV with one row per item and measure: model,suite,item,measure,value,margin."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""CSV with a row per score: model,of,name,measure,value, then interval, counts, chance, method and signature.
+"""Export as CSV with one row per score: model,of,name,measure,value, then interval, counts, chance, method and signature.
 
 Scores are accuracies of suites (`of` is "suite"), means over all suites (`of` is "all suites"), and means over the suites
 with a value of a tag (`of` is the tag, `name` its value). `measure` is a prediction, or a rule of `stats.score`. Means have
@@ -39,14 +39,14 @@ def _rows(run: Run) -> Iterator[Row]:
 
 
 def score_row(run: Run, estimate: Estimate) -> tuple[object, ...]:
-    """Return the row, with the columns `COLUMNS`, of an estimate of `syntagm.views.scores.numbers`."""
+    """Return the row for an estimate of `syntagm.views.scores.numbers`, with the columns `COLUMNS`."""
     expected = estimates.chance_of(run, estimate)
     numbers = (*estimate.numbers, expected.value, expected.method)
     return (estimate.group.model, *_about(estimate), *numbers, estimate.method, _signature(run, estimate))
 
 
 def _about(estimate: Estimate) -> tuple[str, str, str]:
-    """Return the kind of group that an estimate is about, the name of the group, and the measure or rule."""
+    """Return the kind and the name of the group that an estimate is about, and the measure or rule."""
     group = estimate.group
     if group.suite:
         return "suite", group.suite, group.measure

@@ -1,4 +1,4 @@
-"""CSV with a row per token: model,suite,item,condition,index,start,token,bits,known.
+"""Export as CSV with one row per token: model,suite,item,condition,index,start,token,bits,known.
 
 The model `recorded:FILE` reads the file back.
 """

@@ -2,12 +2,12 @@
 
 A format is a module with these names:
 
-*   `claims(path, head) -> bool` says whether a file has the format, judging by its name and its first characters.
+*   `claims(path, head) -> bool` tells whether a file has the format, judging by its name and its first characters.
 *   `read(path, *, option="default", ...) -> Iterator[Suite]` reads a file. Its keyword arguments are the options.
 *   `ENDINGS` lists the file extensions to look for in a folder.
 *   `write(suites, path)` writes a file, and `WRITES` lists their extensions, the most typical first. Both are
     optional.
-*   `HOLDS_PREDICTIONS = False` says that the written files lack the predictions.
+*   `HOLDS_PREDICTIONS = False` declares that the written files lack the predictions.
 
 The formats are found by the names of their modules; there is no list to extend.
 """

@@ -1,4 +1,4 @@
-"""Suites with SyntaxGym's numbers for names: regions 1, 2, 3 ... and predictions 0, 1, 2 ..."""
+"""Suites with SyntaxGym's numbers as names: regions 1, 2, 3 ... and predictions 0, 1, 2 ..."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ _REFERENCE = re.compile(r"\(\s*([\w-]+)(?=\s*;%)")
 
 
 def numbered(suite: Suite) -> Suite:
-    """Replace the names of regions and predictions by numbers. A suite with numbers is returned unchanged.
+    """Replace the names of regions and predictions with numbers. A suite with numbers is returned unchanged.
 
     The names of regions become the tags `region.N`, and those of predictions the tags `prediction.N`. A sentence without
     regions becomes one region.

@@ -26,12 +26,12 @@ def split(text: str, prefix: str, word: str, place: str) -> Sentence:
 
     Arguments:
         text: the sentence.
-        prefix: the text before the critical word. White space at its ends is ignored.
-        word: the critical word or words. White space at its ends is ignored.
+        prefix: the text before the critical word. Surrounding white space is ignored.
+        word: the critical word or words. Surrounding white space is ignored.
         place: the place of the sentence, for messages.
 
     Raises:
-        InputError: the sentence doesn't begin with prefix and word, joined by a space or by nothing.
+        InputError: the sentence doesn't begin with prefix and word, with or without a space between them.
 
     >>> sentence = split("The dogs bark.", "The dogs", " bark", "here")
     >>> [sentence.content(name) for name in ("prefix", "critical", "rest")]
@@ -70,7 +70,7 @@ def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) ->
     A tag that all items of a suite share becomes a tag of the suite.
 
     Arguments:
-        items: pairs of the name of a suite and an item.
+        items: pairs (name of a suite, item).
         method: `one_prefix` or `two_prefix` if the sentences have regions, else None.
         place: the file, for messages.
 
@@ -113,7 +113,7 @@ def method(suite: Suite) -> str | None:
         raise InputError(place, "the predictions " + ", ".join(names), "the predictions of minimal pairs")
     if suite.aggregate != "sum":
         raise InputError(
-            place, f"the aggregate {suite.aggregate}", "sum", "A file of pairs can't hold another aggregate."
+            place, f"the aggregate {suite.aggregate}", "sum", "A file of pairs can't store any other aggregate."
         )
     for item in suite.items:
         if list(item.sentences) != ["good", "bad"]:
@@ -123,7 +123,7 @@ def method(suite: Suite) -> str | None:
 
 
 def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
-    """Return the prefix fields of an item under BLiMP's names. The result is empty without a method.
+    """Return the prefix fields of an item under BLiMP's names. Without a method, the result is empty.
 
     Raises:
         InputError: the regions are not those of the method.
@@ -132,7 +132,7 @@ def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
     place = f"{place}, item {item.id}"
     if method is None:
         if good.regions or bad.regions:
-            raise InputError(place, "regions, but no prefix method", "no regions", "They would be lost.")
+            raise InputError(place, "regions, but no prefix method", "no regions", "The file would lose them.")
         return {}
     for sentence in (good, bad):
         rebuilt = split(
@@ -143,7 +143,7 @@ def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
     prefixes, words = ([sentence.content(name) for sentence in (good, bad)] for name in ("prefix", "critical"))
     same, differ = (prefixes, words) if method == "one_prefix" else (words, prefixes)
     if same[0] != same[1]:
-        raise InputError(place, f"{same[0]!r} and {same[1]!r}", f"the same in both sentences ({method})")
+        raise InputError(place, f"{same[0]!r} and {same[1]!r}", f"the same text in both sentences ({method})")
     names = FIELDS[method]
     return dict(zip(names, (same[0], *differ) if method == "one_prefix" else (*differ, same[0]), strict=True))
 

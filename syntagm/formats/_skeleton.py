@@ -1,7 +1,7 @@
-"""Skeletons of JSON files: the original with null in place of each value that the types hold.
+"""Skeletons of JSON files: the original, with null in place of each value that a suite stores.
 
-`strip` makes the skeleton by a comparison of the original with the JSON that would be written without it. `fill` puts the
-two together again. If a suite was changed, its values replace those of the skeleton.
+`strip` makes the skeleton by comparing the original with the JSON that would be written without it. `fill` puts the two
+back together. If a suite was changed, its values replace those of the skeleton.
 """
 
 import json
@@ -15,7 +15,7 @@ RESERVED = ("json:", "region.")
 
 
 def strip(original: Any, rebuilt: Any) -> Any:
-    """Replace the parts of `original` that `rebuilt` reproduces by None, with the order of keys taken into account.
+    """Replace the parts of `original` that `rebuilt` reproduces, including the order of keys, with None.
 
     >>> strip({"b": 1, "a": {"x": 1}}, {"a": {"x": 1}})
     {'b': 1, 'a': None}
@@ -45,7 +45,7 @@ def fill(skeleton: Any, rebuilt: Any, place: str) -> Any:
         return filled | {key: value for key, value in rebuilt.items() if key not in skeleton}
     if isinstance(skeleton, list) and isinstance(rebuilt, list):
         if len(skeleton) != len(rebuilt):
-            cure = "Remove the tags that begin with json:, which belong to another version of the suite."
+            cure = "Remove the tags that begin with json:, which belong to a different version of the suite."
             found = f"{len(rebuilt)} parts where its json: tag has {len(skeleton)}"
             raise InputError(place, found, "the same number", cure)
         return [fill(value, new, place) for value, new in zip(skeleton, rebuilt, strict=True)]
@@ -75,7 +75,7 @@ def plain(tags: Mapping[str, str], used: Sequence[str], place: str) -> dict[str,
 
 
 def number(identifier: str) -> int | str:
-    """Return an identifier as an integer if it is written like one, else unchanged.
+    """Return an identifier as an integer if it is written like an integer, else unchanged.
 
     >>> number("12"), number("012"), number("a")
     (12, '012', 'a')

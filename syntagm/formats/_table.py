@@ -13,7 +13,7 @@ DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts.
+    """A table whose cells are texts.
 
     Arguments:
         path: the file.
@@ -29,7 +29,7 @@ class Table:
     unit: str
 
     def place(self, number: int) -> str:
-        """Return the place of the row with a number, for messages."""
+        """Return the place of a row, given its number, for messages."""
         return f"{self.path}, {self.unit} {number}"
 
 
@@ -40,12 +40,13 @@ def read(
     delimiter: str = "",
     quote: bool = True,
 ) -> Table:
-    """Read a table: JSON if the text begins with a bracket or brace, else cells under a header.
+    """Read a table: JSON if the text begins with a bracket or brace, otherwise cells under a header.
 
     Arguments:
         content: the text.
         path: the file, for messages.
-        is_header: returns whether a row of cells is the header. It is called with the first row for each delimiter.
+        is_header: function that returns whether a row of cells is the header. It is called with the first row for each
+            delimiter.
         delimiter: a character, `tab`, `comma` or `semicolon`. The default is the delimiter for which `is_header` accepts the
             header. If there is none, and every row has two cells separated by a tab, the columns are `good` and `bad`.
         quote: whether quotation marks enclose cells.
@@ -99,7 +100,7 @@ def _cells(
 
 
 def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
-    """Return the first row for a delimiter; empty if it can't be read with this one."""
+    """Return the first row for a delimiter; empty if it can't be read with this delimiter."""
     try:
         return next((row for _, row in csv.rows(content, path, delimiter, quote)), [])
     except InputError:
@@ -114,7 +115,7 @@ def character(delimiter: str) -> str:
 
 
 def _refuse_a_header(rows: Sequence[Sequence[str]], path: Path) -> None:
-    """Refuse a first row that is unlike all others, because unknown column names would be scored as a pair."""
+    """Refuse a first row that differs from all others in kind, because unknown column names would be scored as a pair."""
     first, *others = rows
     for trait in (_has_space, _ends_a_sentence):
         if others and not any(map(trait, first)) and all(trait(cell) for row in others for cell in row):

@@ -1,13 +1,14 @@
 """BLiMP (Warstadt et al. 2020) and similar datasets: JSON lines with `sentence_good` and `sentence_bad`.
 
 This format reads the published files, the copy on the Hugging Face hub (`pair_id`, no prefix fields), ZhoBLiMP, SLING,
-BLiMP-NL, QFrBLiMP, and the BabyLM supplement (only the two sentences). The field `UID` or `paradigm` has the name of the
-suite, which is that of the file by default.
+BLiMP-NL, QFrBLiMP, and the BabyLM supplement (only the two sentences). The field `UID` or `paradigm` has the name of
+the suite; the default is the name of the file.
 
 A field with the same value in all lines of a suite becomes a tag of the suite; other fields become tags of the items.
-Values are spelled as in the file (`syntax/semantics` is not changed). A value that is not a text is spelled as JSON
-(`true`, `5`). The tag `json:fields` lists the fields of a line in order, and marks with `json` those that were not texts.
-Spaces around a critical word (1,134 of the published words begin with a space) are ignored, and saved in a `json:` tag.
+Values are kept as in the file (`syntax/semantics` is not changed). A value that is not a string is written as JSON
+(`true`, `5`). The tag `json:fields` lists the fields of a line in order, and marks those that were not strings with
+`json`. Spaces around a critical word (1,134 of the published words begin with a space) are ignored, and kept in a
+`json:` tag.
 """
 
 import json
@@ -44,9 +45,9 @@ def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
         suite: the field with the name of the suite, if it is neither `UID` nor `paradigm`.
 
     Raises:
-        InputError: a field is missing or not a text, or the sentence doesn't begin with prefix and word; the message names
-            the line.
-        UsageError: a line has no field `suite`.
+        InputError: a field is missing or not a string, or the sentence doesn't begin with prefix and word; the message
+            names the line.
+        UsageError: a line lacks the field that `suite` names.
     """
     content = utf8.read(path)
     rows = []
@@ -60,14 +61,14 @@ def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
         place = f"{path}, line {line}"
         if _method(row) != method:
             raise InputError(
-                place, f"the fields of {_method(row) or 'no prefix method'}", f"the fields of line {rows[0][0]}"
+                place, f"the fields of {_method(row) or 'no prefix method'}", f"the same fields as in line {rows[0][0]}"
             )
         items.append((_name(row, suite, path, place), _item(row, index, method, place, escaped)))
     yield from _pair.suites(items, method, str(path))
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
-    """Write minimal pairs as JSON lines. Suites that were read from such a file are written without any change.
+    """Write minimal pairs as JSON lines. Suites that were read from such a file are written unchanged.
 
     Raises:
         InputError: a suite does not consist of minimal pairs, or a tag has the name of a sentence field.

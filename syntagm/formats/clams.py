@@ -1,4 +1,4 @@
-"""CLAMS (Mueller et al. 2020): lines of True or False, a tab and a sentence, with good and bad sentences in turn."""
+"""CLAMS (Mueller et al. 2020): lines of True or False, a tab and a sentence, with alternating good and bad sentences."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """Read the suite of a file, which is named after the file. Pairs are numbered from 0.
+    """Read the suite in a file. The suite is named after the file, and pairs are numbered from 0.
 
     Raises:
         InputError: a line has the wrong label or no sentence; the message names the line.
@@ -33,7 +33,7 @@ def read(path: Path) -> Iterator[Suite]:
         sentences.append(Sentence(shape.sentence(text, f"{path}, line {number}")))
     if len(sentences) % 2:
         raise InputError(
-            str(path), f"{len(sentences)} lines", "an even number", "The last pair lacks its bad sentence."
+            str(path), f"{len(sentences)} lines", "an even number of lines", "The last pair lacks its bad sentence."
         )
     shape.count(len(sentences) // 2, path)
     pairs = zip(sentences[::2], sentences[1::2], strict=True)

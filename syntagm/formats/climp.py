@@ -27,11 +27,11 @@ def read(path: Path) -> Iterator[Suite]:
     """Read the suites of a file, one for each paradigm. The pairs of each are numbered from 0.
 
     Raises:
-        InputError: the columns are others, or a row has no partner; the message names the line.
+        InputError: the columns differ, or a row has no partner; the message names the line.
     """
     rows = list(csv.under(_HEADER, utf8.read(path), path))
     if len(rows) % 2:
-        raise InputError(str(path), f"{len(rows)} rows", "an even number", "One row lacks its partner.")
+        raise InputError(str(path), f"{len(rows)} rows", "an even number of rows", "One row lacks its partner.")
     shape.count(len(rows) // 2, path)
     items: list[tuple[str, Item]] = []
     numbers: dict[str, int] = {}

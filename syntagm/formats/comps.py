@@ -21,9 +21,9 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """Read the suite of a file, which is named after the file.
+    """Read the suite in a file. The suite is named after the file.
 
-    The field `id` is the id of an item, which is its number from 0 by default. Other fields are tags.
+    The field `id` is the id of an item; the default is its number, from 0. Other fields are tags.
 
     Raises:
         InputError: a field is missing or empty; the message names the line.

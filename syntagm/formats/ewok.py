@@ -7,8 +7,8 @@ of two comparisons:
     target1: P(Target1 | Context1) > P(Target1 | Context2)
     target2: P(Target2 | Context2) > P(Target2 | Context1)
 
-The paper's score is therefore the mean of the two predictions. (BabyLM compares two targets in one context. That is
-another measure, which this format does not have.)
+The paper's score is therefore the mean of the two predictions. (BabyLM compares two targets in one context. That is a
+different measure, which this format does not offer.)
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
-    """Read the suites of a file: one for each value of `Domain`, or one named after the file without this column.
+    """Read the suites of a file: one for each value of `Domain` or, without this column, one named after the file.
 
     Arguments:
         path: the file: CSV, TSV, JSON lines or a JSON list.
@@ -62,7 +62,7 @@ def _has_columns(names: Sequence[str]) -> bool:
 def _item(row: dict[str, str], index: int, place: str) -> Item:
     for name in _COLUMNS:
         if not row.get(name, "").strip():
-            raise InputError(f"{place}, {name}", "nothing", "text", "Fill it in or delete the row.")
+            raise InputError(f"{place}, {name}", "an empty cell", "text", "Fill it in or delete the row.")
     sentences = {
         f"c{context}_t{target}": _sentence(row[f"Context{context}"].strip(), row[f"Target{target}"].strip(), place)
         for context in "12"

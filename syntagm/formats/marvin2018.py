@@ -1,4 +1,4 @@
-"""Marvin & Linzen 2018: the pickles of LM_syneval, each a dictionary of the minimal pairs or NPI triples of a construction.
+"""Marvin & Linzen 2018: the pickles of LM_syneval, each with the minimal pairs or NPI triples of a construction.
 
 The keys are configurations. In `sing_MS_MV_plur_ES_EV`, for instance, the tested dependency (main subject and main verb) is
 singular, and the embedded subject and verb are plural. Pairs differ in one word, which is the critical region; in triples
@@ -67,26 +67,26 @@ def claims(path: Path, head: str) -> bool:
 def read(
     path: Path, *, allow_pickle: str = "no", style: str = "published", n: str = "", seed: str = "1"
 ) -> Iterator[Suite]:
-    """Read the suite of a pickle, which is named after the file.
+    """Read the suite in a pickle. The suite is named after the file.
 
     Arguments:
         path: the file.
-        allow_pickle: `yes` permits reading a pickle at all.
-        style: `published` for sentences as in the file, in lower case and without a full stop; `natural` to add a capital
+        allow_pickle: must be `yes` to read a pickle.
+        style: `published` for sentences as in the file, in lower case and without a full stop; `natural` adds a capital
             and a full stop.
         n: the maximum number of items, which are drawn evenly from the configurations.
-        seed: the seed of the draw.
+        seed: the seed of the random draw.
 
     Raises:
-        InputError: the permission is missing, the content is not a dictionary of lists of pairs or triples of texts, or a
-            pair differs in more than one word; the message names key and number.
+        InputError: the permission is missing, the content is not a dictionary of lists of pairs or triples of strings,
+            or a pair differs in more than one word; the message names the key and the number.
         UsageError: an option has a value that is not allowed.
     """
     if allow_pickle not in ("yes", "no") or style not in STYLES:
         raise UsageError(str(path), f"allow_pickle={allow_pickle}, style={style}", f"yes or no, {' or '.join(STYLES)}")
     if allow_pickle == "no":
         cure = f"Add --allow-pickle, or write {path.name}?allow_pickle=yes; the file is then read without running it."
-        raise InputError(str(path), "a pickle, which can be a program", "permission to read it", cure)
+        raise InputError(str(path), "a pickle, which can contain a program", "permission to read it", cure)
     content = pickle.load(path)
     sizes = {len(row) for rows in content.values() for row in rows}
     if len(sizes) != 1 or not sizes <= PREDICTIONS.keys():
@@ -115,7 +115,7 @@ def tags(name: str) -> dict[str, str]:
 
 
 def _chosen(content: Mapping[str, Sequence[object]], n: str, seed: str, path: Path) -> dict[str, Sequence[int]]:
-    """Choose the rows to read of each key: all of them, or `n` in total, as evenly from the keys as possible."""
+    """Choose the rows to read for each key: all of them, or `n` in total, as evenly across the keys as possible."""
     if not n:
         return {key: range(len(rows)) for key, rows in content.items()}
     if not _NUMBER.fullmatch(n) or int(n) < 1 or not _NUMBER.fullmatch(seed):

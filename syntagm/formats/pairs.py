@@ -9,9 +9,9 @@ name other columns: `pairs.csv?good=right&bad=wrong`. A table without a header h
 first. The header shows whether cells are separated by a tab, `;` or `,`.
 
 The columns `prefix`, `critical_good` and `critical_bad` add the prediction `one_prefix`; `prefix_good`, `prefix_bad` and
-`word` add `two_prefix`. The column `suite`, `paradigm` or `UID` has the name of a pair's suite, which is that of the file
-by default. The column `id`, `pairID`, `pair_id`, `item`, or one without a name, has the id of a pair, which is its number
-from 0 by default. Other columns are tags.
+`word` add `two_prefix`. The column `suite`, `paradigm` or `UID` has the name of a pair's suite; the default is the name
+of the file. The column `id`, `pairID`, `pair_id` or `item`, or a column without a name, has the id of a pair; the
+default is its number, from 0. Other columns are tags.
 """
 
 import re
@@ -67,8 +67,8 @@ def read(
 
     Arguments:
         path: the file.
-        good: the column of the acceptable sentences; needed unless its name is known.
-        bad: the column of the unacceptable sentences; needed unless its name is known.
+        good: the column of the acceptable sentences; required unless its name is a known one.
+        bad: the column of the unacceptable sentences; required unless its name is a known one.
         id: the column with the ids of pairs.
         suite: the column with the names of suites.
         delimiter: the separator of cells: a character, `tab`, `comma` or `semicolon`.
@@ -100,8 +100,8 @@ def read(
 def write(suites: Sequence[Suite], path: Path) -> None:
     """Write minimal pairs as a table that can be read back as the same suites.
 
-    Cells are separated by commas if the name of the file ends in .csv, else by tabs. Tags that begin with `json:` are
-    skipped, because they only serve the format from which the suites were read.
+    Cells are separated by commas if the name of the file ends in .csv, otherwise by tabs. Tags that begin with `json:`
+    are skipped, because they only serve the format from which the suites were read.
 
     Raises:
         InputError: a suite does not consist of minimal pairs, or a tag has the name of a column.
@@ -109,13 +109,13 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     methods = {suite.name: _pair.method(suite) for suite in suites}
     if len(set(methods.values())) > 1:
         raise InputError(
-            str(path), "suites with different prefix methods", "one method", "Write each to a file of its own."
+            str(path), "suites with different prefix methods", "one method", "Write each to a separate file."
         )
     rows = [_row(suite, item, methods[suite.name]) for suite in suites for item in suite.items]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if (in_columns := _method(str(path), columns)[0]) != (method := next(iter(methods.values()), None)):
         raise InputError(
-            str(path), f"tags called like the columns of {in_columns}", f"columns of {method or 'no prefix method'}"
+            str(path), f"tags with the names of columns of {in_columns}", f"columns of {method or 'no prefix method'}"
         )
     cells = [columns, *([row.get(name, "") for name in columns] for row in rows)]
     text = csv.plain(cells, "," if path.suffix == ".csv" else "\t")
@@ -123,9 +123,9 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 
 def _names(good: str, bad: str) -> Callable[[Sequence[str]], tuple[str, str] | None]:
-    """Return a function that finds the columns of a pair in a header: `good` and `bad`, or else a known pair of names.
+    """Return a function that finds the columns of a pair in a header: `good` and `bad`, or another known pair of names.
 
-    The case of letters is ignored.
+    Case is ignored.
     """
 
     def find(columns: Sequence[str]) -> tuple[str, str] | None:
@@ -176,7 +176,7 @@ def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, 
 
 def _cell(row: dict[str, str], name: str, place: str) -> str:
     if not row.get(name, "").strip():
-        raise InputError(f"{place}, {name}", "nothing", "text", "Fill it in or delete the row.")
+        raise InputError(f"{place}, {name}", "an empty cell", "text", "Fill it in or delete the row.")
     return shape.sentence(row[name], f"{place}, {name}")
 
 

@@ -2,8 +2,8 @@
 
 The two sentences differ in one word, the verb. The good verb is singular if the label is -1 and plural if it is -2 (the tag
 `number` is `sing` or `plur`). Most files are in lower case without a full stop, and the released code changes them: it
-removes punctuation at the ends of a sentence, capitalises the first word (with lower case after its first letter) and adds
-a full stop. `context=published`, the default, does the same; `context=as-is` does not change the sentences.
+removes punctuation at the ends of a sentence, capitalises the first word (and puts its other letters in lower case) and
+adds a full stop. `context=published`, the default, does the same; `context=as-is` does not change the sentences.
 """
 
 import re
@@ -54,7 +54,7 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read(path: Path, *, context: str = "published") -> Iterator[Suite]:
-    """Read the suite of a file, which is named after the file. Pairs are numbered from 0.
+    """Read the suite in a file. The suite is named after the file, and pairs are numbered from 0.
 
     For files with the published names, the tag `construction` is the row of the paper's Table 2.
 
@@ -63,9 +63,9 @@ def read(path: Path, *, context: str = "published") -> Iterator[Suite]:
         context: `published` or `as-is`; the module's docstring explains both.
 
     Raises:
-        InputError: a field is missing, the label is another number, or not exactly one word differs; the message names the
-            line.
-        UsageError: `context` has another value.
+        InputError: a field is missing, the label has another value, or the sentences don't differ in exactly one word;
+            the message names the line.
+        UsageError: `context` has any other value.
     """
     if context not in CONTEXTS:
         raise UsageError(str(path), f"context={context}", " or ".join(CONTEXTS))
@@ -111,7 +111,7 @@ def _refuse_other_differences(words: list[list[str]], place: str) -> None:
 
 
 def _published(words: list[str]) -> str:
-    """Return the sentence as the released code makes it.
+    """Return the sentence in the form that the released code produces.
 
     >>> _published(["the", "cat", "is", "tall"])
     'The cat is tall.'

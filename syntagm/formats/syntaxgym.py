@@ -1,14 +1,15 @@
 """SyntaxGym suites (Gauthier et al. 2020), the JSON files published with Hu et al. 2020.
 
-A sentence is made of the contents of its regions: they are stripped, and those that are not empty are joined by single
-spaces. Regions are named by their numbers. An empty region is a span of length 0 at the end of the text before it. With
-`joined=hub`, white space before `.` and `,` is deleted after joining, as in the copy on the Hugging Face hub.
+A sentence is assembled from the contents of its regions: they are stripped, and those that are not empty are joined
+with single spaces. Regions are named by their numbers. An empty region is a span of length 0 at the end of the text
+before it. With `joined=hub`, white space before `.` and `,` is deleted after joining, as in the copy on the Hugging
+Face hub.
 
 Both published forms are read: that of the main branch (square brackets in formulas, spaces around contents) and the
-corrected one. `region_meta` becomes the tags `region.N`. Other texts of `meta` and of an item become tags of the same
-name. Details that the types can't hold (the order of keys, spaces around contents, other keys) are in the tag
-`json:suite` of the suite or `json:item` of an item: the original JSON with null in place of each value that the types
-hold. With them `write` reproduces the file.
+corrected one. `region_meta` becomes the tags `region.N`. Other strings in `meta` and in an item become tags with the
+same names. Details that the types can't store (the order of keys, spaces around contents, other keys) are in the tag
+`json:suite` of the suite or `json:item` of an item: the original JSON, with null in place of each value that the types
+store. With these tags, `write` reproduces the file.
 
 Deliberate differences from SyntaxGym 0.8a1: a region may have further keys, spaces around contents are allowed, and all
 names in the published JSON schema are required.
@@ -47,12 +48,12 @@ def read(path: Path, *, joined: str = "") -> Iterator[Suite]:
 
     Arguments:
         path: the JSON file.
-        joined: `main` joins contents by single spaces; `hub` then deletes white space before `.` and `,`. The default is
-            the value in `meta`, which `write` adds to some files, or else `main`.
+        joined: `main` joins contents with single spaces; `hub` then deletes white space before `.` and `,`. The default
+            is the value in `meta`, which `write` adds to some files, otherwise `main`.
 
     Raises:
         InputError: the file is not a suite; the message names item, condition and region.
-        UsageError: `joined` has another value.
+        UsageError: `joined` has any other value.
     """
     if joined not in ("", *JOINED):
         raise UsageError("joined", repr(joined), " or ".join(JOINED))
@@ -74,13 +75,13 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     """Write a suite in the layout of the published files: `json.dumps` with an indent of 4 and no final newline.
 
     Names of regions and predictions become numbers; the names are in `region_meta` and `meta`. If punctuation follows
-    without a space, `meta` gets `joined: hub`, so that it is read without a space again.
+    without a space, `meta` gets `joined: hub`, so that reading it gives no space either.
 
     Raises:
-        InputError: there is more than one suite, or the format can't hold the suite; the message gives the reason.
+        InputError: there is more than one suite, or the format can't store the suite; the message gives the reason.
     """
     if len(suites) != 1:
-        cure = "A SyntaxGym file holds one suite: write each suite to a file of its own."
+        cure = "A SyntaxGym file holds one suite: write each suite to a separate file."
         raise InputError(str(path), f"{len(suites)} suites", "one suite", cure)
     suite = numbered(suites[0])
     if suite is not suites[0] and any(_attached(item) for item in suite.items):
@@ -102,7 +103,7 @@ def _attached(item: Item) -> bool:
 
 
 def assemble(contents: Sequence[str], joined: str = "main") -> Sentence:
-    """Make a sentence of the contents of its regions, which are named by their numbers from 1.
+    """Make a sentence from the contents of its regions, which are named by their numbers from 1.
 
     >>> assemble(["The keys ", "", "are here", "."], "hub").text
     'The keys are here.'
@@ -127,7 +128,7 @@ def contents(sentence: Sentence, place: str) -> list[str]:
     if not names or names != [str(number) for number in range(1, len(names) + 1)]:
         shown = ", ".join(names) or "none"
         raise InputError(
-            place, f"regions {shown}", "regions called 1, 2, 3 ... in order", "SyntaxGym has no other names."
+            place, f"regions {shown}", "regions called 1, 2, 3 ... in order", "SyntaxGym allows no other names."
         )
     return [sentence.text[region.start : region.end] for region in sentence.regions]
 
@@ -227,7 +228,7 @@ def item_json(item: Item, place: str) -> dict[str, Any]:
     """Return an item as a JSON object.
 
     Raises:
-        InputError: the sentences are not made of regions 1 to n.
+        InputError: the regions of the sentences are not named 1 to n.
     """
     result: dict[str, Any] = _plain_item(item, place)
     if "json:item" in item.tags:

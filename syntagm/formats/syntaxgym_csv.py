@@ -1,4 +1,4 @@
-"""SyntaxGym suites as CSV, released beside the JSON files: one region per row, without predictions.
+"""SyntaxGym suites as CSV, released along with the JSON files: one region per row, without predictions.
 
     item_number,condition_name,region_number,region_name,content
     1,plural,1,subject,The keys
@@ -37,7 +37,7 @@ def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
         joined: `main` or `hub`; see `syntaxgym`.
 
     Raises:
-        InputError: the columns are others, or regions are not numbered 1, 2, 3 ...; the message names the line.
+        InputError: the columns differ, or regions are not numbered 1, 2, 3 ...; the message names the line.
     """
     rows = [_checked(row, line, path) for line, row in csv.under(COLUMNS, utf8.read(path), path)]
     items = []
@@ -48,13 +48,13 @@ def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
-    """Write the items of a suite. The format can't hold predictions, nor tags other than region names.
+    """Write the items of a suite. The format can store neither predictions nor tags other than region names.
 
     Raises:
-        InputError: there is more than one suite, or a sentence is not made of regions 1 to n.
+        InputError: there is more than one suite, or the regions of a sentence are not named 1 to n.
     """
     if len(suites) != 1:
-        raise InputError(str(path), f"{len(suites)} suites", "one suite", "Write each to a file of its own.")
+        raise InputError(str(path), f"{len(suites)} suites", "one suite", "Write each to a separate file.")
     suite = suites[0]
     rows: list[list[object]] = [list(COLUMNS)]
     for item in suite.items:

@@ -1,4 +1,4 @@
-"""Syntagm's templates: TOML files with slots, patterns and words, from which suites are made.
+"""Syntagm's templates: TOML files with slots, patterns and words, from which suites are generated.
 
 docs/reference/templates.md describes the language. The lexicon of a template is a file in the same folder (`words.toml`
 for `lexicon = "words"`) or a bundled file.
@@ -26,7 +26,7 @@ _SECTIONS = re.compile(
 
 
 def claims(path: Path, head: str) -> bool:
-    """Return whether this is a TOML file with a section of a template. A long list of words may come before the section."""
+    """Return whether this is a TOML file with a template section, which a long list of words may precede."""
     if path.suffix != ".toml":
         return False
     return _SECTIONS.search(head) is not None or (len(head) >= 1000 and _SECTIONS.search(_whole(path)) is not None)
@@ -37,14 +37,14 @@ def _whole(path: Path) -> str:
 
 
 def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", suite: str = "") -> Iterator[Suite]:
-    """Make the suites of a template.
+    """Generate the suites of a template.
 
     Arguments:
         path: the TOML file.
-        n: the maximum number of items of each suite; the default is the number in the template.
-        seed: the seed of the draws.
+        n: the maximum number of items per suite; the default is the number in the template.
+        seed: the seed of the random draws.
         style: `natural`, or `published` for lower case without punctuation.
-        suite: the name of the only suite to make, of a file with several.
+        suite: the name of the suite to generate; all suites by default.
 
     Raises:
         InputError: the file is not a template, or can't be filled; the message names the section, slot or row.

@@ -1,6 +1,6 @@
 """Zorro (Huebner et al. 2021): one sentence per line, with the bad sentence of a pair before the good one.
 
-Such a file can't be recognised. Name the format: `agreement.txt?format=zorro`.
+Such a file can't be recognised, so the format must be named: `agreement.txt?format=zorro`.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ ENDINGS = (".txt",)
 
 
 def claims(path: Path, head: str) -> bool:
-    """Return False: a plain text may be anything."""
+    """Return False, because plain text may be anything."""
     return False
 
 
 def read(path: Path) -> Iterator[Suite]:
-    """Read the suite of a file, which is named after the file. Pairs are numbered from 0.
+    """Read the suite in a file. The suite is named after the file, and pairs are numbered from 0.
 
     The part of the name before a hyphen, as in `agreement_subject_verb-across_prepositional_phrase`, becomes the tag
     `phenomenon`.
@@ -35,7 +35,10 @@ def read(path: Path) -> Iterator[Suite]:
         sentences.append(Sentence(shape.sentence(line, f"{path}, line {number}")))
     if len(sentences) % 2:
         raise InputError(
-            str(path), f"{len(sentences)} lines", "an even number", "Write each bad sentence before its good one."
+            str(path),
+            f"{len(sentences)} lines",
+            "an even number of lines",
+            "Write each bad sentence before its good one.",
         )
     shape.count(len(sentences) // 2, path)
     phenomenon, hyphen, _ = path.stem.partition("-")

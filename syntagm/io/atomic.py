@@ -34,7 +34,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
-    """Write content that comes in parts and need not fit in memory; otherwise like `write`."""
+    """Write content that comes in parts, and so need not fit in memory; otherwise like `write`."""
     target = _target(path)
     size = 0
     try:
@@ -71,7 +71,7 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
 
 
 def append(path: Path, line: str) -> None:
-    """Append a line to `path` and fsync it. If an earlier failure left an incomplete last line, end that line first.
+    """Append a line to `path` and fsync it. An incomplete last line that an earlier failure left is ended first.
 
     Raises:
         RunError: as for `write`; a line that can't be written completely is removed.
@@ -94,9 +94,9 @@ def append(path: Path, line: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Replace `path` at the end of the block by a file that the block writes.
+    """At the end of the `with` block, replace `path` with a file that the block has written.
 
-    The block gets a path of the same name in a temporary folder beside `path`, and writes its file there.
+    The block gets a path with the same name in a temporary folder next to `path`, and writes its file there.
 
     Raises:
         RunError: as for `write`. If the block raises an exception, `path` is left unchanged.
@@ -171,7 +171,7 @@ def sweep(folder: Path) -> None:
 
 
 def refusal(path: Path, error: OSError, needed: int) -> RunError:
-    """Return the error for a file that could not be written, with the cure.
+    """Return the exception for a file that could not be written, with the cure.
 
     Arguments:
         path: the file or folder.

@@ -1,4 +1,4 @@
-"""Our CSV format (UTF-8, LF, header, shortest round-trip numbers, `nan`, flags as 0 and 1), and strict reading of CSV."""
+"""Syntagm's CSV format (UTF-8, LF, header, shortest round-trip numbers, `nan`, flags as 0 and 1), and strict reading of CSV."""
 
 import csv
 import io
@@ -62,7 +62,7 @@ def lines(columns: Sequence[str], rows: Iterable[Sequence[object]], delimiter: s
 
 
 def plain(rows: Iterable[Sequence[object]], delimiter: str) -> str:
-    """Format rows as in published datasets, with quotation marks only where a cell needs them."""
+    """Format rows as published datasets do, with quotation marks only where a cell needs them."""
     content = io.StringIO()
     minimal = csv.writer(content, delimiter=delimiter, lineterminator="\n")
     quoted = csv.writer(content, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -83,10 +83,10 @@ def rows(
         path: the file that it comes from, for messages.
         delimiter: the character between cells.
         quote: whether quotation marks enclose cells; if not, they are ordinary characters.
-        limit: largest number of cells; None for any number.
+        limit: maximum number of cells; None for no limit.
 
     Raises:
-        InputError: quotation marks that don't match, a cell of more than 131,072 characters, or too many cells.
+        InputError: quotation marks don't match, a cell has more than 131,072 characters, or there are too many cells.
     """
     if limit is not None and content.count(delimiter) > limit:
         raise InputError(str(path), f"more than {limit:,} cells", "fewer", "Split it into several files.")
@@ -100,7 +100,7 @@ def rows(
                 yield begin, row
             begin = table.line_num + 1
     except csv.Error as error:
-        cure = "Double a quotation mark inside a quoted cell, or add ?quote=none if marks are ordinary characters."
+        cure = "Double each quotation mark inside a quoted cell, or add ?quote=none if quotation marks are ordinary characters."
         raise InputError(f"{path}, line {begin}", f"a row that can't be read: {error}", "a table", cure) from None
 
 
@@ -128,7 +128,7 @@ def records(
         content: text of the table.
         path: the file that it comes from, for messages.
         needed: required columns; others are allowed.
-        limit: largest number of cells; None for any number.
+        limit: maximum number of cells; None for no limit.
 
     Raises:
         InputError: a column is missing or repeated, a row and the header differ in length, or as for `rows`.
@@ -138,7 +138,7 @@ def records(
     refuse_repeated(names, path)
     if missing := [name for name in needed if name not in names]:
         present = ", ".join(map(repr, names))[:200] or "none"
-        absent = f"no column {missing[0]!r} (there are {present})"
+        absent = f"no column {missing[0]!r} (the columns are {present})"
         raise InputError(f"{path}, line {line}", absent, "the columns " + ", ".join(needed))
     for line, row in remaining:
         yield line, named(names, row, f"{path}, line {line}")

@@ -1,7 +1,8 @@
-"""Strict reading of JSON and JSON lines: invalid, hostile or too large files are refused, with the place of the error.
+"""Strict reading of JSON and JSON lines. Files that are invalid, hostile or too large are refused with the place of the error.
 
-The standard library accepts repeated keys, NaN, lone surrogates and integers of any length in JSON, and recurses as deep
-as a file is nested. This module refuses all of these. Depth and number of values are checked before parsing.
+The standard library accepts repeated keys, NaN, lone surrogates and integers of any length in JSON, and its recursion
+is as deep as the nesting of the file. This module refuses all of these. Depth and number of values are checked before
+parsing.
 """
 
 import json
@@ -38,8 +39,8 @@ def parsed(content: str, path: Path, line: int | None = None) -> Any:
         line: number of the line, if the text is one line of a file.
 
     Raises:
-        InputError: not JSON; nested deeper than 64; more than 2 million values; a repeated key, NaN, an infinite number,
-            an integer of more than 18 digits, a lone surrogate or a NUL.
+        InputError: the text is not JSON, is nested deeper than 64, or has more than 2 million values; or it contains a
+            repeated key, NaN, an infinite number, an integer of more than 18 digits, a lone surrogate or a NUL.
     """
     try:
         _refuse_too_large(content)
@@ -47,7 +48,7 @@ def parsed(content: str, path: Path, line: int | None = None) -> Any:
             _refuse_escapes(content)
         return _DECODER.decode(content)
     except json.JSONDecodeError as error:
-        problem = _Problem(f"not JSON here: {error.msg[:1].lower()}{error.msg[1:]}", "JSON", "", error.pos)
+        problem = _Problem(f"not valid JSON: {error.msg[:1].lower()}{error.msg[1:]}", "JSON", "", error.pos)
     except _Problem as error:
         problem = error
     raise InputError(_place(content, path, line, problem), problem.found, problem.expected, problem.cure) from None
@@ -82,7 +83,7 @@ def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = ""
         cure: how to solve the problem, for the message.
 
     Raises:
-        SyntagmError: an error of the class `refuse`: the file can't be read, or doesn't hold a JSON object.
+        SyntagmError: the file can't be read, or doesn't contain a JSON object; the error is of the class `refuse`.
     """
     try:
         content = utf8.read(path)
@@ -109,7 +110,7 @@ def own(content: str, place: str) -> Any:
 
 
 def finite(value: Any) -> Any:
-    """Replace nan and infinite numbers, which JSON doesn't have, by None at any depth.
+    """Replace nan and infinite numbers, which JSON doesn't have, with None at any depth.
 
     >>> finite({"a": [1.0, math.nan]})
     {'a': [1.0, None]}
@@ -139,7 +140,7 @@ def _place(content: str, path: Path, line: int | None, problem: _Problem) -> str
 
 
 def _refused_at(content: str) -> int:
-    """Return the position of the first value that the decoder's hooks refuse. Slow, and only used for the message."""
+    """Return the position of the first value that the decoder's hooks refuse. This is slow, and only used for the message."""
     keys: list[set[str]] = []
     for token in _TOKEN.finditer(content):
         if token[0] in "[{":
@@ -174,7 +175,7 @@ def _refuse_too_large(content: str) -> None:
     for bracket in _BRACKET.finditer(content):
         depth += 1 if bracket[1] in "[{" else -1
         if depth > MAX_DEPTH:
-            raise _Problem(f"brackets more than {MAX_DEPTH} deep", "fewer", "", 0)
+            raise _Problem(f"brackets nested more than {MAX_DEPTH} deep", "fewer", "", 0)
 
 
 def _refuse_escapes(content: str) -> None:
@@ -185,7 +186,7 @@ def _refuse_escapes(content: str) -> None:
     if content.startswith("\\u0000", at):
         raise _Problem("a NUL character", "text", "Take it out.", at)
     if content.startswith("\\u", at):
-        raise _Problem("half a surrogate pair", "a whole character", "Write the character itself.", at)
+        raise _Problem("a lone surrogate", "a whole character", "Write the character itself.", at)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

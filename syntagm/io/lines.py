@@ -1,4 +1,4 @@
-"""Streaming of the lines of a text file, gzipped or not. Content that is not text is refused with the place."""
+"""Streaming of the lines of a text file, gzipped or not. Content that is not text is refused with its place."""
 
 import gzip
 import io
@@ -23,8 +23,8 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
     A byte order mark at the start is removed. Memory does not depend on the length of the file.
 
     Raises:
-        InputError: no such file, not a regular file, not UTF-8, a NUL, a line of more than a million characters, line
-            ends other than LF and CRLF, damaged or hostile gzip data.
+        InputError: the file does not exist, is not a regular file or not UTF-8, or contains a NUL, a line of more than
+            a million characters, line ends other than LF and CRLF, or damaged or hostile gzip data.
     """
     check(path)
     number = 0
@@ -34,7 +34,9 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, _text(content, path, number)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         found = f"damaged gzip data ({error})"
-        raise InputError(f"{path}, after line {number}", found, "a whole file", "Copy or download it again.") from None
+        raise InputError(
+            f"{path}, after line {number}", found, "a complete file", "Copy or download it again."
+        ) from None
     except OSError as error:
         raise InputError(str(path), f"can't be read: {error.strerror or error}", "a readable file") from None
 
@@ -51,15 +53,17 @@ def _byte_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     if path.suffix == ".gz" and not gzipped:
-        raise InputError(str(path), "no gzip data", "a gzipped file, as its name says", "Rename it, or get it again.")
+        raise InputError(
+            str(path), "no gzip data", "a gzipped file, as its name suggests", "Rename it, or download it again."
+        )
     stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if gzipped else file
     total, limit = 0, max(FOLD_FROM, size * MAX_FOLD)
     # A character has at most four bytes.
     while line := stream.readline(4 * MAX_LINE + 1):
         total += len(line)
         if gzipped and total > limit:
-            cure = "If the file is correct, unpack it yourself."
-            raise InputError(str(path), f"unpacks to more than {MAX_FOLD} times its size", "text", cure)
+            cure = "If the file is correct, decompress it yourself."
+            raise InputError(str(path), f"more than {MAX_FOLD} times its size when decompressed", "text", cure)
         yield line
 
 

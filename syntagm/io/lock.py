@@ -1,4 +1,4 @@
-"""Folder locks against other processes. A lock ends when its process ends."""
+"""Locking of folders against other processes. A lock ends when its process ends."""
 
 import contextlib
 import fcntl
@@ -13,7 +13,7 @@ from syntagm.io import atomic
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Lock a folder during the block; create the folder if necessary. The folder's file `lock` names the process.
+    """Lock a folder during the `with` block; create the folder if necessary. The file `lock` in it names the process.
 
     Raises:
         RunError: the folder can't be created or written, or another process has locked it.

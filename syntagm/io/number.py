@@ -1,4 +1,4 @@
-"""Parsing of whole numbers in options."""
+"""Parsing of integers in options."""
 
 import re
 
@@ -8,13 +8,13 @@ LARGEST = 10**12
 
 
 def whole(place: str, text: str, least: int = 1, most: int = LARGEST, also: str = "") -> int:
-    """Parse a whole number from `least` to `most`, written in digits.
+    """Parse an integer from `least` to `most`, written in digits.
 
     Arguments:
         place: name of the option, for the message.
         text: the number as written.
-        least: smallest number allowed.
-        most: largest number allowed.
+        least: smallest allowed number.
+        most: largest allowed number.
         also: further values that the caller accepts, for the message.
 
     Raises:

@@ -1,10 +1,11 @@
-"""A restricted pickle reader for untrusted files: it only accepts a dictionary of lists of rows of texts.
+"""A restricted pickle reader for untrusted files. It only accepts a dictionary of lists of rows of strings.
 
-A pickle is a program. Before anything runs, its instructions are simulated one by one with the types of values instead of
-the values. Only instructions that make texts, lists, tuples and one dictionary are accepted. A tuple may contain texts; a
-list, rows or texts; the dictionary, lists with texts as keys. So nothing is imported or called. Deep nesting is impossible
-too: a dictionary key of tuples within tuples could take exponential time to hash. Only then are the values made, by a
-`pickle.Unpickler` that refuses every name and every persistent object.
+A pickle is a program. Before anything runs, its instructions are simulated one by one, with the types of values instead
+of the values. Only instructions that create strings, lists, tuples and one dictionary are accepted. A tuple may contain
+strings; a list may contain rows or strings; the dictionary may contain lists, with strings as keys. So nothing is
+imported or called. Deep nesting is impossible, too, because a dictionary key of tuples within tuples could take
+exponential time to hash. Only then are the values created, by a `pickle.Unpickler` that refuses every name and every
+persistent object.
 """
 
 import io
@@ -18,7 +19,7 @@ from syntagm.errors import InputError
 from syntagm.io import shape, utf8
 
 MAX_INSTRUCTIONS = 2_000_000
-_CURE = "Don't load this file by other means unless you trust its author: a pickle can run arbitrary code."
+_CURE = "Don't load this file with other programs unless you trust its author: a pickle can run arbitrary code."
 _NOTHING = {"PROTO", "FRAME"}
 _TEXTS = {
     *("STRING", "BINSTRING", "SHORT_BINSTRING"),
@@ -40,11 +41,11 @@ class _Plain(pickle.Unpickler):
 
 
 def load(path: Path) -> dict[str, list[tuple[str, ...]]]:
-    """Load a dictionary of lists of rows of texts from a pickle.
+    """Load a dictionary of lists of rows of strings from a pickle.
 
     Raises:
-        InputError: the file can't be read, is larger than 64 MB, is damaged, or holds anything but a dictionary of lists
-            of tuples or lists of texts. The message names what is refused.
+        InputError: the file can't be read, is larger than 64 MB, is damaged, or contains anything but a dictionary of
+            lists of tuples or lists of strings. The message names the refused content.
     """
     content = utf8.whole(path)
     pairs = _simulate(content, path)
@@ -53,12 +54,12 @@ def load(path: Path) -> dict[str, list[tuple[str, ...]]]:
     except Exception as error:  # whatever the module raises on a damaged file, and it may be anything
         raise _refusal(path, f"a pickle that can't be read: {error!s:.200}", "a whole one") from None
     if len(table) < pairs:
-        raise _refusal(path, f"{pairs} keys, of which {len(table)} are different", "each key once")
+        raise _refusal(path, f"{pairs} keys, of which only {len(table)} are distinct", "each key once")
     return {_text(key, f"{path}, a key"): _rows(f"{path}, {key:.100}", rows) for key, rows in _limited(table, path)}
 
 
 def _limited(table: dict[str, list[Any]], path: Path) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the pairs while their written-out size is below the limits: repeats cost nothing in a pickle."""
+    """Yield the pairs while their written-out size is below the limits, because repetitions take no space in a pickle."""
     rows = size = 0
     for key, listed in table.items():
         for row in listed:
@@ -80,15 +81,15 @@ def _rows(place: str, listed: list[Any]) -> list[tuple[str, ...]]:
 
 def _text(value: Any, place: str) -> str:
     if not isinstance(value, str):
-        raise InputError(place, f"a {type(value).__name__} in a row", "texts")
+        raise InputError(place, f"a {type(value).__name__} in a row", "strings")
     cell = shape.sentence(value, place)
     if "\0" in cell or any("\ud800" <= character <= "\udfff" for character in ("" if cell.isascii() else cell)):
-        raise InputError(place, "a NUL or half a surrogate pair", "text")
+        raise InputError(place, "a NUL character or a lone surrogate", "text")
     return cell
 
 
 def _simulate(content: bytes, path: Path) -> int:
-    """Simulate the instructions; return how many key-value pairs they put into the dictionary."""
+    """Simulate the instructions; return the number of key-value pairs that they put into the dictionary."""
     simulation = _Simulation(path)
     end = 0
     try:
@@ -98,7 +99,7 @@ def _simulate(content: bytes, path: Path) -> int:
             simulation.step(opcode.name, argument)
             end = (place or 0) + 1
     except (ValueError, IndexError, KeyError, OverflowError) as error:
-        raise _refusal(path, f"a damaged pickle, or none: {error!s:.200}", "a pickle") from None
+        raise _refusal(path, f"damaged, or not a pickle: {error!s:.200}", "a pickle") from None
     if end != len(content):
         raise _refusal(path, f"{len(content) - end} bytes after the end of the pickle", "none")
     return simulation.pairs
@@ -141,10 +142,10 @@ class _Simulation:
         elif name in self._rules:
             self._rules[name]()
         elif name not in _NOTHING:
-            raise _refusal(self.path, self._name(name, argument), "a dictionary of lists of tuples of texts")
+            raise _refusal(self.path, self._name(name, argument), "a dictionary of lists of tuples of strings")
 
     def _name(self, name: str, argument: Any) -> str:
-        """Describe a forbidden instruction, with the names that it would use."""
+        """Describe a forbidden instruction and the names that it would use."""
         names = ".".join(self._last_texts) if name == "STACK_GLOBAL" else "" if argument is None else str(argument)
         return f"the instruction {name}" + (f" ({names[:100].replace(' ', '.')})" if names else "")
 

@@ -144,9 +144,10 @@ def refuse_another(
 
     Arguments:
         place: folder or file of the record.
-        kind: what the record belongs to, e.g. "an experiment".
-        recorded: the settings in the record. Keys that `current` doesn't have are ignored: a record may hold more.
-        current: the current settings. Tuples are compared as lists, since JSON has no tuples.
+        kind: the kind of work that the record belongs to, e.g. "an experiment".
+        recorded: the settings in the record. Keys that `current` doesn't have are ignored, because a record may contain
+            more.
+        current: the current settings. Tuples are compared as lists, because JSON has no tuples.
         cure: how to solve the problem, as a sentence.
 
     Raises:

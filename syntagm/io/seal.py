@@ -2,7 +2,7 @@
 
     seal.json    {"format": 2, "files": {"model.safetensors": SHA-256, ...}, "renewed": [...], "seal": SHA-256}
 
-The file is a sealed record (`io/record.py`). Folders written by other programs have no such file, and are not checked.
+The file is a sealed record (`io/record.py`). Folders written by other programs have no such file and are not checked.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ FILE = "seal.json"
 _UNFINISHED = frozenset({FILE, "lock", "state", "unfinished"})
 # Suffixes of the files that programs read. Notes and pictures are not sealed.
 _READ = frozenset({".json", ".safetensors", ".txt", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".model", ".py", ".jinja"})
-_CURE = "Restore the file. If the change was intended, `syntagm seal {folder}` renews the seal."
+_CURE = "Restore the file. If the change was intended, run `syntagm seal {folder}` to renew the seal."
 FORM = Form("the seal of a folder", 2, {"format": int, "files": {str: str}, "renewed": RENEWED}, _CURE)
 
 
@@ -72,7 +72,8 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
         The content of the seal; None if the folder has none.
 
     Raises:
-        SyntagmError: an error of the class `refuse`: a file is damaged, edited, missing or new, or the seal is damaged.
+        SyntagmError: a file is damaged, edited, missing or new, or the seal is damaged; the error is of the class
+            `refuse`.
     """
     if not (folder / FILE).exists():
         return None
@@ -97,24 +98,26 @@ def _faults(folder: Path, content: Mapping[str, Any], refuse: type[SyntagmError]
     for name, digest in sealed.items():
         file = folder / name
         if not file.is_file():
-            yield refuse(str(file), "no such file", "the file that seal.json names", cure)
+            yield refuse(str(file), "no such file", "a file that is listed in seal.json", cure)
         elif _hash(file, refuse) != digest:
-            yield refuse(str(file), "not the file that was sealed: damaged or edited", "the file as written", cure)
+            yield refuse(
+                str(file), "a file that was damaged or edited after sealing", "the file as it was sealed", cure
+            )
     for file in _files(folder):
         if file.relative_to(folder).as_posix() not in sealed:
-            yield refuse(str(file), "a file that is not in seal.json", "the files as written", cure)
+            yield refuse(str(file), "a file that is not listed in seal.json", "only the sealed files", cure)
 
 
 def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
     """Check the files of a folder against its seal, as `verify` does, and refuse a folder without a seal."""
     if (content := verify(folder, refuse)) is None:
-        cure = f"If the files are right, `syntagm seal {folder}` seals them."
-        raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` finished", cure)
+        cure = f"If the files are correct, run `syntagm seal {folder}` to seal them."
+        raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` has finished", cure)
     return content
 
 
 def renewals(folder: Path) -> list[str]:
-    """Describe each renewal of a folder's seal: time and changed files. The folder must have been verified before."""
+    """Describe each renewal of a folder's seal by time and changed files. The folder must already be verified."""
     if not (folder / FILE).is_file():
         return []
     renewed = FORM.read(folder / FILE)["renewed"]

@@ -1,4 +1,4 @@
-"""Checks of the types of JSON values: each function returns the value, or raises an error that says what was found."""
+"""Checks of the types of JSON values. Each function returns the value, or raises an error that describes what was found."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -28,14 +28,14 @@ Shape: TypeAlias = Any
 
 
 def need(value: Any, kind: type[T], place: str) -> T:
-    """Return the value if it has the type `kind`; InputError if not. `true` is not an integer."""
+    """Return the value if it has the type `kind`; raise InputError if not. `true` does not count as an integer."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise InputError(place, shown(value), _WORDS[kind])
     return value
 
 
 def field(value: dict[str, Any], key: str, kind: type[T], place: str) -> T:
-    """Return the value of a key if it has the type `kind`; InputError if not, or if there is no such key."""
+    """Return the value of a key if it has the type `kind`; raise InputError if not, or if there is no such key."""
     if key in value:
         return need(value[key], kind, f"{place}, {key}")
     near = get_close_matches(key, value, 1)
@@ -109,11 +109,13 @@ def _described(form: Shape) -> str:
 
 
 def sentence(value: Any, place: str) -> str:
-    """Return the value if it is a string of at most 10,000 characters; InputError if not."""
+    """Return the value if it is a string of at most 10,000 characters; raise InputError if not."""
     if not isinstance(value, str):
         raise InputError(place, shown(value), "a string", "Put it in quotation marks.")
     if len(value) > MAX_SENTENCE:
-        raise InputError(place, f"{len(value)} characters", f"at most {MAX_SENTENCE}", "Is it one sentence?")
+        raise InputError(
+            place, f"{len(value)} characters", f"at most {MAX_SENTENCE}", "Check that it is a single sentence."
+        )
     return value
 
 
@@ -136,5 +138,5 @@ def shown(value: Any) -> str:
 
 
 def plain(value: Any) -> str:
-    """Format a JSON value as a tag: a text stays as it is, anything else becomes JSON."""
+    """Format a JSON value as a tag: a string is not changed, and anything else becomes JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

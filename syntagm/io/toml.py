@@ -1,7 +1,7 @@
-"""Strict reading of TOML: invalid, hostile or too large files are refused with the place; checks of the types of values.
+"""Strict reading of TOML. Files that are invalid, hostile or too large are refused with the place; types of values are checked.
 
-The standard library's parser takes quadratic time for dotted keys of many parts. It accepts integers too long to be
-printed, and control characters written as escapes. This module refuses all three.
+The standard library's parser takes quadratic time for dotted keys of many parts. It also accepts integers that are too
+long to be printed, and control characters written as escapes. This module refuses all three.
 """
 
 import re
@@ -30,8 +30,8 @@ def read(text: str, place: str) -> dict[str, Any]:
         place: the file that it comes from, for messages.
 
     Raises:
-        InputError: not TOML; more than 4 million characters; a key of more than 16 parts; nested too deep; an integer of
-            more than 18 digits; a control character, also if written as an escape.
+        InputError: the text is not TOML, has more than 4 million characters or is nested too deeply; or it contains a
+            key of more than 16 parts, an integer of more than 18 digits, or a control character, even as an escape.
     """
     expected = "a TOML file"
     if len(text) > MAX_CHARACTERS:
@@ -42,11 +42,11 @@ def read(text: str, place: str) -> dict[str, Any]:
     try:
         table = tomllib.loads(text)
     except RecursionError:
-        raise InputError(place, "brackets or braces nested too deep", expected) from None
+        raise InputError(place, "brackets or braces nested too deeply", expected) from None
     except tomllib.TOMLDecodeError as error:
         twice = any(word in str(error) for word in ("overwrite", "twice", "Duplicate"))
-        cure = "Is a name there twice? Rename or delete one." if twice else "Put strings in quotation marks."
-        raise InputError(place, f"no TOML: {error}", expected, cure) from None
+        cure = "If a name occurs twice, rename or delete one." if twice else "Put strings in quotation marks."
+        raise InputError(place, f"invalid TOML: {error}", expected, cure) from None
     except ValueError:
         raise InputError(place, "a number or date that can't be read", expected) from None
     _refuse_odd(table, place)
@@ -76,7 +76,7 @@ def _refuse_control(text: str, place: str) -> None:
 
 
 def need(value: Any, kind: type, place: str) -> Any:
-    """Return the value if it has the type `kind` (str, dict or list); InputError if not."""
+    """Return the value if it has the type `kind` (str, dict or list); raise InputError if not."""
     if not isinstance(value, kind):
         cure = "Put it in quotation marks." if kind is str and isinstance(value, int | float) else ""
         raise InputError(place, shown(value), _KINDS[kind], cure)
@@ -97,32 +97,32 @@ def shown(value: Any) -> str:
 
 
 def table(section: Mapping[str, Any], key: str, place: str) -> dict[str, Any]:
-    """Return the table with this key in a section; an empty one if there is none."""
+    """Return the table with this key in a section; an empty table if there is none."""
     return dict(need(section.get(key, {}), dict, f"{place}, [{key}]"))
 
 
 def texts(section: Mapping[str, Any], key: str, place: str) -> Iterator[tuple[str, str]]:
-    """Iterate over the entries of a table; InputError if a value is not a text."""
+    """Iterate over the entries of a table; raise InputError if a value is not a string."""
     for name, value in table(section, key, place).items():
         yield name, need(value, str, f"{place}, [{key}] {name}")
 
 
 def text(section: Mapping[str, Any], key: str, place: str, default: str | None = None) -> str:
-    """Return the text with this key in a section; InputError if there is neither the key nor a default."""
+    """Return the string with this key in a section; raise InputError if there is neither the key nor a default."""
     if key not in section and default is None:
-        raise InputError(place, f"no {key}", "one")
+        raise InputError(place, f"no {key}", f"the key {key}")
     return str(need(section.get(key, default), str, f"{place}, {key}"))
 
 
 def known(section: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
-    """Raise InputError if a section has a key that is not one of the names."""
+    """Raise InputError if a section has a key that is not among `names`."""
     for key in section:
         if key not in names:
             raise InputError(place, f"the unknown key {shown(key)}", "one of " + ", ".join(names))
 
 
 def name(key: str, place: str) -> str:
-    """Return the key if patterns can refer to it; InputError if not."""
+    """Return the key if patterns can refer to it; raise InputError if not."""
     if not _NAME.fullmatch(key) or len(key) > MAX_NAME:
         raise InputError(place, f"the name {shown(key)}", "letters, digits, _ and -")
     return key

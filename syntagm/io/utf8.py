@@ -1,4 +1,4 @@
-"""Strict reading of text files: files that are too large, not UTF-8, or not text are refused with the line."""
+"""Strict reading of text files. Files that are too large, not UTF-8 or not text are refused with the line."""
 
 import os
 from collections.abc import Iterator
@@ -15,16 +15,16 @@ def read(path: Path, limit: int | None = MAX_BYTES) -> str:
 
     Arguments:
         path: the file.
-        limit: largest number of bytes; None for any number.
+        limit: maximum number of bytes; None for no limit.
 
     Raises:
-        InputError: no such file, not a file, larger than the limit, not UTF-8, or it has a NUL in it.
+        InputError: the file does not exist, is not a file, is larger than the limit, is not UTF-8, or contains a NUL.
     """
     return decoded(whole(path, limit), path)
 
 
 def whole(path: Path, limit: int | None = MAX_BYTES) -> bytes:
-    """Read the bytes of a file; InputError if it is not a file, can't be read, or is larger than the limit."""
+    """Read the bytes of a file; raise InputError if it is not a file, can't be read, or is larger than the limit."""
     # A size that is known before reading is checked before, since the limit may be large.
     if limit is not None and path.is_file() and path.stat().st_size > limit:
         raise _too_large(path, limit)
@@ -40,7 +40,7 @@ def _too_large(path: Path, limit: int) -> InputError:
 
 
 def decoded(content: bytes, path: Path) -> str:
-    """Decode the bytes of a UTF-8 file; InputError with the line if they are not UTF-8 or contain a NUL."""
+    """Decode the bytes of a UTF-8 file; raise InputError with the line if they are not UTF-8 or contain a NUL."""
     if content[:2] in BYTE_ORDER_MARKS_16:
         raise utf16(path)
     if (place := content.find(b"\0")) >= 0:
@@ -54,7 +54,7 @@ def decoded(content: bytes, path: Path) -> str:
 
 
 def beginning(path: Path, size: int | None) -> bytes:
-    """Read the first `size` bytes of a file, or all if it is None; InputError if it is not a file or can't be read."""
+    """Read the first `size` bytes of a file, or all bytes if `size` is None; raise InputError if that fails."""
     try:
         if path.is_dir():
             raise InputError(str(path), "a folder", "one file")
@@ -79,16 +79,16 @@ def lines(content: str) -> Iterator[tuple[int, str]]:
 
 
 def utf16(path: Path) -> InputError:
-    """Return the error for a file in UTF-16."""
+    """Return the exception for a file in UTF-16."""
     return InputError(str(path), "a UTF-16 file", "UTF-8", "Save it again with the encoding UTF-8.")
 
 
 def nul(place: str) -> InputError:
-    """Return the error for a NUL."""
+    """Return the exception for a NUL."""
     return InputError(place, "a NUL character", "text", "This is probably not a text file.")
 
 
 def not_utf8(place: str, byte: int) -> InputError:
-    """Return the error for an invalid byte in UTF-8."""
+    """Return the exception for an invalid byte in UTF-8."""
     found = f"byte 0x{byte:02x}, which is not UTF-8"
     return InputError(place, found, "UTF-8", "Save it again with the encoding UTF-8.")

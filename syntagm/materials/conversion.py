@@ -1,4 +1,4 @@
-"""Convert suites to a format, and report what the format can't hold."""
+"""Conversion of suites to a format, with a report of what the format can't store."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,16 +16,16 @@ def write_suites(suites: Iterable[Suite], path: str | Path, format: str = "", *,
     Arguments:
         suites: the suites.
         path: the file.
-        format: the name of a format that can be written (`writing.writable`); the default follows from the ending of the
-            path.
-        lossy: whether to write even if the format can't hold everything.
+        format: the name of a format that can be written (`writing.writable`); the default follows from the extension of
+            the path.
+        lossy: whether to write even if the format can't store everything.
 
     Returns:
         A description of each loss; empty unless `lossy`.
 
     Raises:
         InputError: something would be lost; nothing is written.
-        UsageError: there is no such format, or no format has this ending.
+        UsageError: there is no such format, or no format has this extension.
         RunError: the file can't be written.
 
     >>> from tempfile import TemporaryDirectory
@@ -44,10 +44,10 @@ def formats_for(target: Path, name: str = "") -> Sequence[str]:
 
     Arguments:
         target: the file.
-        name: the name of the format; the default follows from the ending of the file.
+        name: the name of the format; the default follows from the extension of the file.
 
     Raises:
-        UsageError: there is no such format, or no format has this ending.
+        UsageError: there is no such format, or no format has this extension.
     """
     known = writable()
     if name:
@@ -58,26 +58,26 @@ def formats_for(target: Path, name: str = "") -> Sequence[str]:
         return formats
     endings = sorted({ending for format_endings in known.values() for ending in format_endings})
     cure = f"Use --as with one of {', '.join(known)}."
-    raise UsageError(str(target), f"the ending {target.suffix!r}", "one of " + ", ".join(endings), cure)
+    raise UsageError(str(target), f"the extension {target.suffix!r}", "one of " + ", ".join(endings), cure)
 
 
 def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy: bool = False) -> list[str]:
     """Write suites in the first format that can hold them without loss, or else in the first that can hold them.
 
-    The file is read again and compared with the suites before it gets its final name.
+    Before the file gets its final name, it is read again and compared with the suites.
 
     Returns:
         A description of each loss; empty unless `lossy`.
 
     Raises:
-        InputError: no format can hold the suites, or something would be lost.
+        InputError: no format can store the suites, or something would be lost.
         RunError: the file can't be written.
     """
     with atomic.replacing(target) as written:
         name, losses = _written(suites, written, formats)
         if losses and not lossy:
             raise InputError(
-                str(target), f"{name} can't hold everything", "a format that can",
+                str(target), f"{name} can't store everything", "a format that can",
                 "Nothing was written. Add --lossy (lossy=True) to convert without the following:\n  " + "\n  ".join(losses),
             )  # fmt: skip
     return losses
@@ -105,9 +105,9 @@ def _written(suites: Sequence[Suite], path: Path, formats: Sequence[str]) -> tup
 
 
 def _losses(suites: Sequence[Suite], written: Path, name: str) -> list[str]:
-    """Return the differences when the file is read again.
+    """Return the differences that reading the file again shows.
 
-    Tags that only serve the exact round trip of the old format are ignored.
+    Tags that only preserve details of the old format are ignored.
     """
     reread = list(registry.find("formats", name).read(written))
     if len(reread) != len(suites):

@@ -1,4 +1,4 @@
-"""Find the files that arguments name: files, folders, patterns and bundled collections."""
+"""Search for the files that arguments name: files, folders, patterns and bundled collections."""
 
 import glob
 import os
@@ -15,9 +15,9 @@ _MATERIALS = Path(__file__).resolve().parent
 def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pickle: bool = False) -> list[str]:
     """Return the files that arguments name, in order, each with its options.
 
-    An argument is a bundled collection (`hu2020`), a suite of a collection (`hu2020/mvrr`), a file, a folder (for all
-    files in it that a format recognises), or a pattern with `*`. In folders and patterns, hidden files, READMEs, and a CSV
-    beside a JSON file of the same name are skipped. Options after `?` apply to each file.
+    An argument is a bundled collection (`hu2020`), a suite of a collection (`hu2020/mvrr`), a file, a folder (which
+    means all files in it that a format recognises), or a pattern with `*`. In folders and patterns, hidden files,
+    READMEs, and a CSV next to a JSON file of the same name are skipped. Options after `?` apply to each file.
 
     Arguments:
         arguments: the arguments as typed.
@@ -25,7 +25,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
         allow_pickle: whether to add the option `allow_pickle=yes` to pickles.
 
     Raises:
-        UsageError: an argument names nothing; the message lists the collections.
+        UsageError: an argument matches nothing; the message lists the collections.
     """
     files: list[str] = []
     for argument in arguments:
@@ -44,7 +44,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
 
 
 def _permitted(file: str) -> str:
-    """Add `allow_pickle=yes` to a file whose ending is that of a format with this option."""
+    """Add `allow_pickle=yes` to a file whose extension belongs to a format with this option."""
     pickles = [ending for module in formats() if "allow_pickle" in option_names(module) for ending in module.ENDINGS]
     return with_options(file, {"allow_pickle": "yes"}) if Path(options_of(file)[0]).suffix in pickles else file
 
@@ -68,7 +68,7 @@ def _folders() -> list[Path]:
 
 
 def bundled_suites(collection: str) -> list[str]:
-    """The names of the suites of a bundled collection; none if there is no such collection.
+    """Return the names of the suites of a bundled collection; empty if there is no such collection.
 
     >>> "mvrr" in bundled_suites("hu2020")
     True
@@ -98,7 +98,7 @@ def _bundled(name: str) -> list[tuple[Path, str]]:
 
 
 def _suites(file: Path) -> list[str]:
-    """Return the names of the suites of a bundled file, without making them."""
+    """Return the names of the suites of a bundled file, without generating them."""
     return [suite.name for suite in template.templates(file)] if file.suffix == ".toml" else [file.stem]
 
 
@@ -113,7 +113,7 @@ def _on_disk(name: str) -> list[Path]:
 
 
 def _files(place: Path) -> list[Path]:
-    """Return the files of a folder and its subfolders that may be suites, in order.
+    """Return the files in a folder and its subfolders that may contain suites, in order.
 
     Raises:
         InputError: a folder can't be listed.

@@ -1,7 +1,7 @@
-"""Read the suites of one file in any format.
+"""Reading of the suites of one file in any format.
 
-Options follow a question mark: `pairs.csv?good=sen&bad=wrong_sen`. The option `format=NAME` names the format. By default
-the only format that recognises (claims) the file reads it.
+Options follow a question mark: `pairs.csv?good=sen&bad=wrong_sen`. The option `format=NAME` names the format. By
+default, the only format that recognises (claims) the file reads it.
 """
 
 import inspect
@@ -36,9 +36,9 @@ def read(path: str | Path) -> list[Suite]:
     known = option_names(module)
     for option in options:
         if option not in known:
-            raise UsageError(
-                str(path), f"no option {option!r} in {_name(module)}", "one of " + ", ".join(["format", *known])
-            )
+            cure = "--limit N draws N items of any suite." if option == "n" else ""
+            expected = "one of " + ", ".join(["format", *known])
+            raise UsageError(str(path), f"no option {option!r} in {_name(module)}", expected, cure)
     return list(module.read(file, **options))
 
 
@@ -58,7 +58,7 @@ def options_of(path: str) -> tuple[str, dict[str, str]]:
 def format_of(file: Path, options: dict[str, str]) -> ModuleType:
     """Return the module of the format that reads a file: the one named in the options, or the only one that claims it.
 
-    If no format claims the file, it is the only format that has all the options, so that `good=` and `bad=` are enough.
+    If no format claims the file, the only format that has all the options is used, so `good=` and `bad=` are enough.
 
     Raises:
         InputError: not exactly one format claims the file, or the file can't be read.
@@ -82,7 +82,7 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
 
 
 def _refuse_damaged(file: Path) -> None:
-    """Refuse a file that no format recognises because it is not text or not JSON, with the reason."""
+    """Refuse a file that no format recognises because it is not text or not JSON; the error gives the reason."""
     content = utf8.read(file)
     if file.suffix == ".json":
         json.parsed(content, file)
@@ -114,7 +114,7 @@ def with_options(argument: str, options: Mapping[str, str]) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Return whether a file or folder exists. A text that can't be a path does not exist."""
+    """Return whether a file or folder exists. Text that can't be a path counts as not existing."""
     try:
         return path.exists()
     except (OSError, ValueError):

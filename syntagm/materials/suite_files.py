@@ -1,4 +1,4 @@
-"""Read and make suites of any number of files, folders, patterns and bundled collections."""
+"""Reading and generating suites from any number of files, folders, patterns and bundled collections."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from syntagm.suite import Suite
 
 
 class SuiteFiles:
-    """The suites of several files. They are read again on each pass, with one file in memory at a time."""
+    """The suites of several files, which are read again on each pass, with one file in memory at a time."""
 
     def __init__(self, files: Sequence[str]) -> None:
         self.files = files
@@ -19,7 +19,7 @@ class SuiteFiles:
 
 
 def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
-    """Read the suites of files, folders, patterns and bundled collections, all into memory.
+    """Read all suites of files, folders, patterns and bundled collections into memory.
 
     Arguments:
         names: files, folders, patterns or collections, with options after a question mark, as in
@@ -27,7 +27,7 @@ def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
         allow_pickle: whether to read suites in pickles. Pickles are read without running them.
 
     Raises:
-        UsageError: a name is not that of a file, folder or collection.
+        UsageError: there is no file, folder or collection with a given name.
         InputError: a file does not conform to its format.
 
     >>> [suite.name for suite in read_suites("hu2020/mvrr", "hu2020/number_prep")]
@@ -37,16 +37,16 @@ def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
 
 
 def make(*names: str, n: int | None = None, seed: int | None = None, style: str = "") -> list[Suite]:
-    """Make suites of templates or bundled collections.
+    """Generate suites from templates or bundled collections.
 
     Arguments:
         names: files, folders, patterns or collections.
-        n: the maximum number of items of each suite; the default is the number in the template.
-        seed: the seed of the draws, 1 by default.
+        n: the maximum number of items per suite; the default is the number in the template.
+        seed: the seed of the random draws, 1 by default.
         style: `natural` (the default), or `published` for lower case without punctuation.
 
     Raises:
-        UsageError: a name is not that of a file, folder or collection, or is not a template.
+        UsageError: there is no file, folder or collection with a given name, or the file is not a template.
         InputError: a template has errors.
 
     >>> [suite] = make("marvin2018/simple_agrmt", n=3)

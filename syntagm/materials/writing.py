@@ -1,4 +1,4 @@
-"""Write suites in a format, chosen by its name or by the ending of the file."""
+"""Writing of suites in a format that is chosen by its name or by the file extension."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from syntagm.suite import Suite
 
 
 def writable() -> dict[str, tuple[str, ...]]:
-    """Return the formats that can be written, with the endings of their files.
+    """Return the formats that can be written, with their file extensions.
 
     >>> writable()["blimp"]
     ('.jsonl',)
@@ -19,7 +19,7 @@ def writable() -> dict[str, tuple[str, ...]]:
 
 
 def whole() -> dict[str, tuple[str, str]]:
-    """Return the formats that hold suites with their predictions: name or ending -> name and ending.
+    """Return the formats that can store predictions: name or extension -> name and extension.
 
     >>> whole()["pairs"] == whole()["tsv"] == ("pairs", ".tsv")
     True
@@ -30,7 +30,7 @@ def whole() -> dict[str, tuple[str, str]]:
 
 
 def of_ending(ending: str) -> list[str]:
-    """Return the formats whose files can have an ending, the most typical format first.
+    """Return the formats whose files can have an extension, the most typical format first.
 
     >>> of_ending(".csv")
     ['syntaxgym_csv', 'pairs', 'spreadsheet']
@@ -40,7 +40,7 @@ def of_ending(ending: str) -> list[str]:
 
 
 def write(suites: Sequence[Suite], path: Path, names: Sequence[str]) -> str:
-    """Write suites in the first of several formats that can hold them, and return its name.
+    """Write suites in the first of several formats that can store them, and return its name.
 
     Arguments:
         suites: the suites.
@@ -48,7 +48,7 @@ def write(suites: Sequence[Suite], path: Path, names: Sequence[str]) -> str:
         names: the names of the formats, in order of preference.
 
     Raises:
-        InputError: no format can hold the suites; the message gives the reason for each.
+        InputError: no format can store the suites; the message gives the reason for each format.
         RunError: the file can't be written.
     """
     refusals: list[tuple[str, InputError]] = []
@@ -61,7 +61,7 @@ def write(suites: Sequence[Suite], path: Path, names: Sequence[str]) -> str:
             return name
     name, first = refusals[0]
     also = "".join(f"\n  Nor can {other}: {reason}" for other, reason in refusals[1:])
-    raise InputError(f"{name} can't hold it: {first.place}", first.found, first.expected, first.cure + also)
+    raise InputError(f"{name} can't store it: {first.place}", first.found, first.expected, first.cure + also)
 
 
 def _holds_predictions(name: str) -> bool:

@@ -1,1 +1,1 @@
-"""Language models: one folder per family, which declares itself in `family.py`."""
+"""Language models: one folder per family, declared in its `family.py`."""

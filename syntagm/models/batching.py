@@ -1,4 +1,4 @@
-"""Deduplication of gap queries, which are answered in batches."""
+"""Deduplication and batching of gap queries."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -15,12 +15,13 @@ def once(
     answer: Callable[[Iterator[Key]], tuple[list[Key], list[Fill]]],
     done: Callable[[int], None] | None,
 ) -> Iterator[Fill]:
-    """Yield the answer to each key in order. Answer equal keys once, and forget an answer after its last use.
+    """Yield the answer to each key in order, computing equal keys once. An answer is discarded after its last use.
 
     Arguments:
         keys: the queries.
-        answer: takes at least one key from an iterator over the distinct keys, and returns these keys with their answers.
-        done: called after each batch with the number of queries answered by it, repeats included.
+        answer: function that reads at least one key from an iterator over the distinct keys, and returns these keys
+            with their answers.
+        done: called after each batch with the number of queries that it answered, including repeated ones.
     """
     repeats, remaining = Counter(keys), Counter(keys)
     distinct = iter(list(repeats))

@@ -19,12 +19,13 @@ class LanguageModel(ABC):
 
     Attributes:
         name: canonical name `family:path?options`, as in results. Local models are named by folder and hash.
+        label: a short name for tables, figures and reports; empty for `name`.
         fingerprint: hash of everything that the numbers depend on: weights, vocabulary, dtype, settings, scorer version.
-        bos: the start-of-text symbol before the first token; None if there is none. Then the first token has no surprisal:
-            its bits are nan and count as 0 in sums.
+        bos: the start-of-text symbol before the first token; None if there is none. Without it, the first token has no
+            surprisal: its bits are nan and count as 0 in sums.
         eos: the end-of-text symbol, if its surprisal is listed as the last token; else None.
-        numerical_error: largest difference in bits per text that was measured between two ways of computing the same.
-            Smaller margins are not meaningful. 0 for exact models.
+        numerical_error: largest measured difference, in bits per text, between two ways of computing the same number;
+            smaller margins are not meaningful. 0 for exact models.
         sees: the context that a token's surprisal depends on: "left", the text before it, so that a prefix has the same
             bits as the beginning of the longer text; "both", the text before and after it; "left and length", the text
             before it and the length of the text.
@@ -39,6 +40,7 @@ class LanguageModel(ABC):
     """
 
     name: str
+    label: str = ""
     fingerprint: str
     bos: str | None = None
     eos: str | None = None
@@ -57,7 +59,7 @@ class LanguageModel(ABC):
 
         Arguments:
             texts: the texts. The answer to a text does not depend on the other texts.
-            done: called after each batch with the number of texts finished by it. It may raise an exception to stop.
+            done: called after each batch with the number of texts that it finished. It may raise an exception to stop.
 
         Raises:
             ModelError: the model can't score a text; the message names it.
@@ -97,7 +99,7 @@ class LanguageModel(ABC):
 
         Arguments:
             gaps: the gaps. The answer to a gap does not depend on the other gaps. Left-to-right models ignore `right`.
-            done: called after each batch with the number of gaps finished by it. It may raise an exception to stop.
+            done: called after each batch with the number of gaps that it finished. It may raise an exception to stop.
 
         Raises:
             ModelError: the model can't fill a gap; the message names it.
@@ -105,10 +107,10 @@ class LanguageModel(ABC):
         raise ModelError(self.name, "this model can't fill gaps", "a model that can")
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which words are single entries of the vocabulary after a space.
+        """Return whether each word is a single vocabulary entry after a space.
 
-        Only these have `above` and `below` in a `Fill`, and they are the fastest to compute. In word-level models, an unknown
-        word is a single entry too: it is replaced by the unknown-word symbol.
+        Only these have `above` and `below` in a `Fill`, and they are the fastest to compute. In word-level models, an
+        unknown word is a single entry, too: it is replaced by the unknown-word symbol.
 
         Returns:
             Shape (words,), bool.

@@ -1,4 +1,4 @@
-"""The choice of the device to compute on."""
+"""Selection of the device to compute on."""
 
 import torch
 

@@ -29,7 +29,7 @@ def find(name: str) -> Family:
 
 
 def of_model(name: str) -> Family | None:
-    """Return the family of a model by its canonical name; None if this installation does not have that family."""
+    """Return the family of a model by its canonical name; None if that family is not installed."""
     family = name.partition(":")[0]
     return find(family) if family in names() else None
 

@@ -1,4 +1,4 @@
-"""Declarations of model families, which load no heavy libraries."""
+"""Declarations of model families. Importing them loads no heavy libraries."""
 
 import importlib
 from collections.abc import Mapping
@@ -29,9 +29,10 @@ class Scoring:
     """The description of a family's scoring in a methods paragraph.
 
     Arguments:
-        words: a sentence without its full stop; `{masking}` is replaced by the words for the value of the setting `masking`.
+        words: a sentence without its full stop; `{masking}`, for example, is replaced by the words for the value of the
+            setting `masking`.
         references: keys of the bibliography.
-        settings: the settings with such placeholders in `words`.
+        settings: the settings that have such placeholders in `words`.
     """
 
     words: str
@@ -54,7 +55,7 @@ class Family:
         summary: one line about the models of this family.
         module: module whose `load(path, **options)` loads a model; it is imported when a model is loaded.
         settings: options and fixed scoring settings, in the order in which signatures list them.
-        sees: the context that a token's surprisal depends on; a `recorded` model has a value of its own.
+        sees: the context that a token's surprisal depends on; each `recorded` model has its own value.
         exact: whether surprisals are those of the model's own distribution.
         scoring: how a text is scored.
         filling: how a gap is filled, if `scoring` does not describe it.

@@ -1,4 +1,4 @@
-"""Language models from transformers models in memory."""
+"""Language models created from transformers models in memory."""
 
 from typing import Any
 
@@ -7,10 +7,11 @@ from syntagm.models.contract import LanguageModel
 
 
 def from_transformers(model: Any, tokenizer: Any, *, name: str, masked: bool = False, **options: str) -> LanguageModel:
-    """Make a language model of a transformers model in memory, for example inside a training loop.
+    """Create a language model from a transformers model in memory, for example inside a training loop.
 
     Arguments:
-        model: a transformers model in evaluation mode. It is neither copied nor moved. Call this again after a training step.
+        model: a transformers model in evaluation mode. It is neither copied nor moved. Call this function again after a
+            training step.
         tokenizer: its fast tokenizer.
         name: name of the model in results.
         masked: whether it is a masked language model; otherwise it is a causal one.

@@ -24,8 +24,8 @@ class Name:
 def parse(text: str) -> Name:
     """Parse a model name.
 
-    A name without a family is that of a bundled model; else the path of a folder whose `model.json` names the family; else
-    a name of the family `causal`.
+    A name without a family is the name of a bundled model; otherwise the path of a folder whose `model.json` names the
+    family; otherwise a name in the family `causal`.
 
     Raises:
         UsageError: there is no such family, the options can't be parsed, or an option is given twice.
@@ -63,10 +63,10 @@ def _family(path: Path) -> str:
 
 
 def head(path: Path) -> dict[str, Any]:
-    """Read the `model.json` of a folder, which names at least the family; empty if there is no such file.
+    """Read the `model.json` of a folder, which names at least the family; return an empty mapping if there is no such file.
 
     Raises:
-        ModelError: it names no family, or can't be read.
+        ModelError: the file names no family, or can't be read.
     """
     if not (file := path / "model.json").is_file():
         return {}

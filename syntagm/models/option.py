@@ -171,7 +171,7 @@ class Fixed:
 
 
 def choice(names: Iterable[str]) -> Choice:
-    """Return a choice between values that need no help of their own.
+    """Return a choice between values that need no separate help.
 
     >>> choice(["no", "yes"]).shown()
     ('`no`', '`yes`')

@@ -7,9 +7,9 @@ Numbers = NDArray[np.float64]
 
 
 def rank(logits: NDArray[np.floating], entries: NDArray[np.int64]) -> tuple[Numbers, Numbers, Numbers]:
-    """Compute the surprisal of some entries, the total probability of all likelier entries, and of all less likely ones.
+    """Compute the surprisal of some entries, and the total probability of all likelier and of all less likely entries.
 
-    The remaining probability mass is that of the entry and of entries with the same logit. Sums are in float64.
+    The remaining probability mass belongs to the entry and to entries with the same logit. Sums are in float64.
 
     Arguments:
         logits: shape (vocabulary,): logits at one position, in the dtype of the computation, not normalised.
@@ -33,7 +33,7 @@ def rank(logits: NDArray[np.floating], entries: NDArray[np.int64]) -> tuple[Numb
 
 
 def masses(logits: NDArray[np.floating], sets: NDArray[np.float64]) -> Numbers:
-    """Compute the surprisal of sets of vocabulary entries.
+    """Compute the surprisals of sets of vocabulary entries.
 
     Arguments:
         logits: as in `rank`.

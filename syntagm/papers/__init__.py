@@ -1,1 +1,1 @@
-"""Reproductions of papers: one folder per paper, written to read like its method section."""
+"""Reproductions of papers: one folder per paper, whose code follows the paper's method section."""

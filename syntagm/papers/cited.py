@@ -1,4 +1,4 @@
-"""Numbers transcribed from a publication, for comparison with computed ones."""
+"""Numbers transcribed from publications, for comparison with computed numbers."""
 
 from collections.abc import Mapping
 from functools import cache

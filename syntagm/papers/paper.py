@@ -1,4 +1,4 @@
-"""The declaration of a paper for `syntagm reproduce`: each folder here has one as `PAPER` in its `reproduce.py`."""
+"""Declarations of papers for `syntagm reproduce`. Each folder has one, called `PAPER`, in its `reproduce.py`."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,16 +50,16 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper that can be reproduced. Parts that it does not offer are None.
+    """A paper to reproduce. Parts that it does not offer are None.
 
     Arguments:
-        suites: the names of its suites.
-        of_runs: a function that makes its tables and figures from runs. Its keyword-only arguments are options of the user,
-            as text.
-        from_raw: a function that makes them from a folder with the raw data that the authors published, with options
-            likewise.
+        suites: the names of the paper's suites.
+        of_runs: a function that makes its tables and figures from runs. Its keyword-only arguments are the user's
+            options, as text.
+        from_raw: a function that makes the tables and figures from a folder with the authors' raw data, with such
+            options.
         gaps: the words that models predict in the gaps of its suites.
-        experiment: its controlled experiment.
+        experiment: the paper's controlled experiment.
     """
 
     suites: tuple[str, ...]
@@ -84,7 +84,7 @@ def find(name: str) -> Paper:
 
 
 def choices(make: "Callable[..., Outputs]") -> list[str]:
-    """List the options of an analysis: its keyword-only arguments.
+    """List the options of an analysis, which are its keyword-only arguments.
 
     >>> choices(find("hu2020").from_raw)
     ['suites', 'ngram']

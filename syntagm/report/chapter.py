@@ -1,4 +1,4 @@
-"""The base class of chapters: the part of a report about runs of one task. The page around it is the same for all tasks."""
+"""The base class of chapters. A chapter is the part of a report about runs of one task; the page around it is always the same."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,13 +15,13 @@ class Chapter(ABC):
     """The numbers, figures, examples and downloads of runs of one task.
 
     Arguments:
-        runs: runs of that task.
+        runs: the runs of one task.
 
     Attributes:
         folder: the folder of its templates: `intro.html`, `alerts.html`, `overview.html`, `suites.html`, `suite.html` and
             `how.html`.
         title: the title of the page.
-        columns: the runs, each a column of the tables.
+        columns: the runs, each of which is a column of the tables.
         subjects: the suites of the runs.
     """
 
@@ -37,14 +37,14 @@ class Chapter(ABC):
         Among them are `sections`, one for each suite, and `anchors`, the sections of the overview as (anchor, heading).
 
         Arguments:
-            room: the most bytes that all figures together may take.
+            room: the maximum total size of all figures, in bytes.
         """
 
     @abstractmethod
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
-        """Yield versions of the page, each with less on it than the one before.
+        """Yield versions of the page, each with less content than the previous one.
 
-        Versions that can't be small enough may be skipped, except the last.
+        A version that can't be small enough may be skipped, unless it is the last.
 
         Arguments:
             page: what `page` returned.
@@ -54,4 +54,4 @@ class Chapter(ABC):
 
     @abstractmethod
     def figures(self) -> Iterator[tuple[str, Figure]]:
-        """Yield the file name, without ending, and each figure, with its title in it."""
+        """Yield the file name (without extension) of each figure, and the figure with its title."""

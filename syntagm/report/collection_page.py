@@ -1,4 +1,4 @@
-"""The Markdown page of `syntagm describe`: contrast, an example per condition, predictions in words, chance, source."""
+"""The Markdown page of `syntagm describe`: contrast, an example per condition, predictions in words, chance and source."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -55,8 +55,8 @@ def page(title: str, suites: Iterable[Suite]) -> str:
     """Return a Markdown page about suites; the same suites always give the same page.
 
     Arguments:
-        title: the title of the page: the arguments of `syntagm describe`.
-        suites: the suites, which are read once, with one in memory at a time.
+        title: the title of the page, that is, the arguments of `syntagm describe`.
+        suites: the suites, which are read once, keeping one in memory at a time.
     """
     described = [Described(replace(suite, items=suite.items[:1]), len(suite.items)) for suite in suites]
     shared = _shared(described)
@@ -83,7 +83,7 @@ def _groups(described: Sequence[Described], key: str) -> Iterator[tuple[str, lis
 
 
 def _shared(described: Sequence[Described]) -> dict[str, str]:
-    """Return the tags that have the same value in all suites; they are shown once."""
+    """Return the tags that have the same value in all suites, which are shown only once."""
     if len(described) < 2:
         return {}
     values = {name: {entry.suite.tags.get(name, "") for entry in described} for name in _NOTED}
@@ -130,7 +130,7 @@ def _section(described: Described, shared: dict[str, str]) -> Iterator[str]:
 
 
 def _as_sentence(words: str) -> str:
-    """Add a capital and a full stop to the author's words."""
+    """Turn the author's words into a sentence, with an initial capital and a full stop."""
     return words[:1].upper() + words[1:] + ("" if words[-1:] in ".!?" else ".")
 
 
@@ -158,7 +158,7 @@ def _prediction(suite: Suite, formula: Formula) -> str:
 
 
 def _lines(formula: Formula) -> list[str]:
-    """Return the formula with a line for each part of the outermost conjunction."""
+    """Return the formula, with one line for each part of the outermost conjunction."""
     parts = _conjuncts(formula.tree)
     whole = len(parts) == 1
     return [
@@ -198,7 +198,7 @@ def _sentence(suite: Suite, condition: str, sentence: Sentence) -> str:
 
 
 def _joined(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
-    """Join spans with only white space between them."""
+    """Join spans that are separated only by white space."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if joined and not text[joined[-1][1] : start].strip():

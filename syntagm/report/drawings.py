@@ -16,13 +16,13 @@ def save(
     formats: Sequence[str] = (),
     spare: Callable[[Path, Sequence[str]], None] = lambda stem, columns: None,
 ) -> list[Path]:
-    """Write every figure of a report on these runs to `folder`, each with its numbers as CSV.
+    """Write every figure of a report about runs to `folder`, each with its numbers as CSV.
 
     Arguments:
-        folder: created if it does not exist.
+        folder: the folder, which is created if it does not exist.
         formats: the formats to write; all if empty.
-        spare: called before a figure is written, with the stem of its files and the columns of its CSV; raises an error to
-            protect existing files.
+        spare: called before a figure is written, with the stem of its files and the columns of its CSV; it may raise an
+            error to protect existing files.
 
     Raises:
         UsageError: a format does not exist, or the runs are of several tasks.

@@ -1,4 +1,4 @@
-"""Predictions as English sentences in Markdown, such as: the `verb` is less surprising in `good` than in `bad`."""
+"""Predictions as English sentences in Markdown, such as "the `verb` is less surprising in `good` than in `bad`"."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -63,14 +63,14 @@ def _clause(node: Node, labels: Mapping[str, str]) -> Clause:
 
 
 def _flat(node: Node, operator: str) -> list[Node]:
-    """Return the operands of a chain of one operator, however they are bracketed."""
+    """Return the operands of a chain of the same operator, regardless of brackets."""
     if isinstance(node, Binary) and node.operator == operator:
         return [*_flat(node.left, operator), *_flat(node.right, operator)]
     return [node]
 
 
 def _comparison(node: Binary, labels: Mapping[str, str]) -> Clause:
-    """Return a comparison as three parts: what is compared, in which condition, and with what."""
+    """Return the three parts of a comparison: what is compared, its condition, and what it is compared with."""
     left, right = _pooled(node.left), _pooled(node.right)
     if left and right and sorted(left[0]) == sorted(right[0]):
         more, than = (_MORE[node.operator], "than") if node.operator in _MORE else ("as", "as")
@@ -86,7 +86,7 @@ def _comparison(node: Binary, labels: Mapping[str, str]) -> Clause:
 
 
 def _pooled(node: Node) -> Pooled | None:
-    """Return the regions of a sum of surprisals and their condition; None if they are of several conditions."""
+    """Return the regions of a sum of surprisals and their condition; None if they belong to several conditions."""
     parts = _flat(node, "+")
     references = [part for part in parts if isinstance(part, Reference)]
     if len(references) < len(parts) or len({reference.condition for reference in references}) != 1:
@@ -95,7 +95,7 @@ def _pooled(node: Node) -> Pooled | None:
 
 
 def _rise(node: Node) -> Rise | None:
-    """Return the regions of a difference between two conditions, and the conditions; None if the node is no such difference."""
+    """Return the regions of a difference between two conditions, and the conditions; None if the node is something else."""
     if not isinstance(node, Binary) or node.operator != "-":
         return None
     end, start = _pooled(node.left), _pooled(node.right)

@@ -1,4 +1,4 @@
-"""Escaping for Markdown: the texts of suites are shown as they are, and never read as markup."""
+"""Escaping for Markdown, so that texts of suites are shown unchanged and never interpreted as markup."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def bold(plain: str) -> str:
 
 
 def code(plain: str) -> str:
-    """Return a text as code; or as plain text, if it has characters that code in a table can't hold.
+    """Return a text as code, or as plain text if it has characters that code in a table can't contain.
 
     >>> code("match_sing"), code("a|b")
     ('`match_sing`', 'a\\\\|b')
@@ -43,7 +43,7 @@ def code(plain: str) -> str:
 
 
 def link(heading: str) -> str:
-    """Return a link to the heading on the same page that is this text as code.
+    """Return a link to the heading on the same page that consists of this text as code.
 
     >>> link("npz_ambig")
     '[`npz_ambig`](#npz_ambig)'

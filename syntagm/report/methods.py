@@ -1,4 +1,4 @@
-"""The methods section about runs, in English, written from their records, with citations as Pandoc reads them: `[@key]`."""
+"""The methods section about runs, written from their records, with citations in Pandoc's form: `[@key]`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ _BOOTSTRAP = "efron-1979-bootstrap"
 
 
 def paragraphs(runs: Sequence[Run]) -> list[str]:
-    """Return paragraphs in Markdown: models and suites, measures, statistics and software, and a list of the suites."""
+    """Return paragraphs in Markdown about models and suites, measures, statistics and software, with a list of the suites."""
     suites = _suites(runs)
     return [
         " ".join([_materials(runs, suites), *map(_model, runs)]),
@@ -75,7 +75,7 @@ def _cite(keys: Sequence[str]) -> str:
 
 
 def _code(plain: str) -> str:
-    """Return a text as code, even if it has characters that a table can't hold."""
+    """Return a text as code, even if it has characters that a table can't contain."""
     return text(plain) if "`" in plain else f"`{plain}`"
 
 
@@ -159,7 +159,7 @@ def _gaps(run: Run) -> str:
 
 
 def _words(run: Run, setting: str) -> str:
-    """Return the value of a scoring setting in words, if the family has words for it; else as it is in the record."""
+    """Return the value of a scoring setting in words if the family has words for it, else the recorded value."""
     family, value = families.of_model(run.model), str(run.record["model"]["policies"][setting])
     return family.words(setting, value) if family else value
 

@@ -1,4 +1,4 @@
-"""The runs and suites of a report as all chapters show them, and the formatting of numbers."""
+"""The runs and suites of a report, shared by all chapters, and the formatting of numbers."""
 
 import json
 import math
@@ -23,10 +23,10 @@ class Column(Generic[R]):
     Arguments:
         name: the name of the model, with the folder if two runs have the same model.
         accuracies: (suite, measure) -> estimate; the measure "all" is the conjunction of all predictions.
-        judged: suite -> the number of items with a value, undefined values included.
+        judged: suite -> number of items with a value, including undefined values.
         items: the number of items to judge, in all suites.
-        skipped: prediction that was not computed, or reason why an item has no context for a gap -> how often.
-        pooled: (group of suites, measure) -> estimate, for tasks that pool suites.
+        skipped: prediction that was not computed, or reason why an item has no context -> count.
+        pooled: (group of suites, measure) -> estimate; only for tasks that pool suites.
     """
 
     run: R
@@ -39,7 +39,7 @@ class Column(Generic[R]):
 
     @property
     def missing(self) -> int:
-        """The number of items that are not judged yet."""
+        """The number of items not yet judged."""
         # In a finished run nothing is missing: predictions that the model can't compute were never planned.
         return 0 if self.run.done else self.items - sum(self.judged.values())
 
@@ -55,17 +55,17 @@ class Column(Generic[R]):
 
     @property
     def record(self) -> str:
-        """The record of the run as JSON, with the number of suites in place of the suites."""
+        """The record of the run as JSON, with the number of suites instead of the suites."""
         return json.dumps({**self.run.record, "suites": len(self.run.suites)}, indent=2, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject(Generic[R]):
-    """A suite, and the columns that have it. Suites of the same name with different content are different subjects.
+    """A suite, and the columns that contain it. Suites with the same name but different content are different subjects.
 
     Arguments:
         number: the place of the suite in the report, from 1.
-        namesakes: how many other subjects have the same name.
+        namesakes: the number of other subjects with the same name.
         measures: the predictions, and "all" if their conjunction is a measure.
     """
 
@@ -87,7 +87,7 @@ class Subject(Generic[R]):
 
     @property
     def other_tags(self) -> dict[str, str]:
-        """The tags that are not shown elsewhere on the page."""
+        """The tags not shown elsewhere on the page."""
         return {key: value for key, value in self.record.tags.items() if key not in _SHOWN}
 
     @property

@@ -1,4 +1,4 @@
-"""The HTML report: one page about runs, with every number, its interval and signature, figures, examples and records."""
+"""The HTML report: one page about runs, with every number, its interval and signature, and with figures, examples and records."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,12 +21,12 @@ _SOURCES = {
 
 
 def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> Path:
-    """Write an HTML report about `runs` to `path`, one self-contained page.
+    """Write a self-contained HTML page about `runs` to `path`.
 
     Arguments:
-        runs: runs of one task.
-        ceiling: the most bytes that the page may have. Figures may take half of it. To keep to it, the page drops the CSV of
-            single suites, then examples (items with tokens; lemmas and contexts), and says so.
+        runs: the runs, all of the same task.
+        ceiling: the maximum size of the page in bytes, of which figures may take half. A page that would exceed it
+            omits the CSV of single suites, then examples (items with tokens; lemmas and contexts), and says so.
 
     Raises:
         UsageError: there are no runs, they are of several tasks, or the numbers alone are larger than the ceiling.
@@ -62,7 +62,7 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
         raise UsageError(
             "report",
             f"{_SOURCES[first]} ({by_task[first].place}) beside {_SOURCES[second]} ({by_task[second].place})",
-            "runs of one kind", "They measure different things: make a page of each kind.",
+            "runs of one kind", "They measure different things: write a separate page for each kind.",
         )  # fmt: skip
     over_gaps = [run for run in runs if kept.over_gaps(run)]
     return Gaps(over_gaps) if over_gaps else Predictions(runs)

@@ -1,4 +1,4 @@
-"""The paragraphs of `methods` as HTML, with citations as authors and years."""
+"""The paragraphs of `methods` as HTML, with citations by authors and years."""
 
 import re
 from collections.abc import Sequence
@@ -33,14 +33,14 @@ class MethodsText:
 
 
 def methods_text(runs: Sequence[Run]) -> MethodsText:
-    """Return the methods section about runs, as `syntagm cite` writes it."""
+    """Return the methods section about runs that `syntagm cite` writes."""
     paragraphs = tuple(html(paragraph) for paragraph in methods.paragraphs(runs))
     bibliography = references.bibtex(methods.keys(runs), runs, version("syntagm"))
     return MethodsText(paragraphs, bibliography, tuple(methods.unknown(runs)))
 
 
 def html(paragraph: str) -> Markup:
-    r"""Translate a paragraph of `methods` to HTML, escaping everything in it.
+    r"""Convert a paragraph of `methods` to HTML, escaping everything in it.
 
     >>> html("Surprisal [@hale-2001-probabilistic; @marvin-linzen-2018-targeted] of `a<b`, \\*all\\*.")
     Markup('Surprisal (Hale 2001; Marvin &amp; Linzen 2018) of <code><bdi>a&lt;b</bdi></code>, *all*.')
@@ -58,7 +58,7 @@ def _piece(piece: str) -> Markup:
 
 
 def short(key: str) -> str:
-    """Return the authors and the year of an entry of the bibliography, as cited in a text.
+    """Return the authors and the year of an entry in the bibliography, as cited in a text.
 
     >>> short("hu-etal-2020-systematic"), short("kneser-ney-1995-improved"), short("hochreiter-schmidhuber-1997-long")
     ('Hu et al. 2020', 'Kneser & Ney 1995', 'Hochreiter & Schmidhuber 1997')

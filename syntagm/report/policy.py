@@ -1,7 +1,7 @@
-"""The content security policy of a page: it may run its own scripts and use its own styles, and nothing else.
+"""The content security policy of a page: it allows the page's own scripts and styles, and nothing else.
 
-Text from materials and models is untrusted. Templates escape it. Data for scripts is JSON in which no character can end the
-element or begin another. The policy names each script and style sheet by its hash.
+Text from materials and models is untrusted. Templates escape it. Data for scripts is JSON in which no character can end
+the script element or begin another. The policy names each script and style sheet by its hash.
 """
 
 import base64
@@ -22,7 +22,7 @@ def embedded(value: object) -> str:
 
 
 def content_policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
-    """Return the Content-Security-Policy of a page with these scripts and style sheets, given as the text of their elements."""
+    """Return the Content-Security-Policy of a page, given the text of its script and style elements."""
     allowed = {"script-src": scripts, "style-src": styles}
     named = [
         f"{kind} {' '.join(map(_source, sources)) or chr(39) + 'none' + chr(39)}" for kind, sources in allowed.items()

@@ -1,4 +1,4 @@
-"""The bibliography: BibTeX of the sources of suites, of models, and of methods.
+"""The bibliography: BibTeX entries for the sources of suites, models and methods.
 
 The entries are in `materials/cited/references.bib`. A key is made of surnames, the year and a word, such as
 `levy-2008-expectation`.
@@ -34,7 +34,7 @@ def entries() -> dict[str, str]:
 
 
 def mentioned(text: str) -> tuple[list[str], list[str]]:
-    """Return the keys of the works that a text names by author and year, and the names of those not in the bibliography.
+    """Return the keys of the works that a text names by author and year, and the names of works not in the bibliography.
 
     >>> mentioned("Hu et al. 2020; after Wilcox et al. 2018")
     (['hu-etal-2020-systematic', 'wilcox-etal-2018-rnn'], [])
@@ -51,9 +51,9 @@ def mentioned(text: str) -> tuple[list[str], list[str]]:
 
 
 def of_suite(suite: SuiteRecord) -> tuple[list[str], list[str]]:
-    """Return the keys of the sources of a suite, and the names of sources that are not in the bibliography.
+    """Return the keys of a suite's sources, and the names of sources that are not in the bibliography.
 
-    The sources are those that the tags name, and the papers of BLiMP and SyntaxGym for suites in their form.
+    The sources are those that the tags name and, for suites in the form of BLiMP or SyntaxGym, the papers about these.
     """
     keys, unknown = mentioned("; ".join(suite.tags.get(name, "") for name in ("reference", "paper")))
     if {"UID", "linguistics_term"} <= suite.tags.keys():  # the fields of BLiMP
@@ -70,7 +70,7 @@ def of_model(run: Run) -> list[str]:
 
 
 def of_scoring(run: Run) -> list[str]:
-    """Return the keys of the papers on the scoring: of the family, of its settings, of the measures of gaps."""
+    """Return the keys of the papers on the scoring: on the family, its settings, and the measures of gaps."""
     family = families.of_model(run.model)
     keys = list(scoring(run).references)
     declared = [family.known(setting, value) for setting, value in settings(run).items()] if family else []
@@ -101,7 +101,7 @@ def fills_gaps(run: Run) -> bool:
 
 
 def bibtex(keys: Iterable[str], runs: Sequence[Run], version: str) -> str:
-    """Return BibTeX: the entries of these keys, each once and in order, one for each model, and one for this program."""
+    """Return BibTeX: the entries with these keys in order, without repetition, an entry for each model, and one for Syntagm."""
     cited = [entries()[key] for key in dict.fromkeys(keys)]
     models = {_model_key(run): _model_entry(run) for run in runs}
     title = "Syntagm: targeted syntactic evaluation of language models"
@@ -130,7 +130,7 @@ def _entry(key: str, **fields: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text that can be a BibTeX field: without braces, and with the special characters of LaTeX escaped.
+    """Return a text as the value of a BibTeX field: without braces, and with LaTeX's special characters escaped.
 
     >>> _plain("demo_1 {50%}")
     'demo\\\\_1 (50\\\\%)'

@@ -45,11 +45,11 @@ def write_first(path: Path, versions: Iterable[str], ceiling: int) -> Path:
     """Write the first version of a page that is no larger than the ceiling.
 
     Arguments:
-        versions: the page with less and less on it.
-        ceiling: the most bytes that the page may have.
+        versions: versions of the page, each with less content than the previous one.
+        ceiling: the maximum size of the page in bytes.
 
     Raises:
-        UsageError: even the last version is larger.
+        UsageError: even the last version is too large.
         RunError: the page can't be written.
     """
     size = 0
@@ -60,5 +60,5 @@ def write_first(path: Path, versions: Iterable[str], ceiling: int) -> Path:
             atomic.write(path, content)
             return path
     raise UsageError(
-        "report", f"{size:,} bytes without any item", f"at most {ceiling:,}", "Report on fewer runs at a time."
+        "report", f"{size:,} bytes even without items", f"at most {ceiling:,}", "Report on fewer runs at a time."
     )

@@ -1,1 +1,1 @@
-"""Runs of tasks: the engine that computes them, the ledger that writes them, and the store that reads them."""
+"""Runs of tasks: the engine computes them, the ledger writes them, and the store reads them."""

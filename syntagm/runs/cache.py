@@ -1,9 +1,9 @@
 """A cache of answers across runs, in one SQLite file.
 
-A key is the hash of the model's fingerprint and the text. The fingerprint covers weights, vocabulary, type, the settings
-for bos and eos, and the version of the scorer, so that models never share answers. Each value has a checksum, which covers
-its key. A damaged value is a miss; it is counted and removed. A damaged key means that the file can't be trusted: it is
-moved aside. A fault of the cache costs time, but never changes a number.
+A key is the hash of the model's fingerprint and the text. The fingerprint covers the weights, the vocabulary, the
+dtype, the settings for bos and eos, and the version of the scorer, so different models never share answers. Each value
+has a checksum, which covers its key. A damaged value is a miss; it is counted and removed. A damaged key means that the
+file can't be trusted: it is moved aside. A fault of the cache costs time, but never changes a number.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class AnswerCache:
         self._attempt(self._create, None)
 
     def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
-        """Return the answers to those of `texts` that are in the cache, by text."""
+        """Return a mapping from each cached text among `texts` to its answer."""
         if not (self.usable and model.worth_caching):
             return {}
         nothing: dict[str, Surprisals] = {}
@@ -59,7 +59,7 @@ class AnswerCache:
         return answers
 
     def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
-        """Store answers, all in one transaction."""
+        """Store answers in one transaction."""
         if self.usable and model.worth_caching:
             rows = [(key, _pack(key, answer)) for answer in answers for key in [_key(model, answer.text)]]
             self._attempt(lambda: self._put(rows), None)
@@ -101,7 +101,7 @@ class AnswerCache:
             connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?)", rows)
 
     def _attempt(self, work: Callable[[], _T], otherwise: _T) -> _T:
-        """Do the work, and warn of faults. A damaged file is replaced by a new one; after other faults the cache is not used."""
+        """Access the database, and warn of faults. A damaged file is replaced by a new one; other faults switch the cache off."""
         try:
             return work()
         except sqlite3.OperationalError as error:
@@ -130,7 +130,7 @@ class AnswerCache:
 def _log_ahead(connection: sqlite3.Connection) -> None:
     """Switch to write-ahead logging.
 
-    SQLite does not wait for other processes in this statement, as it does in others, so this function does.
+    For this statement, unlike others, SQLite does not wait for other processes, so this function waits.
     """
     deadline = time.monotonic() + _TIMEOUT
     while True:

@@ -1,4 +1,4 @@
-"""The engine, which plans a task, computes its units and commits them. A kill loses at most one unit.
+"""The engine: plan a task, compute its units and commit them. A killed process loses at most one unit.
 
     plan -> open the ledger -> for each missing unit: ask, judge, commit -> finish
 
@@ -27,7 +27,7 @@ class Cache(Protocol):
     """A cache of answers from earlier runs; see `syntagm.runs.cache`."""
 
     def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
-        """Return the answers to those of `texts` that are in the cache, by text."""
+        """Return a mapping from each cached text among `texts` to its answer."""
 
     def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
         """Store answers."""
@@ -43,7 +43,7 @@ def execute(
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
-    """Run a task, or continue the run that is in the folder already.
+    """Run a task, or resume the run that the folder already contains.
 
     Arguments:
         task: the task.
@@ -57,13 +57,13 @@ def execute(
 
     Raises:
         ModelError: the model lacks the method that the task needs.
-        InputError: a suite is malformed (see `syntagm.check`), or its file was changed while the run was going on.
-        UsageError: two suites have the same name, there are no suites, or there is nothing to ask.
-        RunError: the folder is in use, can't be written, or has another run.
-        Interrupted: `progress` asked to stop; the same call continues the run.
+        InputError: a suite is malformed (see `syntagm.check`), or its file was changed during the run.
+        UsageError: two suites have the same name, there are no suites, or there is nothing to score.
+        RunError: the folder is in use, can't be written, or contains another run.
+        Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
     if task.needs not in model.can:
-        raise ModelError(model.name, "this model fills no gaps", "a model that does")
+        raise ModelError(model.name, "this model can't fill gaps", "a model that can")
     progress = progress or Progress()
     suites = list(suites) if isinstance(suites, Iterator) else suites
     with _ledger(folder) as ledger:
@@ -92,7 +92,7 @@ def _ledger(folder: str | Path | None) -> Iterator[Ledger | MemoryLedger]:
 def compute(
     task: Task[Any], model: LanguageModel, unit: Unit, content: Any, cache: Cache | None, progress: Progress
 ) -> tuple[Judged, int]:
-    """Ask the questions of a unit and judge the answers.
+    """Score the questions of a unit with the model, and judge the answers.
 
     Returns:
         The tables of the unit, and the number of answers from the cache.
@@ -129,10 +129,10 @@ def _score_portion(
     cache: Cache | None,
     done: Callable[[int], None],
 ) -> Iterator[Surprisals]:
-    """Yield the answers to a portion of texts, from the cache or the model.
+    """Yield the answers for a portion of texts, from the cache or the model.
 
-    Portions don't depend on the content of the cache, and the answers of each are cached as soon as it is finished. So a
-    run that continues after a kill computes the same portions, or none.
+    Portions don't depend on the content of the cache, and the answers of each are cached as soon as it is finished. So
+    a run that is resumed after a kill computes each portion either fully or not at all.
     """
     if cached_answers:
         done(len(cached_answers))
@@ -145,7 +145,7 @@ def _score_portion(
 
 
 def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
-    """Check each suite, then yield it.
+    """Yield the suites, checking each one first.
 
     Raises:
         InputError: `syntagm check` finds an error in a suite.
@@ -154,11 +154,11 @@ def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
     names: set[str] = set()
     for suite in suites:
         if errors := [str(finding) for finding in check([suite]) if finding.error]:
-            cure = f"The first: {errors[0]} `syntagm check` lists all of them."
+            cure = f"The first: {errors[0]} Run `syntagm check` to list all of them."
             raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "no errors", cure)
         if suite.name in names:
             cure = "Results are stored by name: rename one of them."
-            raise UsageError(f"suite {suite.name}", "two suites of that name", "one suite", cure)
+            raise UsageError(f"suite {suite.name}", "two suites with this name", "only one", cure)
         names.add(suite.name)
         yield suite
     if not names:
@@ -181,7 +181,7 @@ def missing_units(suites: Iterable[Suite], missing: Sequence[Unit], plan: Plan) 
                 raise _changed(suite.name, "it has changed since the run began")
             yield suite, suite_units
     for name in units:
-        raise _changed(name, "it is gone since the run began")
+        raise _changed(name, "it has disappeared since the run began")
 
 
 def _changed(suite: str, reason: str) -> InputError:

@@ -30,15 +30,15 @@ def evaluate(
     cache: Cache | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """Evaluate a model on suites in memory. Nothing is written, and the run has the same interface as one in a folder.
+    """Evaluate a model on suites in memory. Nothing is written to disk; the run has the same interface as one in a folder.
 
     Arguments:
         model: the model.
         suites: the suites. They are iterated over twice; an iterator is converted to a list.
         measures: measures that replace the predictions of the suites, as objects or as text:
             `surprisal(condition=good, region=verb)`.
-        limit: the maximum number of items of each suite, which are drawn at random; the run records this.
-        seed: the seed of the draw.
+        limit: the maximum number of items per suite, drawn at random; the run records it.
+        seed: the seed of the random draw.
         align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
         cache: a cache of answers; see `syntagm.runs.cache`.
         progress: receives progress and warnings.
@@ -46,7 +46,7 @@ def evaluate(
     Raises:
         UsageError: two suites have the same name, there are no suites, or no prediction suits the model.
         InputError: a suite is malformed; see `syntagm.check`.
-        Interrupted: `progress` asked to stop.
+        Interrupted: `progress` requested a stop.
 
     >>> from syntagm.materials.suite_files import read_suites
     >>> from syntagm.models.names import load
@@ -72,26 +72,26 @@ def run_suites(
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
-    """Evaluate a model on suites and write a run directory, or continue the run that is there already.
+    """Evaluate a model on suites and write a run directory, or resume the run that it already contains.
 
     Arguments:
         model: the model.
         suites: the suites. They are iterated over twice, so that files can be read one at a time; an iterator is
             converted to a list.
-        folder: the run directory; None for a run in memory, as by `evaluate`.
+        folder: the run directory; None for a run in memory, as in `evaluate`.
         measures: measures that replace the predictions of the suites, as objects or as text.
-        limit: the maximum number of items of each suite, which are drawn at random; the run records this.
-        seed: the seed of the draw.
+        limit: the maximum number of items per suite, drawn at random; the run records it.
+        seed: the seed of the random draw.
         align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
         cache: a cache of answers; see `syntagm.runs.cache`.
         progress: receives progress and warnings.
         command: the command line, for the record.
 
     Raises:
-        InputError: a suite is malformed (see `syntagm.check`), or its file was changed while the run was going on.
+        InputError: a suite is malformed (see `syntagm.check`), or its file was changed during the run.
         UsageError: two suites have the same name, there are no suites, or no prediction suits the model.
-        RunError: the folder is in use, can't be written, or has another run.
-        Interrupted: `progress` asked to stop; the same call continues the run.
+        RunError: the folder is in use, can't be written, or contains another run.
+        Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
     _refuse_no_model(model)
     parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures or ()]
@@ -115,7 +115,7 @@ def fill(
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
-    """Evaluate a model by TSE, EW and MW (Newman et al. 2021), or continue the run that is in the folder already.
+    """Evaluate a model by TSE, EW and MW (Newman et al. 2021), or resume the run that the folder already contains.
 
     Arguments:
         model: the model.
@@ -123,21 +123,22 @@ def fill(
             which items have a context.
         words: the word list, or the name of a bundled list (`verbs`) or a file.
         folder: the run directory; None for a run in memory.
-        limit: the maximum number of items of each suite, which are drawn at random; the run records this.
-        seed: the seed of the draw.
+        limit: the maximum number of items per suite, drawn at random; the run records it.
+        seed: the seed of the random draw.
         eligible: which rows of the list to use: "all" that the model can score, or only "single-token" rows.
-        top, bottom: nucleus cut-offs as shares, in any order; see `tasks.gaps.shares`. With a cut-off, only rows of single
-            tokens count.
-        shared: whether the gap is the word that an item's sentences share, instead of the word in which they differ.
+        top, bottom: nucleus cut-offs as probability masses, in any order; see `tasks.gaps.shares`. With a cut-off, only
+            rows whose forms are single tokens count.
+        shared: whether the gap replaces the word that an item's sentences share, instead of the word in which they
+            differ.
         progress: receives progress and warnings.
         command: the command line, for the record.
 
     Raises:
-        ModelError: the model fills no gaps.
+        ModelError: the model can't fill gaps.
         InputError: a suite is malformed or was changed during the run, or no item has a context.
-        UsageError: two suites have the same name, there are no suites, or a cut-off is no share.
-        RunError: the folder is in use, can't be written, or has another run.
-        Interrupted: `progress` asked to stop; the same call continues the run.
+        UsageError: two suites have the same name, there are no suites, or a cut-off is not a proportion.
+        RunError: the folder is in use, can't be written, or contains another run.
+        Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
     _refuse_no_model(model)
     word_list = read(words) if isinstance(words, str) else words
@@ -146,7 +147,7 @@ def fill(
 
 
 class _Sampled:
-    """Suites with at most `limit` of their items, the same in each pass."""
+    """Suites with at most `limit` items each, which are the same in each pass."""
 
     def __init__(self, suites: Iterable[Suite], limit: int | None, seed: int) -> None:
         self.suites = list(suites) if isinstance(suites, Iterator) else suites
@@ -158,7 +159,5 @@ class _Sampled:
 
 def _refuse_no_model(model: object) -> None:
     if not isinstance(model, LanguageModel):
-        cure = (
-            "Use syntagm.load_model(name), or syntagm.from_transformers(model, tokenizer, name=...) for one in memory."
-        )
+        cure = "Use syntagm.load_model(name), or syntagm.from_transformers(model, tokenizer, name=...) for a model in memory."
         raise UsageError("model", repr(model)[:80], "a language model of this package", cure)

@@ -1,6 +1,6 @@
-"""The record and the ledger of a run directory, which survive a kill of the process.
+"""The record and the ledger of a run directory. Both survive a killed process.
 
-Files are written atomically (temporary file, fsync, rename). A unit is finished when the ledger has its line.
+Files are written atomically (temporary file, fsync, rename). A unit is finished once the ledger has a line for it.
 """
 
 import contextlib
@@ -71,24 +71,24 @@ class Ledger:
 
     @property
     def options(self) -> Options:
-        """The options of the run that is in the folder already; empty if there is none."""
+        """The options of the run that the folder already contains; empty if there is none."""
         options: Options = self._recorded["options"] if self._recorded else {}
         return options
 
     def tolerance(self, model: LanguageModel) -> float:
         """Return the tolerance for ties in bits.
 
-        The tolerance depends on a measurement, so a run that is continued keeps its first tolerance.
+        The tolerance depends on a measurement, so a resumed run keeps its first tolerance.
         """
         return float(self.options["tolerance"]) if self._recorded else tolerance(model)
 
     def open(
         self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress
     ) -> list[Unit]:
-        """Record the plan of a new run, or check it against that of the run in the folder. Return the missing units.
+        """Record the plan of a new run, or check it against the run in the folder; return the missing units.
 
         Raises:
-            RunError: the folder has another run.
+            RunError: the folder contains another run.
         """
         new = new_record(task, model, options, plan, command)
         recorded = self._recorded
@@ -96,6 +96,8 @@ class Ledger:
             _refuse_another(self._folder, recorded, new)
             # Tags that are not refused change no number. The latest tags, and counts that depend on them, are recorded.
             new = recorded | {key: new[key] for key in ("suites", "contexts", "files") if key in new}
+            label = {"label": model.label} if model.label else {}
+            new["model"] = new["model"] | label
         entries, repaired = self._entries(progress)
         finished = _verified(self._folder, [unit.name for unit in plan.units], task.tables(options), entries, progress)
         missing = [unit for unit in plan.units if unit.name not in finished]
@@ -133,7 +135,7 @@ class Ledger:
         return entries, whole if faults or whole != content else None
 
     def _changed_results(self, recorded: Mapping[str, Any], progress: Progress) -> list[str]:
-        """Return the files of results that are not those that were written, with a warning for each."""
+        """Return the result files that have changed since they were written, and warn about each."""
         changed = [name for name in _RESULTS if _hash_of(self._folder / name) != recorded["files"].get(name)]
         for name in changed:
             progress.warned(
@@ -158,7 +160,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def finishing(self) -> Iterator[None]:
-        """Write all results after the work inside. If the work is interrupted, write that into the record."""
+        """Write all results when the `with` block ends. If it is interrupted, note this in the record."""
         if self._complete:
             yield
             return
@@ -226,9 +228,10 @@ def _hash_of(path: Path) -> str:
 
 
 def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
-    """Return the record of a run that begins now, in the form in which it is read back from JSON."""
+    """Return the record of a run that begins now, in the form that reading it from JSON gives."""
     model_entry = {
         "name": model.name,
+        **({"label": model.label} if model.label else {}),
         "fingerprint": model.fingerprint,
         "start": model.bos,
         "end": model.eos,
@@ -267,6 +270,8 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
             f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (recorded, new)
         )
         raise RunError(str(folder), found, wanted, cure)
+    # A scoring setting may change which results are computed, and no surprisal.
+    record.refuse_another(folder, "a run", recorded["model"]["policies"], new["model"]["policies"], cure)
     record.refuse_another(folder, "a run", recorded["options"], new["options"], cure)
     old_hashes, new_hashes = ({suite["name"]: suite["hash"] for suite in run["suites"]} for run in (recorded, new))
     if list(old_hashes.items()) != list(new_hashes.items()):
@@ -278,7 +283,7 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
 
 
 def _refuse_other_tags(folder: Path, recorded: dict[str, Any], new: dict[str, Any], cure: str) -> None:
-    """Refuse changed tags that are not in a suite's hash but change its questions, and so the names of its units."""
+    """Refuse tags that have changed and affect a suite's questions, but not its hash."""
     if all(list(old_suite["shards"]) == list(new_suite["shards"]) for old_suite, new_suite in _pairs(recorded, new)):
         return
     old_tags, new_tags = ({suite["name"]: suite["tags"] for suite in run["suites"]} for run in (recorded, new))
@@ -313,7 +318,7 @@ def _verified(
 
 
 def _lines(run: Run) -> Iterator[bytes]:
-    """Yield the lines of results.csv, with one suite in memory at a time."""
+    """Yield the lines of results.csv, keeping one suite in memory at a time."""
     yield from (line.encode() for line in csv.lines(RESULT_COLUMNS, []))
     for suite in run.suites:
         lines = csv.lines(RESULT_COLUMNS, run.results(suite.name).select(RESULT_COLUMNS).iter_rows())

@@ -1,4 +1,4 @@
-"""Runs in memory, with the interface that the engine needs of a run directory."""
+"""Runs in memory, with the interface of a run directory that the engine uses."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 
 class MemoryLedger:
-    """The record and the tables of a run in memory. The methods are those of `runs.ledger.Ledger`."""
+    """The record and the tables of a run in memory, with the methods of `runs.ledger.Ledger`."""
 
     def __init__(self) -> None:
         self.options: Options = {}
@@ -44,7 +44,7 @@ class MemoryLedger:
 
     @contextlib.contextmanager
     def finishing(self) -> Iterator[None]:
-        """Write into the record that the run is done, after the work inside."""
+        """Mark the run as done in its record when the `with` block ends."""
         yield
         self._record |= {"status": "done", "finished": datetime.now(UTC).isoformat(timespec="seconds")}
 

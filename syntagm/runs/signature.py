@@ -1,4 +1,4 @@
-"""Signatures of numbers: one line with everything that is needed to reproduce a number."""
+"""Signatures of numbers: one line with everything needed to reproduce a number."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ class Signature:
         asked: the options of the task, e.g. ("align:strict", "tie:0.0001").
         suite: the suite with the beginning of its hash, or the number of suites.
         measure: the name of the measure, or of a scoring rule.
-        aggregate: the function of the tokens' bits that is the value of a region.
+        aggregate: the function that turns the bits of a region's tokens into its value.
         version: the version of Syntagm.
 
     >>> signature = Signature(("toy", "toy"), ("align:strict",), "mvrr@1f6ce5a9", "0", "sum", "0.1.0")

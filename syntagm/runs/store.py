@@ -1,4 +1,4 @@
-"""Runs, and reading them from run directories. Reading a run never loads a model.
+"""Runs and the reading of run directories. Reading a run never loads a model.
 
 run.json             the record: the task, its options, the suites, the model and its scoring settings, the hashes of the
                      files beside it; sealed (`io.record`)
@@ -11,6 +11,7 @@ results.parquet/.csv all results, when the run is done
 """
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from html import escape
@@ -47,6 +48,7 @@ _RECORD_SHAPE: Shape = {
     "versions": {str: str},
     "model": {
         "name": str,
+        "label?": str,
         "fingerprint": str,
         "start": (str, None),
         "end": (str, None),
@@ -82,6 +84,8 @@ RECORD = records.Form(
     "answers in the cache are not computed again.",
 )  # fmt: skip
 _AGAIN = "Run the same command again, which computes what is missing."
+# The tag that `suite.sampled` gives to a suite.
+_SAMPLE = re.compile(r"(\d+) of \d+ items, seed (-?\d+)")
 # The maximum number of suites whose tables of sentences are held in memory.
 _MAX_IN_MEMORY = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
@@ -93,6 +97,8 @@ class Run:
     Attributes:
         folder: the run directory; None for a run in memory.
         record: the content of run.json.
+        model: the canonical name of the model.
+        name: the label that was given to the model (`--name`), or else its canonical name.
     """
 
     def __init__(
@@ -106,6 +112,7 @@ class Run:
         self.folder, self.record, self._ledger = folder, record, ledger
         self._in_memory, self._files = tables or {}, files or {}
         self.model: str = record["model"]["name"]
+        self.name: str = record["model"].get("label") or self.model
         self.task: type[Task[Any]] = TASKS[record["task"]]
         self.tolerance: float = record["options"]["tolerance"]
         self.rule: Rule = record["options"].get("align", "strict")
@@ -120,19 +127,24 @@ class Run:
         return str(self.folder) if self.folder else f"the run of {self.model} in memory"
 
     @property
+    def title(self) -> str:
+        """The label and the canonical name of the model."""
+        return self.model if self.name == self.model else f"{self.name}: {self.model}"
+
+    @property
     def label(self) -> str:
         """The name of the folder, or that of the model for a run in memory."""
         return self.folder.name if self.folder else self.model
 
     def file(self, name: str) -> bytes:
-        """Return the content of a file that the task saves beside the tables, such as `words.csv`.
+        """Return the content of a file that the task saves in addition to the tables, such as `words.csv`.
 
         Raises:
             RunError: the file is missing, damaged or edited.
         """
         if self.folder is None:
             return self._files[name]
-        path, cure = self.folder / name, "The command that made the run writes it again."
+        path, cure = self.folder / name, "Run the command that made the run again to restore the file."
         content = _content(path)
         if hashlib.sha256(content).hexdigest() != self.record["files"].get(name):
             raise damaged(path, cure)
@@ -165,7 +177,7 @@ class Run:
 
     @cached_property
     def tables(self) -> Mapping[str, Schema]:
-        """The tables of each unit: file ending -> columns."""
+        """The tables of each unit: file suffix -> columns."""
         return self.task.tables(self.record["options"])
 
     def suite(self, name: str) -> SuiteRecord:
@@ -180,12 +192,12 @@ class Run:
         raise RunError(self.place, f"no suite {name!r}", "one of " + ", ".join(suite.name for suite in self.suites))
 
     def kind(self, measure: str) -> Kind:
-        """Return the kind of value that a measure has."""
+        """Return the kind of a measure's values."""
         return self.task.kind(measure, self.record["options"])
 
     @property
     def undefined(self) -> dict[str, int]:
-        """The reasons why results are undefined, each with its first example, and their counts."""
+        """The reasons why results are undefined, each with its first example: reason -> count."""
         shards = [self._ledger.get(name, {}) for suite in self.suites for name in suite.shards]
         counts: dict[str, int] = {}
         with_example: dict[str, str] = {}
@@ -196,7 +208,7 @@ class Run:
         return {with_example[kind]: count for kind, count in counts.items()}
 
     def results(self, suite: str | None = None) -> pl.DataFrame:
-        """Return the results of one suite, or of all: one row per item and measure.
+        """Return the results of one suite, or of all suites: one row per item and measure.
 
         The columns are model, suite, item, measure, value, margin and n.
         """
@@ -226,7 +238,7 @@ class Run:
         """Return a table of one suite, or of all suites in order.
 
         Arguments:
-            ending: the ending of the table's files, a key of `tables`.
+            ending: the suffix of the table's files, a key of `tables`.
             suite: the name of the suite; None for all.
         """
         if suite is None:
@@ -239,7 +251,7 @@ class Run:
         return self._read[ending, suite]
 
     def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
-        """Return the rows of a suite. In runs over gaps, some of them may be in units of earlier suites."""
+        """Return the rows of a suite. In fill runs, units of earlier suites may contain some of them."""
         schema, tables = self.tables[ending], []
         for name in self._units_about.get(suite.name, ()):
             # Columns are selected by name, because their order is that of the cut-offs in the command.
@@ -250,7 +262,7 @@ class Run:
 
     @cached_property
     def _units_about(self) -> dict[str, list[str]]:
-        """Suite -> the finished units with rows of the suite, in order."""
+        """The finished units with rows of each suite, in order: suite -> units."""
         units: dict[str, list[str]] = {}
         for suite in self.suites:
             for name in suite.shards:
@@ -288,7 +300,7 @@ class Run:
         return values.select(pl.lit(self.model).alias("model"), pl.lit(suite).alias("suite"), *REGION_COLUMNS[2:])
 
     def reading(self, suite: str) -> Reading:
-        """Return the rules that turn the tokens of a suite's sentences into the values of regions."""
+        """Return the rules that turn the bits of a suite's tokens into the values of regions."""
         return Reading(self.suite(suite).aggregate, self.rule, self.record["model"]["start"] is not None)
 
     def answers(self, suite: str) -> Iterator[tuple[str, str, Sentence, Surprisals]]:
@@ -305,7 +317,7 @@ class Run:
             )
 
     def signature(self, suite: str, measure: str) -> Signature:
-        """Return the signature of a number of this run."""
+        """Return the signature of a number from this run."""
         family, _, path = self.model.partition(":")
         record, model = self.suite(suite), self.record["model"]
         weights = model["record"].get("weights")
@@ -315,15 +327,21 @@ class Run:
             *([f"weights:{weights[:8]}"] if weights else []),
             *(f"{key}:{value}" for key, value in model["policies"].items()),
         )
-        options = (*self.task.signature_parts(self.record["options"]), f"tie:{self.tolerance:g}")
+        options = (*self.task.signature_parts(self.record["options"]), *self._sample, f"tie:{self.tolerance:g}")
         version = self.record["versions"]["syntagm"]
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 
+    @property
+    def _sample(self) -> tuple[str, ...]:
+        """The part of signatures that describes the sample of items; empty if all items were evaluated."""
+        matches = (_SAMPLE.fullmatch(suite.tags.get("sample", "")) for suite in self.suites)
+        return next(((f"sample:{match[1]},seed:{match[2]}",) for match in matches if match), ())
+
     def refuse(self, what: str) -> NoReturn:
-        """Raise a RunError because runs of this task don't have `what`."""
+        """Raise a RunError that says that runs of this task don't have `what`."""
         raise RunError(
             self.place, f"a run of the task {self.task.name} has no {what}", "a run of `syntagm run`",
-            "This run has results: `syntagm export --as results`, `syntagm compare`, `syntagm report`.",
+            "For this run, use `syntagm export --as results`, `syntagm compare` or `syntagm report`.",
         )  # fmt: skip
 
     def _table(self, name: str, kind: str) -> pl.DataFrame:
@@ -339,7 +357,7 @@ def open_run(folder: str | Path) -> Run:
     """Open a run directory for reading.
 
     Raises:
-        RunError: the folder has no run, or the record can't be read or has another version of the format.
+        RunError: the folder contains no run, or its record can't be read or has a different format version.
     """
     folder = Path(folder)
     record = read_record(folder)
@@ -410,7 +428,7 @@ def ledger_lines(
 
 
 def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str, Any]]) -> bytes | None:
-    """Return a file of a finished shard; None if it is missing or does not have the hash in the ledger."""
+    """Return a file of a finished shard; None if it is missing or its hash differs from that in the ledger."""
     content = _content(folder / "shards" / f"{name}.{kind}")
     return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"].get(kind) else None
 

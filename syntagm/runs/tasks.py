@@ -1,4 +1,4 @@
-"""The tasks, by their names in the records of runs."""
+"""The tasks by name, as in the records of runs."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Statistics: bootstrap intervals, paired tests, adjusted p-values, chance levels, regressions, trajectories."""
+"""Statistics: bootstrap intervals, paired tests, adjusted p-values, chance levels, regressions and trajectories."""

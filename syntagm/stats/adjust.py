@@ -6,9 +6,9 @@ from collections.abc import Sequence
 def holm(p: Sequence[float]) -> list[float]:
     """Adjust p-values to control the family-wise error rate (Holm 1979).
 
-    Rejecting all tests with an adjusted p at or below the level, the probability of any false rejection is at most the
-    level, whatever the dependence between tests. The smallest of m p-values is multiplied by m, the next by m - 1, and
-    so on. An adjusted p is never smaller than that of a smaller p, and never above 1.
+    If all tests with an adjusted p at or below the level are rejected, the probability of any false rejection is at
+    most the level, however the tests depend on each other. The smallest of m p-values is multiplied by m, the next by m
+    - 1, and so on. An adjusted p is never below the adjusted value of a smaller p, and never above 1.
 
     Returns:
         The adjusted p-values, in the order of the tests.
@@ -27,9 +27,9 @@ def holm(p: Sequence[float]) -> list[float]:
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """Adjust p-values to control the false discovery rate (Benjamini & Hochberg 1995).
 
-    Rejecting all tests with an adjusted p at or below 0.05, at most 5% of the rejections are expected to be false, if
-    the tests are independent or positively dependent. The k-th smallest of m p-values is multiplied by m / k. An
-    adjusted p is never larger than that of a larger p.
+    If all tests with an adjusted p at or below 0.05 are rejected, at most 5% of the rejections are expected to be
+    false, provided that the tests are independent or positively dependent. The k-th smallest of m p-values is
+    multiplied by m / k. An adjusted p is never above the adjusted value of a larger p.
 
     Returns:
         The adjusted p-values, in the order of the tests.

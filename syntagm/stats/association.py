@@ -1,10 +1,10 @@
 """Correlations: Pearson's r and Spearman's rho, plain or partial, with intervals and p-values.
 
 A partial correlation is the correlation of the residuals of two variables after a least-squares fit on the control
-variables (for Spearman, of ranks). Its p is from Student's t with n - 2 - (number of control variables) degrees of
-freedom. The p of a plain correlation is from Student's t with n - 2 degrees of freedom. It is exact if there are few
-pairs or if all pairs are on one line: the proportion of all permutations with |r| at least as large. Intervals are from
-a bootstrap over pairs.
+variables (for Spearman, of ranks). Its p-value comes from Student's t with n - 2 - (number of control variables)
+degrees of freedom. The p-value of a plain correlation comes from Student's t with n - 2 degrees of freedom. If there
+are few pairs, or if all pairs are on one line, it is exact: the proportion of all permutations with |r| at least as
+large. Intervals come from a bootstrap over pairs.
 """
 
 from collections.abc import Sequence
@@ -33,10 +33,10 @@ class Association:
 
     Arguments:
         method: "Pearson" or "Spearman".
-        value: from -1 to 1. nan with fewer than 3 pairs + 1 for each control variable, because residuals are then
-            always on a line; nan also if a variable is constant.
-        p: two-sided, of the hypothesis of no correlation. nan if the value is nan, and for a partial correlation of 1
-            or -1. Exact for a plain correlation of at most eight pairs.
+        value: the correlation, from -1 to 1; nan if a variable is constant, or with fewer than 3 pairs plus one for
+            each control variable, because the residuals are then always on a line.
+        p: the two-sided p-value of the hypothesis of no correlation; nan if the value is nan, and for a partial
+            correlation of 1 or -1. It is exact for a plain correlation of at most eight pairs.
         low, high: the 95% interval.
         n: the number of pairs.
     """
@@ -58,7 +58,7 @@ def association(
         x, y: finite numbers. Shape (n,).
         method: "Pearson" or "Spearman".
         given: the control variables of a partial correlation, each of shape (n,).
-        key: what the numbers are about; the random numbers of the interval depend on it.
+        key: a name for the data; the random numbers of the interval depend on it.
 
     >>> correlation = association([1, 2, 3, 4], [1, 3, 2, 4])
     >>> round(correlation.value, 3), round(correlation.p, 3), correlation.n
@@ -135,7 +135,7 @@ def ranks(values: _Array) -> _Array:
 
 
 def _correlations(columns: _Array, method: str) -> _Array:
-    """Correlate the first two variables given the others, in each draw. `columns` has shape (variables, draws, n)."""
+    """Correlate the first two variables in each draw, given the others. `columns` has shape (variables, draws, n)."""
     if method == "Spearman":
         columns = ranks(columns)
     x, y, *controls = columns - columns.mean(axis=-1, keepdims=True)
@@ -146,7 +146,7 @@ def _correlations(columns: _Array, method: str) -> _Array:
 
 
 def _residual(values: _Array, control: _Array) -> _Array:
-    """Subtract from centred values their projection on another centred variable."""
+    """Subtract the projection on another centred variable from centred values."""
     norm = (control**2).sum(-1, keepdims=True)
     slope = np.divide((values * control).sum(-1, keepdims=True), norm, out=np.zeros_like(norm), where=norm > 1e-12)
     residual: _Array = values - slope * control
@@ -170,7 +170,7 @@ def _orders(n: int) -> NDArray[np.int8]:
 
 
 def _p_of_line(x: _Array) -> float:
-    """Return the proportion of permutations of x that give x, or x reversed if x is symmetric."""
+    """Return the exact p-value if x and y are on a line: the proportion of permutations of x that leave |r| at 1."""
     values, counts = np.unique(x.round(9), return_counts=True)
     ends = values[0] + values[-1]
     mirrored = bool((counts == counts[::-1]).all() and np.allclose(ends - values, values[::-1], atol=_ROUNDING))

@@ -1,7 +1,7 @@
 """Accuracy by a property of items, in bins with about equal numbers of items; equal values share a bin.
 
-Items of a suite are similar, so the bootstrap resamples suites, and items within them. If suites differ much, intervals
-are far wider than those of the same number of independent items.
+Items of the same suite are similar, so the bootstrap resamples suites, and items within them. If suites differ a lot,
+intervals are far wider than for the same number of independent items.
 """
 
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ Numbers = NDArray[np.float64]
 def curves(pairs: pl.DataFrame, properties: Sequence[str], bins: int = BINS) -> pl.DataFrame:
     """Compute accuracy with its interval, and the mean of the property, for each model, property and bin.
 
-    Columns are those of `SCHEMA`.
+    The result has the columns of `SCHEMA`.
 
     Arguments:
-        pairs: columns model, suite, value (1, 0 or nan) and one numeric column for each property. Rows without a finite
-            property or without a value are excluded.
+        pairs: a table with the columns model, suite, value (1, 0 or nan) and one numeric column for each property. Rows
+            without a finite property or without a value are excluded.
         properties: the names of the properties.
         bins: the maximum number of bins for each model.
     """
@@ -42,7 +42,7 @@ def curves(pairs: pl.DataFrame, properties: Sequence[str], bins: int = BINS) -> 
 
 
 def edges(values: Numbers, bins: int) -> Numbers:
-    """Return the edges of bins with equal counts; fewer bins if values are equal. Bins include their upper edge.
+    """Return the edges of bins with equal counts. There are fewer bins if values are equal. Bins include their upper edge.
 
     >>> edges(np.array([1.0, 2, 3, 4]), 2).tolist(), edges(np.array([5.0, 5, 5, 5]), 2).tolist()
     ([1.0, 2.0, 4.0], [5.0, 5.0])

@@ -1,11 +1,11 @@
 """Percentile bootstrap over items: intervals for means of suites, and for means over suites.
 
-The items of a suite are resampled with replacement, 10,000 times, and the interval is from the 2.5th to the 97.5th
+The items of a suite are resampled with replacement, 10,000 times, and the interval extends from the 2.5th to the 97.5th
 percentile of the means. For a mean over several suites, items are resampled within each suite.
 
-The random numbers depend on the seed and the name of the suite, so that a suite has the same interval in any context.
-If each item has several numbers (`column_means`), whole rows are resampled, and nan is ignored in each draw. The
-cluster bootstrap is in `stats.clustered`, the bootstrap over suites and their items in `stats.binned`.
+The random numbers depend only on the seed and the name of the suite, so a suite has the same interval in any context.
+If each item has several numbers (`column_means`), whole rows are resampled, and nan is ignored in each draw.
+`stats.clustered` has the cluster bootstrap, and `stats.binned` has the bootstrap over suites and their items.
 
 With fewer than two items there is no interval (nan, nan). In a mean over suites, a suite with one item adds no
 variance. If all items have the same value, the interval has no width.
@@ -33,10 +33,10 @@ Draws = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How often to resample, and with which random numbers.
+    """The settings of a bootstrap: the number of draws and the seed.
 
     Raises:
-        UsageError: fewer than 100 draws, whose percentiles mean nothing, or a negative seed.
+        UsageError: there are fewer than 100 draws, too few for percentiles, or the seed is negative.
     """
 
     draws: int = DRAWS
@@ -66,7 +66,7 @@ def resampled_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int =
     Arguments:
         values: one number for each item. Shape (items,). The means are nan with fewer than two items, or if a value is
             not finite.
-        key: what the items are, for example the name of the suite; the random numbers depend only on it and on `seed`.
+        key: a name for the items, such as that of the suite; the random numbers depend only on it and on `seed`.
         draws: the number of bootstrap samples.
 
     >>> resampled_means([0, 1, 1], "agreement", draws=4).round(2).tolist()  # possible means: 0, 1/3, 2/3, 1
@@ -81,7 +81,7 @@ def resampled_means(values: ArrayLike, key: str, draws: int = DRAWS, seed: int =
 
 
 def _few(ordered: Draws) -> tuple[tuple[float, ...], tuple[int, ...]] | None:
-    """Return the distinct values and their counts if there are few; otherwise None."""
+    """Return the distinct values and their counts, or None if there are too many."""
     distinct, counts = np.unique(ordered, return_counts=True)
     return (tuple(distinct.tolist()), tuple(counts.tolist())) if len(distinct) <= _FEW else None
 
@@ -112,10 +112,10 @@ def _interval_of_few(
 
 
 def resampled_means_from(values: Draws, source: np.random.Generator, draws: int) -> Draws:
-    """Compute the means of resampled values with a given random generator. Shape (draws,).
+    """Compute the means of resampled values, using a given random generator. Shape (draws,).
 
     Arguments:
-        values: finite and in ascending order, so that the order of the items makes no difference. Shape (items,).
+        values: finite values in ascending order, so that the order of the items makes no difference. Shape (items,).
         source: the random generator.
         draws: the number of bootstrap samples.
     """
@@ -129,7 +129,7 @@ def resampled_means_of_each(lists: Sequence[NDArray[np.float64]], key: str, draw
     """Compute `resampled_means` for each list, up to numerical error; lists of the same length are resampled together.
 
     Arguments:
-        lists: of one suite, for example the bits of its regions. Shapes (items,).
+        lists: lists of numbers for one suite, for example the bits of its regions. Shapes (items,).
         key, draws: as in `resampled_means`.
 
     >>> lists = [np.arange(20) / 7, np.arange(20.0) ** 2]
@@ -154,8 +154,8 @@ def column_means(values: NDArray[np.float64], key: str, draws: int = DRAWS, seed
     """Compute the mean of each column over resampled rows. Shape (draws, columns); nan if a draw has no value.
 
     Arguments:
-        values: shape (rows, columns); nan is undefined. With fewer than two rows the means are nan.
-        key: what the rows are; the random numbers depend only on it and on `seed`.
+        values: the rows, shape (rows, columns); nan is undefined. With fewer than two rows, the means are nan.
+        key: a name for the rows; the random numbers depend only on it and on `seed`.
         draws: the number of bootstrap samples.
 
     >>> values = np.array([[0.0, 1.0], [1.0, np.nan], [1.0, 1.0]])
@@ -181,7 +181,7 @@ def column_intervals(draws: Draws) -> Draws:
     """Return the 2.5th and 97.5th percentile of each column, ignoring nan. Shape (2, columns).
 
     Arguments:
-        draws: from `column_means`. The percentiles of a column without values are nan.
+        draws: the means that `column_means` returns. The percentiles of a column without values are nan.
 
     >>> column_intervals(np.array([[0.0, np.nan], [np.nan, np.nan], [1.0, np.nan]])).round(3).tolist()
     [[0.025, nan], [0.975, nan]]
@@ -195,7 +195,8 @@ def column_intervals(draws: Draws) -> Draws:
 def column_estimates(values: NDArray[np.float64], key: str) -> list[tuple[float, float, float, int]]:
     """Return the mean of each column, the two ends of its interval, and the number of defined rows.
 
-    The interval is nan with fewer than two defined rows, the mean with none. Arguments are those of `column_means`.
+    The interval is nan with fewer than two defined rows; the mean is nan with none. The arguments are those of
+    `column_means`.
 
     >>> [(mean, n) for mean, _, _, n in column_estimates(np.array([[0.0, np.nan], [1.0, np.nan]]), "agreement")]
     [(0.5, 2), (nan, 0)]
@@ -211,7 +212,7 @@ def column_estimates(values: NDArray[np.float64], key: str) -> list[tuple[float,
 
 
 def interval(means: Draws) -> tuple[float, float]:
-    """Return the 2.5th and 97.5th percentile of resampled means, (nan, nan) if they are nan."""
+    """Return the 2.5th and 97.5th percentile of resampled means; (nan, nan) if the means are nan."""
     # The same numbers as np.percentile, three times as fast.
     places = (len(means) - 1) * (np.array(PERCENTILES) / 100)
     below = places.astype(np.intp)
@@ -227,8 +228,8 @@ def interval(means: Draws) -> tuple[float, float]:
 def mean_over_suites(values: Mapping[str, ArrayLike], resampling: Resampling = DEFAULT) -> Draws:
     """Compute the unweighted mean over suites of the means of their resampled items. Shape (draws,).
 
-    A suite with one item can't be resampled and stays constant. The means are nan if no suite has two items, or if a
-    suite has none.
+    A suite with one item can't be resampled and stays constant. The means are nan if no suite has at least two items,
+    or if a suite has no items.
 
     Arguments:
         values: suite -> one number for each item.
@@ -249,7 +250,7 @@ def mean_over_suites(values: Mapping[str, ArrayLike], resampling: Resampling = D
 
 
 def interval_over_suites(values: Mapping[str, ArrayLike], resampling: Resampling = DEFAULT) -> tuple[float, float]:
-    """Return the interval of `mean_over_suites`; the interval of a single suite is cached, because it is used often.
+    """Return the interval of `mean_over_suites`. The interval of a single suite is cached, because it is used often.
 
     >>> values = {"agreement": [0, 1, 1, 1]}
     >>> interval_over_suites(values) == interval(mean_over_suites(values))
@@ -264,7 +265,7 @@ def interval_over_suites(values: Mapping[str, ArrayLike], resampling: Resampling
 
 
 def method_over_suites(suites: int, resampling: Resampling = DEFAULT) -> str:
-    """Name the method of a mean over a number of suites.
+    """Return the name of the method for a mean over a number of suites.
 
     >>> method_over_suites(31)
     'mean of 31 suites; bootstrap(items within suites, 10000, seed 1)'
@@ -316,7 +317,7 @@ def _by_items(values: Draws, source: np.random.Generator, draws: int) -> Draws:
 
 
 def _together(lists: NDArray[np.float64], key: str, draws: int) -> Draws:
-    """Resample several lists of the same length like `_by_items`, with the same items in each. Shape (lists, draws)."""
+    """Resample several lists of the same length, as in `_by_items`, with the same items in each. Shape (lists, draws)."""
     n = lists.shape[1]
     # The models of a report are resampled one after another with the same items, so the last counts are cached.
     parts = _kept(key, n, draws) if n * draws <= _KEPT else _columns(key, n, draws)
@@ -342,7 +343,7 @@ def resampled_counts(
 
     Arguments:
         source: the random generator.
-        at_once: the approximate number of random numbers in a chunk; it bounds the memory and doesn't change results.
+        at_once: the approximate number of random numbers in a chunk. It limits memory use and doesn't change results.
     """
     rows = max(1, at_once // n)
     for start in range(0, draws, rows):

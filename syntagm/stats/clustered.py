@@ -1,15 +1,16 @@
 """Cluster bootstrap: intervals for means of items that are not independent.
 
-Items that share a word, a frame or a source sentence are correlated: a suite of 16,800 pairs with seven verbs says less
-about other verbs than 16,800 independent pairs would. The bootstrap has two stages (Davison & Hinkley 1997, section
-3.8): it resamples clusters with replacement, and the items within each sampled cluster; the mean is over all sampled
-items. (seaborn calls clusters `units`.) Without clusters, rows are resampled. The design effect is the variance of
-these means divided by their variance in a bootstrap over items: n items contain as much information as n / effect
+Items that share a word, a frame or a source sentence are correlated: a suite of 16,800 pairs with seven verbs tells
+less about other verbs than 16,800 independent pairs would. The bootstrap has two stages (Davison & Hinkley 1997,
+section 3.8): it resamples clusters with replacement, and the items within each sampled cluster; the mean is over all
+sampled items. (seaborn calls clusters `units`.) Without clusters, rows are resampled. The design effect is the variance
+of these means divided by their variance in a bootstrap over items: n items contain as much information as n / effect
 independent ones.
 
-Percentile intervals from few clusters are too narrow. With fewer than about twenty, the true interval is at least as
-wide (Cameron, Gelbach & Miller 2008). If items are crossed (for example, each verb with each subject), clusters of one
-kind cover one of the two only; a logistic model with both as random effects (`stats.mixed.logistic`) covers both.
+Percentile intervals from few clusters are too narrow. With fewer than about twenty clusters, the true interval is at
+least as wide (Cameron, Gelbach & Miller 2008). If items are crossed (for example, each verb with each subject),
+clusters cover only one of the two groupings; a logistic model with both as random effects (`stats.mixed.logistic`)
+covers both.
 """
 
 from collections.abc import Sequence
@@ -34,8 +35,9 @@ class Clustered:
     """A mean with two intervals.
 
     Arguments:
-        low, high: from a bootstrap over items.
-        clustered_low, clustered_high: from a bootstrap over clusters and the items within them; nan with one cluster.
+        low, high: the interval from a bootstrap over items.
+        clustered_low, clustered_high: the interval from a bootstrap over clusters and the items within them; nan with
+            one cluster.
         effect: the design effect; nan if one of the two variances is 0.
         n, clusters: the number of items and of clusters.
     """
@@ -59,12 +61,12 @@ class Clustered:
 
 
 def clustered(values: ArrayLike, clusters: Sequence[str], key: str) -> Clustered:
-    """Compute the mean of items with both intervals; nan is excluded.
+    """Compute the mean of items with both intervals, excluding nan.
 
     Arguments:
         values: one number for each item. Shape (items,).
         clusters: the cluster of each item.
-        key: what the numbers are about, for example the suite; the random numbers depend on it.
+        key: a name for the data, for example that of the suite; the random numbers depend on it.
 
     >>> estimate = clustered([0, 0, 1, 1], ["swim", "swim", "laugh", "laugh"], "agreement")
     >>> estimate.value, (estimate.low, estimate.high), (estimate.clustered_low, estimate.clustered_high)
@@ -99,7 +101,7 @@ def resampled_means(
     Arguments:
         values: shape (rows,).
         clusters: the cluster of each row.
-        key: what the numbers are about; the random numbers depend only on it and on `seed`.
+        key: a name for the data; the random numbers depend only on it and on `seed`.
         draws: the number of bootstrap samples.
 
     >>> resampled_means([0, 0, 1, 1], ["a", "a", "b", "b"], "toy", draws=4).tolist()  # both, twice a, or twice b
@@ -124,8 +126,8 @@ def resampled_means(
 def means(table: pl.DataFrame, by: Sequence[str], column: str, units: str = "") -> pl.DataFrame:
     """Compute the mean of a column with its interval for each group, in the order of first appearance.
 
-    The columns of the result are `by` and `NUMBERS`: n is the number of rows, `units` that of clusters (0 without
-    clusters). With a single cluster, rows are resampled; with a single row there is no interval.
+    The columns of the result are `by` and `NUMBERS`: n is the number of rows, and `units` is the number of clusters (0
+    without clusters). With a single cluster, rows are resampled; with a single row there is no interval.
 
     Arguments:
         by: the columns that name a group.

@@ -1,6 +1,6 @@
 """Correlations of the accuracies of models over suites, and an order of models by similarity.
 
-Intervals are from a bootstrap over suites. Two models are compared on the suites with a value under both. The
+Intervals come from a bootstrap over suites. Two models are compared on the suites that have a value under both. The
 correlation is nan with fewer than three suites, or if all values of a model are equal.
 """
 
@@ -49,8 +49,8 @@ def _row(accuracies: Mapping[str, Mapping[str, float]], a: str, b: str, kind: st
 def order(table: pl.DataFrame, models: Sequence[str], kind: str = "Pearson") -> list[str]:
     """Order models so that similar ones are neighbours, by hierarchical clustering (average linkage) of 1 - r.
 
-    A pair without a correlation has distance 1, as if uncorrelated. Of the orders that the tree allows, it is the one
-    with the smallest distances between neighbours (Bar-Joseph et al. 2001). The first of `models` is in the first half.
+    A pair without a correlation has distance 1, as if uncorrelated. Of the orders that the tree allows, the result has
+    the smallest distances between neighbours (Bar-Joseph et al. 2001). The first of `models` is in its first half.
     """
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform

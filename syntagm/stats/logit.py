@@ -1,10 +1,10 @@
 """Logistic regression without random effects, with standard errors for independent and for clustered items.
 
-It is fitted by maximum likelihood with Newton's method (iteratively reweighted least squares), without regularisation.
-Because items of a suite are similar, there is a second standard error with suites as clusters (the sandwich estimator
-of Liang & Zeger 1986, with the factor G / (G - 1) for G clusters). It needs many suites, and is too small with few. If
-a predictor separates the items with value 1 from those with value 0, the likelihood has no maximum: the fit then has a
-message and no estimates.
+The model is fitted by maximum likelihood with Newton's method (iteratively reweighted least squares), without
+regularisation. Because items of a suite are similar, there is a second standard error with suites as clusters (the
+sandwich estimator of Liang & Zeger 1986, with the factor G / (G - 1) for G clusters). It needs many suites; with few,
+it is too small. If a predictor separates the items with value 1 from those with value 0, the likelihood has no maximum;
+the fit then has a message instead of estimates.
 """
 
 import math
@@ -27,9 +27,9 @@ class Coefficient:
     """A coefficient: the change of the log odds for each unit of a predictor.
 
     Arguments:
-        se: the standard error if items were independent.
+        se: the standard error under the assumption of independent items.
         se_clustered: the standard error with clusters; nan with fewer than two clusters.
-        p: two-sided, from the larger of the two standard errors.
+        p: the two-sided p-value, from the larger of the two standard errors.
     """
 
     name: str
@@ -44,10 +44,10 @@ class Fit:
     """A fitted model.
 
     Arguments:
-        coefficients: the intercept first; nan if there are no estimates, see `message`.
+        coefficients: the coefficients, intercept first; nan if there are no estimates (see `message`).
         loglik, loglik_null: the log-likelihood of the model, and of the intercept alone, in nats.
         n, clusters: the number of items and of clusters.
-        message: why there are no estimates; empty if there are.
+        message: the reason why there are no estimates; empty if there are estimates.
     """
 
     coefficients: tuple[Coefficient, ...]
@@ -67,7 +67,7 @@ def fit(values: Numbers, predictors: Mapping[str, Numbers], clusters: Sequence[s
     """Fit the log odds of the value 1 as a linear function of the predictors.
 
     Arguments:
-        values: 0 or 1. Shape (items,).
+        values: the values, 0 or 1. Shape (items,).
         predictors: name -> numbers. Shape (items,).
         clusters: the cluster of each item, for example its suite.
 
@@ -139,7 +139,7 @@ def _coefficient(name: str, estimate: float, se: float, clustered: float) -> Coe
 
 def _refuse(values: Numbers, design: Numbers, names: Sequence[str]) -> None:
     if not len(values) or not np.isin(values, (0, 1)).all():
-        raise InputError("logistic regression", "values other than 0 and 1, or none", "only 0 and 1")
+        raise InputError("logistic regression", "values other than 0 and 1, or no values", "only 0 and 1")
     for name, column in zip(names, design.T, strict=True):
         if not np.isfinite(column).all():
             raise InputError("logistic regression", f"{name} with a value that is not finite", "finite numbers")

@@ -1,4 +1,4 @@
-"""Matching of rows about the same items: numbering of items with the same id, and joining of two tables."""
+"""Matching of rows about the same items: numbering items with the same id, and joining two tables."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def numbered(table: pl.DataFrame, *within: str, item: str = "item") -> pl.DataFr
 
 
 def joined(first: pl.DataFrame, second: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
-    """Join two tables: the rows of the first, then those that only the second has; null where a table lacks a row.
+    """Join two tables: the rows of the first, then those that only the second has, with null where a table lacks a row.
 
     Arguments:
         on: the columns that identify a row uniquely; the other columns of the tables have different names.

@@ -1,11 +1,11 @@
 """Paired comparison of two models on the same items: differences, discordant items and significance.
 
-Differences are of the second model minus the first, item by item. Items that are undefined under either model are
-excluded, and their number is given. Intervals are from a bootstrap over items, as in `stats.bootstrap`. The p of
-McNemar's exact test is adjusted over the compared suites: of 34 suites, one or two are expected to have p < 0.05 even
-if the models don't differ. A suite without items that are defined under both models is not tested, and doesn't count in
-the adjustment. Measures that are not verdicts (`equal_weight`, `model_weight`) have a difference only, since their
-items neither hold nor fail; see `kind_of`.
+Differences are computed item by item, second model minus first. Items that are undefined under either model are
+excluded and counted. Intervals come from a bootstrap over items, as in `stats.bootstrap`. The p-value of McNemar's
+exact test is adjusted over the compared suites, because of 34 suites one or two are expected to have p < 0.05 even if
+the models don't differ. A suite without any item defined under both models is not tested, and doesn't count in the
+adjustment. Measures that are not verdicts (`equal_weight`, `model_weight`) only have a difference, because their values
+neither hold nor fail; see `kind_of`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,13 +29,13 @@ PAIR_COLUMNS = ("suite", "item", "measure", "value_a", "value_b", "margin_a", "m
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Contingency table of the verdicts of two models on the same items.
+    """The contingency table of the verdicts of two models on the same items.
 
     Arguments:
         both, only_a, only_b, neither: the number of items on which the prediction holds under both models, under one
             only, or under neither.
         ties_a, ties_b: the number of ties under each model.
-        p: of McNemar's exact test; 1 without items.
+        p: the p-value of McNemar's exact test; 1 without items.
     """
 
     both: int
@@ -48,7 +48,7 @@ class Verdicts:
 
     @property
     def discordant(self) -> int:
-        """The number of items that are judged differently."""
+        """The number of items that the two models judge differently."""
         return self.only_a + self.only_b
 
 
@@ -58,12 +58,12 @@ class Comparison:
 
     Arguments:
         group: what the comparison is about: a suite and a measure, or a measure over suites.
-        difference: b - a. It has 0 ties, and the excluded items count as undefined.
+        difference: the difference b - a. It has 0 ties, and the excluded items count as undefined.
         a, b: the accuracies (or means of other values) on the n items; over suites, unweighted means. None if only the
             difference was computed.
         margin: the mean difference of the margins, b - a, in bits; None if not requested, or if there are no margins.
         verdicts: counts and test of verdicts; None for other values.
-        holm, benjamini_hochberg: p adjusted over the compared suites; nan without a test.
+        holm, benjamini_hochberg: the p-value adjusted over the compared suites; nan without a test.
     """
 
     group: Group
@@ -87,15 +87,16 @@ class Comparison:
 
     @property
     def p(self) -> float:
-        """The p of McNemar's exact test; nan without a test."""
+        """The p-value of McNemar's exact test; nan without a test."""
         return self.verdicts.p if self.verdicts is not None and self.n else np.nan
 
 
 def kind_of(values: ArrayLike, margins: ArrayLike) -> Kind:
-    """Return what the values of a measure are: verdicts (1 holds, 0 fails, with margins), shares from 0 to 1, or bits.
+    """Return the kind of a measure's values: verdicts (1 holds, 0 fails, with margins), proportions from 0 to 1, or bits.
 
     Arguments:
-        values, margins: of one measure. Values that are nan are ignored; if all are nan, the kind is verdicts.
+        values, margins: the values and margins of one measure. nan is ignored; if all values are nan, the kind is
+            verdicts.
 
     >>> kind_of([1.0, 0.0, np.nan], [2.5, -1.0, np.nan]).name
     'VERDICT'
@@ -113,7 +114,7 @@ def kind_of(values: ArrayLike, margins: ArrayLike) -> Kind:
 
 
 def kind_of_pairs(pairs: pl.DataFrame) -> Kind:
-    """Return the kind of the values on both sides of pairs of one measure, from `pair`."""
+    """Return the kind of the values in pairs of one measure, as returned by `pair`."""
     values, margins = (pl.concat([pairs[f"{name}_{side}"] for side in "ab"]) for name in ("value", "margin"))
     return kind_of(values.to_numpy(), margins.to_numpy())
 
@@ -122,7 +123,7 @@ def refuse_others_than_verdicts(pairs: pl.DataFrame, what: str) -> None:
     """Refuse pairs whose values are not verdicts.
 
     Arguments:
-        what: what needs verdicts, for the message.
+        what: the thing that needs verdicts, for the message.
 
     Raises:
         UsageError: the values are not verdicts.
@@ -136,7 +137,7 @@ def refuse_others_than_verdicts(pairs: pl.DataFrame, what: str) -> None:
 
 
 def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
-    """Join the results of two models, one row for each item and measure, with columns as in `PAIR_COLUMNS`.
+    """Join the results of two models into one row for each item and measure, with the columns of `PAIR_COLUMNS`.
 
     An item that only one table has is undefined (nan) in the other.
     """
@@ -162,9 +163,9 @@ def by_suite(
     """Compare two models on each suite, in the order of first appearance.
 
     Arguments:
-        pairs: of one measure, from `pair`.
-        tolerances: margins within this many bits are ties, under a and under b.
-        margins: whether to compute the difference of margins, too.
+        pairs: the pairs of one measure, as returned by `pair`.
+        tolerances: the tolerances under a and under b; margins within this many bits are ties.
+        margins: whether to compute the difference of margins as well.
         resampling: the number of bootstrap samples and the seed.
 
     >>> rows = [("s", str(k), "first", float(k > 5), 1.0, 0.0, 1.0) for k in range(8)]
@@ -190,7 +191,7 @@ def over_suites(
     """Compare two models over all suites; arguments as in `by_suite`.
 
     Accuracies, difference and margin are unweighted means over suites, with intervals that resample items within
-    suites. Counts and p are for all items together, and p is not adjusted.
+    suites. Counts and p-value refer to all items together, and the p-value is not adjusted.
     """
     judged = kind_of_pairs(pairs) is Kind.VERDICT
     return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), tolerances, judged, margins, resampling)
@@ -212,7 +213,7 @@ def _adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """The items of a suite that are defined under both models, and the number of the others. Arrays: shape (items,)."""
+    """The items of a suite that are defined under both models, and the number of other items. Arrays have shape (items,)."""
 
     suite: str
     value_a: NDArray[np.float64]
@@ -276,7 +277,7 @@ def _verdicts(suites: Sequence[_Items], tolerances: tuple[float, float]) -> Verd
 def _estimate(
     group: Group, values: Mapping[str, NDArray[np.float64]], excluded: int, resampling: Resampling, suffix: str = ""
 ) -> Estimate:
-    """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
+    """Estimate the mean of the suites' means; `suffix` is added to the name of the method."""
     sizes = {suite: len(items) for suite, items in values.items()}
     method = resampling.method() if group.suite else bootstrap.method_over_suites(len(values), resampling)
     value = float(np.mean([_mean(items) for items in values.values()])) if values else np.nan

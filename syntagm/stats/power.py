@@ -1,10 +1,10 @@
-"""Power of McNemar's exact test, and the smallest difference of two models that it can detect.
+"""The power of McNemar's exact test, and the smallest difference between two models that it can detect.
 
 Let `discordant` be the probability that two models judge an item differently. The number k of discordant items among n
 is binomial(n, discordant). Of these, the number in favour of b is binomial(k, (discordant + difference) / (2
-discordant)), where difference is that of the accuracies, b - a. The power is the probability that the two-sided exact
-test rejects, summed over all k. It is exact (Schork & Williams 1980; Duffy 1984; for language models Card et al. 2020).
-For large n it approaches Connor's formula (1987):
+discordant)), where `difference` is the difference of the accuracies, b - a. The power is the probability that the
+two-sided exact test rejects, summed over all k. It is exact (Schork & Williams 1980; Duffy 1984; for language models
+Card et al. 2020). For large n it approaches Connor's formula (1987):
 
     difference = (z(1 - level/2) sqrt(discordant) + z(power) sqrt(discordant - difference^2)) / sqrt(n)
 
@@ -27,12 +27,12 @@ def power(n: int, difference: float, discordant: float, level: float = LEVEL) ->
 
     Arguments:
         n: the number of items.
-        difference: of the accuracies, from -1 to 1.
+        difference: the difference of the accuracies, from -1 to 1.
         discordant: the proportion of items that the models judge differently; at least the absolute difference.
-        level: the test rejects at p <= level.
+        level: the significance level; the test rejects at p <= level.
 
     Raises:
-        InputError: impossible proportions.
+        InputError: the proportions are impossible.
 
     >>> power(6, 1.0, 1.0)  # six discordant items, all for one model: 2 / 2**6 = 0.031
     1.0
@@ -55,13 +55,13 @@ def detectable(n: int, balanced: float | None = None, level: float = LEVEL, want
 
     Arguments:
         n: the number of items.
-        balanced: the proportion of items that are discordant without a difference, equally in both directions. The
+        balanced: the proportion of items that are discordant without a difference, half in each direction. The
             difference is added to it: discordant = balanced + difference. None: all items are discordant (worst case).
-        level: the test rejects at p <= level.
+        level: the significance level; the test rejects at p <= level.
         wanted: the power.
 
     Raises:
-        InputError: an impossible proportion.
+        InputError: a proportion is impossible.
 
     >>> round(detectable(100, balanced=0.1), 3), round(detectable(100), 3)
     (0.142, 0.29)
@@ -69,7 +69,9 @@ def detectable(n: int, balanced: float | None = None, level: float = LEVEL, want
     (0.801, nan)
     """
     if balanced is not None and not 0 <= balanced <= 1:
-        raise InputError("detectable", f"{balanced} balanced discordant items", "a proportion from 0 to 1")
+        raise InputError(
+            "detectable", f"a proportion of balanced discordant items of {balanced}", "a proportion from 0 to 1"
+        )
     most = 1.0 if balanced is None else 1.0 - balanced
 
     def power_at(difference: float) -> float:
@@ -99,7 +101,7 @@ def _power(n: int, size: float, discordant: float, level: float) -> float:
 
 
 def _critical(k: NDArray[np.int64], level: float) -> NDArray[np.float64]:
-    """Return for each number of discordant items the largest minority that is rejected; -1 if none is. Shape (k,)."""
+    """Return the largest rejected minority for each number of discordant items; -1 if there is none. Shape (k,)."""
     from scipy.special import bdtr
     from scipy.stats import binom
 

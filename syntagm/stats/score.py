@@ -1,9 +1,9 @@
 """Scores from results: the accuracy of each suite and measure, and the mean over suites.
 
-A suite may have several predictions. Two published rules combine them into one verdict for each item: `first` takes the
+A suite may have several predictions. Two published rules combine them into one verdict for each item: `first` uses the
 first prediction (the raw results of Hu et al. 2020), `all` requires that all predictions hold (the Hugging Face metric
 `cpllab/syntaxgym`). Under `all`, an item is undefined if any of its predictions is. The name of a measure is also a
-rule: it takes that measure in the suites that have it.
+rule: it uses that measure, in the suites that have it.
 
 Tables of results have the columns model, suite, item, measure, value (1, 0 or nan) and margin (bits).
 """
@@ -30,8 +30,8 @@ class Sample:
 
     Arguments:
         values: the defined values. Shape (items,).
-        ties: how many of them have a margin within the tolerance.
-        undefined: the number of further items, which have no value.
+        ties: the number of defined values with a margin within the tolerance.
+        undefined: the number of further items without a value.
     """
 
     suite: str
@@ -41,7 +41,7 @@ class Sample:
 
     @property
     def value(self) -> float:
-        """The mean, nan without values."""
+        """The mean; nan without values."""
         return float(self.values.mean()) if len(self.values) else np.nan
 
 
@@ -79,8 +79,8 @@ def score(
         predictions: suite -> names of its predictions in order, for all suites to include.
         tolerance: margins within this many bits are ties.
         rule: "first", "all", or the name of a measure.
-        tag: the name of the labels, for example "circuit".
-        labels: suite -> label; suites without a label are excluded. None: one score over all suites.
+        tag: the name of the tag that gives the labels, for example "circuit".
+        labels: suite -> label; suites without a label are excluded. If None, there is one score over all suites.
 
     Returns:
         One estimate for each model and label; its group has model, rule and, if there is a tag, the label.
@@ -103,7 +103,7 @@ def score(
 
 
 def verdicts(results: pl.DataFrame, predictions: Predictions, rule: str) -> pl.DataFrame:
-    """Return the results by a rule, one row for each item, with the rule in the column `measure`.
+    """Return the results under a rule: one row for each item, with the rule in the column `measure`.
 
     >>> rows = [("m", "s", "1", "0", 1.0, 2.0), ("m", "s", "1", "1", 0.0, -3.0)]
     >>> table = pl.DataFrame(rows, schema=["model", "suite", "item", "measure", "value", "margin"], orient="row")

@@ -4,7 +4,7 @@ LEVEL = 0.05
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Compute the exact two-sided p: the probability of at least as uneven a split of the discordant items by chance.
+    """Compute the exact two-sided p-value: the chance probability of a split of the discordant items at least as uneven.
 
     >>> round(mcnemar(1, 5), 5)  # 2 (1 + 6) / 2**6
     0.21875

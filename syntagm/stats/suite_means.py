@@ -1,4 +1,4 @@
-"""Accuracies of suites with their bootstrap draws, from which means and differences with intervals are computed.
+"""Accuracies of suites with their bootstrap draws, for means and differences with intervals.
 
 A mean over suites is unweighted, and items are resampled within each suite, as in `stats.score`. A difference between
 suites is the mean of the differences of pairs of suites; their items are unrelated and resampled independently. A
@@ -27,7 +27,7 @@ class Resampled:
 
     Arguments:
         sample: the items.
-        means: shape (draws,); nan with fewer than two items.
+        means: the bootstrap means. Shape (draws,); nan with fewer than two items.
     """
 
     sample: Sample
@@ -38,7 +38,7 @@ def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Ke
     """Resample the values of one measure: (model, suite) -> items, in the order of first appearance.
 
     Arguments:
-        results: columns model, suite, item, measure, value, margin.
+        results: a table with the columns model, suite, item, measure, value and margin.
         measure: the name of the measure.
         tolerance: margins within this many bits are ties.
     """
@@ -56,7 +56,7 @@ def of_values(suite: str, values: ArrayLike, ties: int = 0, undefined: int = 0) 
 
 
 def of_counts(suite: str, right: int, n: int) -> Resampled:
-    """Resample a suite of which only the counts are known; for values of 0 and 1 a bootstrap needs no more.
+    """Resample a suite from its counts alone, which are enough for values of 0 and 1.
 
     Arguments:
         right: the number of items with value 1.
@@ -71,8 +71,8 @@ def of_counts(suite: str, right: int, n: int) -> Resampled:
 def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: float) -> dict[Key, Resampled]:
     """Resample the differences of two measures, `first` minus `second`, item by item: (model, suite) -> items.
 
-    Only suites with both measures are included. An item that is undefined under either counts as undefined, an item
-    with a tie under either as a tie.
+    Only suites with both measures are included. An item that is undefined under either measure counts as undefined; an
+    item that is a tie under either counts as a tie.
     """
     sides = [
         numbered(results.filter(pl.col("measure") == measure), "model", "suite").select(
@@ -100,7 +100,7 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
 
 
 def mean(suites: Sequence[Resampled], group: Group) -> Estimate:
-    """Compute the unweighted mean over suites; nan if one of them has no defined item.
+    """Compute the unweighted mean over suites; it is nan if a suite has no defined item.
 
     >>> [mean([of_counts("a", 1, 2), of_counts("b", 2, 2)], Group()).value]
     [0.75]
@@ -109,7 +109,7 @@ def mean(suites: Sequence[Resampled], group: Group) -> Estimate:
 
 
 def contrast(pairs: Sequence[tuple[Resampled, Resampled]], group: Group) -> Estimate:
-    """Compute the mean over pairs of suites of the first minus the second; a suite may be in several pairs.
+    """Compute the mean difference, first minus second, over pairs of suites; a suite may be in several pairs.
 
     >>> contrast([(of_counts("near", 4, 4), of_counts("far", 1, 4))], Group()).value
     0.75

@@ -1,9 +1,9 @@
-"""Trajectories of scores along series of checkpoints: where a level is reached, mean height, area between two curves.
+"""Trajectories of scores along series of checkpoints: positions where a level is reached, mean height, area between curves.
 
 Curves are interpolated linearly between checkpoints, on the logarithm of the position (steps, words, tokens or
 parameters) unless `linear` is set. They are not fitted or smoothed; only slopes are fitted, by
-`views.learning_curve.line`. Intervals are from bootstrap curves with the same items resampled at all checkpoints. They
-account for the choice of items, not of training runs.
+`views.learning_curve.line`. Intervals come from bootstrap curves, for which the same items are resampled at all
+checkpoints. They account for the choice of items, not of training runs.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ class Crossing:
         at: the position; nan if the level or the curve is undefined, infinite if the level is never reached. If the
             curve starts at the level or above it, its first position.
         before: whether the curve starts at the level or above it.
-        times: how often the curve reaches the level, including a start at it or above it.
-        kept: whether it stays at the level or above from there to the end.
+        times: the number of times that the curve reaches the level, including a start at or above it.
+        kept: whether the curve stays at or above the level from there to the end.
     """
 
     at: float
@@ -42,7 +42,7 @@ def crossing(x: ArrayLike, y: ArrayLike, level: float, linear: bool = False) -> 
     Arguments:
         x: positions, ascending. Shape (checkpoints,).
         y: scores; nan is ignored. Shape (checkpoints,).
-        linear: whether to interpolate on x itself, not on its logarithm.
+        linear: whether to interpolate on x itself instead of its logarithm.
 
     >>> reached = crossing([1, 4, 16], [0.2, 0.4, 0.8], 0.6)  # half way from 4 to 16 on the logarithm
     >>> round(reached.at, 6), reached.before, reached.times, reached.kept
@@ -86,7 +86,7 @@ class Between:
     """The difference of two curves over the range that both cover.
 
     Arguments:
-        area: the area between them, second minus first, in score times doublings (times units if linear).
+        area: the area between the curves, second minus first, in score times doublings (times units if linear).
         mean: the mean difference: the area divided by the width of the range.
         low, high: the ends of the range.
     """

@@ -1,13 +1,14 @@
 """Alignment of tokens with regions, for one sentence or for many at once.
 
-A token belongs to the region that holds its first character that is not white space. A token that extends beyond that
+A token belongs to the region of its first character that is not white space. A token that extends beyond that
 region crosses a border, and its bits can't be divided between two regions. The rule `strict` refuses such a token and
-names it; `start` assigns it to the region where it begins, as SyntaxGym's offset alignment does.
+names it. The rule `start` assigns it to the region where it begins, like SyntaxGym's offset alignment.
 
 Deliberate differences from SyntaxGym 0.8a1 (docs/reference/differences.md gives the reasons):
 
 1.  A token that crosses a border is refused unless `start` is chosen.
-2.  The end-of-text symbol belongs to no region, so it is not added to the last one. It counts in the whole sentence.
+2.  The end-of-text symbol belongs to no region, so it is not added to the last one. It counts only in the whole
+    sentence.
 3.  An empty first region has no effect. In SyntaxGym it shifts every later border by one character.
 """
 
@@ -35,8 +36,9 @@ class Batch:
 
     Arguments:
         regions, tokens: the numbers of regions and tokens of each text. Shapes (texts,).
-        low, high: the first character of each region in its text, and the one after its last. Shapes (all regions,).
-        starts: the first character of each token in its text. Shape (all tokens,).
+        low, high: the start and end of each region in its text, in characters; the end is exclusive. Shapes (all
+            regions,).
+        starts: the start of each token in its text, in characters. Shape (all tokens,).
     """
 
     texts: Sequence[str]
@@ -84,8 +86,8 @@ def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDAr
 def align_all(batch: Batch) -> Alignment:
     """Find the regions of all tokens of a batch.
 
-    One array holds the characters of all texts, each text followed by a position for its end. Regions and tokens are
-    spans of this array.
+    The characters of all texts are in one array, where each text is followed by a position for its end. Regions and
+    tokens are spans of this array.
     """
     begins = np.cumsum([0, *(len(text) + 1 for text in batch.texts)])
     ends = begins[1:] - 1
@@ -109,7 +111,7 @@ def align_all(batch: Batch) -> Alignment:
 
 
 def _visible(texts: Sequence[str], begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Return the visible characters, and for each character the visible one that a token starting there belongs to.
+    """Return the visible characters and, for each character, the visible character that locates a token starting there.
 
     The position for the end of a text counts as visible. Shapes (visible characters,), (characters,).
     """
@@ -130,13 +132,13 @@ def _visible(texts: Sequence[str], begins: Ints, ends: Ints) -> tuple[Ints, Ints
 
 
 def _within(low: Ints, sizes: Ints) -> Ints:
-    """Return all positions in the spans, one span after the other."""
+    """Return all positions in the spans, span by span."""
     places: Ints = (low - sizes.cumsum() + sizes).repeat(sizes) + np.arange(sizes.sum())
     return places
 
 
 def _crossing(sentence: Sentence, starts: NDArray[np.int32], token: int) -> AlignmentError:
-    """Return the error for a token that crosses a region border."""
+    """Return the exception for a token that crosses a region border."""
     text, start = sentence.text, int(starts[token])
     end = int(min((index for index in starts if index > start), default=len(text)))
     owners = {

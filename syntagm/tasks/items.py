@@ -1,4 +1,4 @@
-"""Slices of items and their judgement by measures, shared by the tasks that score whole sentences."""
+"""Slices of items, and their judgement by measures, for the tasks that score whole sentences."""
 
 import json
 from collections import Counter
@@ -35,7 +35,7 @@ TABLES: Mapping[str, Schema] = {"parquet": SENTENCES, "results.parquet": RESULTS
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A slice of a suite: items, the measures that judge them, and the reading of region values."""
+    """A slice of a suite: items, the measures that judge them, and the rules for region values."""
 
     model: str
     suite: str
@@ -58,7 +58,7 @@ def texts(content: Slice) -> list[str]:
 
 
 def judge(content: Slice, answers: Iterator[Surprisals]) -> Judged:
-    """Judge every item by every measure. The tables hold the surprisals of all sentences, too."""
+    """Judge every item by every measure. The tables also contain the surprisals of all sentences."""
     by_text = {answer.text: answer for answer in answers}
     undefined: Counter[str] = Counter()
     results = [
@@ -75,7 +75,7 @@ def results_table(results: Sequence[Result]) -> pl.DataFrame:
 
 
 def count_reason(undefined: Counter[str], reason: str, example: Callable[[], str]) -> None:
-    """Count a reason why a result is undefined. Each reason is shown with its first example only."""
+    """Count a reason why a result is undefined, and keep an example of its first occurrence."""
     counted = next((key for key in undefined if key.startswith(reason)), None)
     undefined[counted or f"{reason}, for example in {example()}"[:400]] += 1
 
@@ -84,8 +84,8 @@ def _result(content: Slice, item: Item, measure: Measure, answers: Answers, unde
     try:
         judgement = measure.judge(item, answers, content.reading)
         if np.isnan(judgement.value):
-            causes = "a text beyond the model's positions, a region without tokens, or nan"
-            count_reason(undefined, "a value is not a number", lambda: f"item {item.id} of {content.suite}: {causes}")
+            reason = _reason(item, answers, content.reading)
+            count_reason(undefined, reason, lambda: f"item {item.id} of {content.suite}")
     except AlignmentError as error:
         message = str(error)
         count_reason(undefined, "a token crosses a region border", lambda: message)
@@ -95,6 +95,19 @@ def _result(content: Slice, item: Item, measure: Measure, answers: Answers, unde
         count_reason(undefined, f"{measure}: an item lacks a region or condition", lambda: example)
         judgement = Judgement(np.nan, 0, np.nan)
     return Result(content.model, content.suite, item.id, str(measure), judgement.value, judgement.n, judgement.margin)
+
+
+def _reason(item: Item, answers: Answers, reading: Reading) -> str:
+    """Return why a value of an item is not a number."""
+    for sentence in item.sentences.values():
+        missing = np.isnan(reading.bits(answers[sentence.text])) if sentence.text in answers else np.empty(0, bool)
+        if missing.any():
+            if missing.all():
+                return "a text has no surprisals: it is too long for a masked model, or the model's answers are not numbers"
+            if missing[missing.argmax() :].all():
+                return "a text is longer than the model's positions"
+            return "some of the model's answers are not numbers"
+    return "a region has no tokens, or a measure has no value"
 
 
 def _sentences(items: Sequence[Item], answers: Answers) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The base class of measures, which ask for surprisals of an item's texts and judge the item by them."""
+"""The base class of measures, which judge an item by the surprisals of its texts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ class Measure(ABC):
     results use.
 
     Attributes:
-        kind: the kind of value that the measure has.
+        kind: the kind of the measure's values.
     """
 
     kind: ClassVar[Kind] = Kind.BITS

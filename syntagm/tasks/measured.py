@@ -1,4 +1,4 @@
-"""The task `measures`: measures chosen by the user, in place of the predictions of the suites."""
+"""The task `measures`: measures chosen by the user instead of the suites' predictions."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -83,7 +83,7 @@ class Measures(Task[Slice]):
         return items.slices_of(suite, units, model.name, self.measures, reading)
 
     def ask(self, content: Slice) -> list[str]:
-        """Return the distinct sentences. All of them are scored, because the tokens of all are saved."""
+        """Return the distinct sentences. All sentences are scored, because the tokens of all are saved."""
         return items.texts(content)
 
     def judge(self, content: Slice, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
@@ -92,7 +92,7 @@ class Measures(Task[Slice]):
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of sentences and of results."""
+        """Return the columns of the tables of sentences and of results."""
         return items.TABLES
 
     @classmethod
@@ -102,12 +102,12 @@ class Measures(Task[Slice]):
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return the kind that the record holds for the measure."""
+        """Return the kind that is recorded for the measure."""
         return Kind[options["measures"][measure]]
 
 
 def _refuse_unmeasurable(suite: str, item: Item, measures: Sequence[Measure]) -> None:
-    """Refuse, before anything is computed, measures that would fail in the middle of a run."""
+    """Refuse measures that would fail in the middle of a run, before anything is computed."""
     sentences = {sentence.text for sentence in item.sentences.values()}
     for measure in measures:
         try:
@@ -117,6 +117,6 @@ def _refuse_unmeasurable(suite: str, item: Item, measures: Sequence[Measure]) ->
             raise UsageError(f"measure {measure}", f"no {error} in item {item.id} of {suite}", expected) from None
         if unknown := texts - sentences:
             raise UsageError(
-                f"measure {measure}", f"asks for a text that is not a sentence of item {item.id} of {suite}: {unknown.pop()!r}",
+                f"measure {measure}", f"scores a text that is not a sentence of item {item.id} of {suite}: {unknown.pop()!r}",
                 "sentences of the item",
             )  # fmt: skip

@@ -1,12 +1,12 @@
-"""Perplexity of any model on any text, per word, so that models with different tokenizers can be compared.
+"""Perplexity per word, so that models with different tokenizers can be compared.
 
 Words are separated by white space, and the end of each text counts as one more word. The bits of a word are the sum over
 its tokens. A word is out of vocabulary if any of its tokens is. Perplexity is 2 to the power of the mean bits per word,
 over all words and over in-vocabulary words alone: KenLM's perplexity "including OOVs" and "excluding OOVs".
 
 Words with undefined bits are excluded from every mean, and counted. These are the first word of a text if the model has
-no start-of-text symbol, and words beyond the model's positions. Two perplexities with different `undefined` are not over
-the same words.
+no start-of-text symbol, and words beyond the model's positions. Two perplexities with different values of `undefined`
+are not means over the same words.
 
 >>> from syntagm.models.names import load
 >>> result = perplexity(load("toy", eos="yes"), ["the dog barks"])
@@ -46,7 +46,7 @@ class Perplexity:
             a model of subword tokens every word is in vocabulary.
         undefined: the number of words whose bits are undefined.
         bits: the sum over all words with defined bits.
-        bits_unknown: the sum over those of them that are unknown.
+        bits_unknown: the sum over the unknown words with defined bits.
         unknown_scored: the number of unknown words with defined bits.
         characters: the number of characters of all words with defined bits, with the white space before each word. The
             end of a text counts as one character.
@@ -89,14 +89,16 @@ class Perplexity:
 def division(model: str, paths: Sequence[str | Path]) -> dict[str, str]:
     """Choose the tokenization of the texts in `paths` for a model whose option `tokens` is `auto`.
 
-    The texts are judged as a whole, as in training, and not line by line. A heading without punctuation, in a text whose
-    punctuation is split off, is split, too. A dash between spaces, in a text of prose, does not mean that its line is split.
+    The choice is made for the texts as a whole, as in training, and not line by line. So in a text whose punctuation is
+    split off, a heading without punctuation counts as split, and in ordinary prose a dash between spaces does not make
+    its line count as split.
 
     Arguments:
         model: the name of the model.
 
     Returns:
-        The option `tokens` to load the model with; empty if the name has the option, or the model's is not `auto`.
+        The option `tokens` to load the model with; empty if the name sets the option, or the model's value is not
+        `auto`.
 
     Raises:
         UsageError, ModelError: there is no such model.
@@ -111,16 +113,16 @@ def division(model: str, paths: Sequence[str | Path]) -> dict[str, str]:
 def perplexity(
     model: LanguageModel, texts: Iterable[str], ends: bool = True, done: Callable[[int], None] | None = None
 ) -> Perplexity:
-    """Return the perplexity of a model on texts, each scored on its own.
+    """Compute the perplexity of a model on texts, each scored separately.
 
     Arguments:
-        texts: usually one sentence each. They are consumed once, in portions, so their number is not limited by memory.
+        texts: usually one sentence each. They are read once, in portions, so memory does not limit their number.
         ends: whether the end of each text counts as a word. Without the ends, longer texts get too much probability.
-        done: called with the number of further texts scored; it may raise to stop.
+        done: called with the number of texts scored since the last call; it may raise an exception to stop.
 
     Raises:
         UsageError: `ends` is true and the model does not score an end-of-text symbol.
-        InputError: a text is all white space.
+        InputError: a text consists only of white space.
         ModelError: the model can't score a text.
     """
     if ends and model.eos is None:
@@ -159,7 +161,7 @@ def _by_word(
     tokens = len(answer.starts) - eos_scored
     home, borders = _words.between_blanks(answer.text, answer.starts[:tokens])
     if tokens and not len(borders):
-        raise InputError(f"text {answer.text!r}", "nothing but white space", "a word, or nothing")
+        raise InputError(f"text {answer.text!r}", "only white space", "words, or an empty text")
     # White space belongs to the word after it; white space at the end of the text belongs to the last word.
     home = np.minimum(home, len(borders) - 1)
     # If one token covers several words, its bits count for the first of them, and the others have 0 bits.

@@ -1,4 +1,4 @@
-"""The reading of answers: from the bits of tokens to the values of regions.
+"""The computation of region values from the bits of tokens.
 
 The value of a region is the suite's aggregate over the bits of its tokens. `*` is the whole sentence. Under `sum` its
 value is the sum over all tokens, including the end-of-text symbol. Under another aggregate it is the sum of the region
@@ -31,7 +31,7 @@ class Reading:
     """The rules that turn the bits of tokens into the values that formulas compare.
 
     Arguments:
-        aggregate: the function of the tokens' bits that is the value of a region.
+        aggregate: the function that turns the bits of a region's tokens into its value.
         rule: the rule that assigns tokens to regions; see `align`.
         first_scored: False if the model has no start-of-text symbol. The first token's bits are then nan, and count as 0.
     """
@@ -41,7 +41,7 @@ class Reading:
     first_scored: bool = True
 
     def bits(self, answer: Surprisals) -> NDArray[np.float64]:
-        """Return the bits of each token as they enter sums. Shape (tokens,)."""
+        """Return the bits that each token adds to sums. Shape (tokens,)."""
         if self.first_scored or not len(answer.bits) or not np.isnan(answer.bits[0]):
             return answer.bits
         bits = answer.bits.copy()
@@ -60,8 +60,8 @@ class Reading:
     def all_regions(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the value of each region of many sentences at once. Shape (all regions,).
 
-        The values are those of `regions`. Under the strict rule, all values of a sentence are nan if a token crosses a
-        region border in it.
+        The values are those of `regions`. Under the strict rule, all values of a sentence are nan if one of its tokens
+        crosses a region border.
 
         Arguments:
             bits: the bits of all tokens of the batch. Shape (all tokens,).
@@ -99,7 +99,7 @@ class Reading:
         return bits
 
     def _values(self, home: NDArray[np.integer], bits: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-        """Aggregate the bits of tokens by region; `home` is the region index of each token, as `align` returns it."""
+        """Aggregate the bits of tokens by region; `home` is the region index of each token, as returned by `align`."""
         if self.aggregate == "sum":
             inside = home >= 0
             return _sums(home[inside], bits[inside], count)
@@ -113,7 +113,7 @@ class Reading:
 
         Raises:
             AlignmentError: a token crosses a region border and the rule is strict.
-            KeyError: the sentence has no region of that name.
+            KeyError: the sentence has no region with this name.
         """
         if name == "*" and self.aggregate == "sum":
             return float(self.bits(answer).sum())

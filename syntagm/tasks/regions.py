@@ -17,8 +17,8 @@ _WHITE_SPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace(
 def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Return the value of each region of each sentence: one row per region, with the columns of `SCHEMA`.
 
-    `place` is the index of the region in its sentence, from 0. `empty` is true of a region that is empty or all white
-    space. Bits are nan where a token crosses a region border.
+    `place` is the index of the region in its sentence, from 0. `empty` is true if a region is empty or contains only
+    white space. Bits are nan where a token crosses a region border.
 
     Arguments:
         sentences: one row per sentence, with the columns of `tasks.items.SENTENCES`.

@@ -1,7 +1,7 @@
 """The base class of tasks, which plan units of work, build the questions for a model and judge its answers.
 
-The engine (`syntagm.runs.engine`) runs every task: it plans, resumes, commits and finishes. A unit is a pure function
-of its content and the model: a task writes no file and keeps nothing from one unit to the next.
+The engine (`syntagm.runs.engine`) runs every task: it plans, resumes, commits and finishes. The results of a unit
+depend only on its content and the model: a task writes no file and keeps nothing from one unit to the next.
 """
 
 from abc import ABC, abstractmethod
@@ -54,18 +54,18 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:
-    """A suite as a run records it: everything but the items. The names of the fields are keys of run.json.
+    """The record of a suite in a run: everything but the items. The names of the fields are keys of run.json.
 
     Arguments:
         hash: the hash of the suite's content.
         predictions: measure -> formula, in order; "" for a measure without a formula.
         conditions: the names of the conditions, in the order of the first item.
-        region_labels: region name -> the label that is displayed.
+        region_labels: region name -> the label to display.
         items, sentences: the numbers of items and of questions.
         shards: the names of the units, in order.
         left_out: the names of predictions that were skipped; see `tasks.predictions`.
         first_left_out: whether the suite's first prediction was skipped.
-        asked: whether there is any question to ask. False for a suite without a context for the word list.
+        asked: whether there is anything to score; False for a suite without a context for the word list.
     """
 
     name: str
@@ -93,7 +93,7 @@ class SuiteRecord:
     def predictions_for(self, rule: str) -> tuple[str, ...]:
         """Return the predictions that a scoring rule uses.
 
-        The result is empty if any required prediction was skipped, or if there was no question to ask.
+        The result is empty if a required prediction was skipped, or if there was nothing to score.
 
         Arguments:
             rule: "first", "all", the name of a prediction, or "" for all predictions that were computed; see `stats.score`.
@@ -160,7 +160,7 @@ class Plan:
         suites: the records of the suites, in order.
         units: the units of all suites, in order.
         record: further entries for the record of the run.
-        files: files to save beside the record: name -> content.
+        files: files to save next to the record: name -> content.
         warnings: sentences to show to the user before the run.
         shared: data that units of several suites have in common; `Task.contents` receives it.
     """
@@ -197,8 +197,8 @@ class Task(ABC, Generic[Content]):
     Attributes:
         name: the name in the record of a run.
         needs: the method that the model must have.
-        portion: how many questions are asked at a time, and so how many an interrupted run repeats at most.
-        conjoins: whether the measures are predictions of the same items, which can be joined to "all hold".
+        portion: the number of questions per call of the model, which is the most that an interrupted run repeats.
+        conjoins: whether the measures are predictions about the same items, so that the rule "all" applies.
         recorded: the shapes of `options` and of the entries of `Plan.record`, as in run.json; see `io.shape.check`.
     """
 
@@ -219,7 +219,7 @@ class Task(ABC, Generic[Content]):
 
     @abstractmethod
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Plan the units of all suites in one pass, with one suite in memory at a time.
+        """Plan the units of all suites in one pass, keeping one suite in memory at a time.
 
         Raises:
             UsageError, InputError: no suite has a question for the model.
@@ -229,7 +229,7 @@ class Task(ABC, Generic[Content]):
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Content]]:
-        """Yield units of a suite with their contents. A content holds all that `ask` and `judge` need."""
+        """Yield units of a suite with their contents. A content has everything that `ask` and `judge` need."""
 
     @abstractmethod
     def ask(self, content: Content) -> Questions:
@@ -240,13 +240,13 @@ class Task(ABC, Generic[Content]):
         """Judge the answers to the questions of a unit.
 
         Arguments:
-            answers: in the order of the questions, computed as they are consumed.
+            answers: answers in the order of the questions, computed as they are consumed.
         """
 
     @classmethod
     @abstractmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the tables that a unit saves: file ending -> columns."""
+        """Return the tables that a unit saves: file suffix -> columns."""
 
     @classmethod
     @abstractmethod
@@ -256,4 +256,4 @@ class Task(ABC, Generic[Content]):
     @classmethod
     @abstractmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return the kind of value that a measure has."""
+        """Return the kind of a measure's values."""

@@ -1,1 +1,1 @@
-"""Templates of suites, whose slots are filled from a table, by all combinations of words, or at random."""
+"""Templates for suites. Their slots are filled from a table, by all combinations of words, or at random."""

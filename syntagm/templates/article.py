@@ -23,9 +23,9 @@ _CONSONANT = re.compile(
 
 
 def article(following: str) -> str:
-    """Return *a* or *an*, by the sound with which the next word probably begins.
+    """Return *a* or *an*, judging by the sound with which the next word probably begins.
 
-    An acronym gets the article of its first letter's name (*an FBI agent*), unless it is known to be read as a word
+        An acronym gets the article of its first letter's name (*an FBI agent*), unless it is known to be read as a word
     (*a NATO ally*).
 
     >>> [article(word) for word in ("apple", "unit", "unimportant one", "hour", "house", "MP", "NATO", "European")]

@@ -39,7 +39,7 @@ class Table:
 def read(text: str, place: str) -> Table:
     r"""Read a table from a text.
 
-    Empty lines and lines that begin with `#` are skipped. A cell `""` is the empty text.
+    Empty lines and lines that begin with `#` are skipped. A cell `""` is the empty string.
 
     Raises:
         InputError: there are no rows or more than 100,000; a column is repeated or has an invalid name; a row has too many
@@ -50,7 +50,7 @@ def read(text: str, place: str) -> Table:
     (('sg', 'pl'), ['dogs', 'oxen'])
     """
     if text.count("\n") > MAX_ROWS:
-        cure = "Use a table of pairs or JSON lines for so many items."
+        cure = "Use a table of pairs or JSON lines for this many items."
         raise InputError(place, f"{text.count(chr(10)):,} lines", f"at most {MAX_ROWS:,}", cure)
     lines = [line.strip() for line in text.split("\n")]
     lines = [line for line in lines if line and not line.startswith("#")]
@@ -81,7 +81,7 @@ def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
     cells = [tidy(cell) for cell in line.split("|")]
     if len(cells) != len(columns):
         found = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}: {shown(line)}"
-        raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "| stands between two cells.")
+        raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "Put | between two cells.")
     for column, cell in zip(columns, cells, strict=True):
         if not cell:
             raise InputError(f"{place}, {column}", "an empty cell", "text", 'Write "" for the empty string.')

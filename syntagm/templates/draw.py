@@ -1,4 +1,4 @@
-"""Fill slots from the rows of a table, or by all combinations of words (a cross). `sample.py` fills them at random.
+"""Filling of slots from the rows of a table, or by all combinations of words (a cross). `sample.py` fills them at random.
 
 Random numbers come from `random.Random.random`. It is the only method of the standard library that is documented to give
 the same sequence for a seed on every platform and in every version.
@@ -23,7 +23,7 @@ TRIES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """An item as words: its id, its plan, and the word in each slot."""
+    """A filled item: its id, its plan, and the word in each slot."""
 
     id: str
     plan: Plan
@@ -36,7 +36,7 @@ def rows(plans: Sequence[Plan], table: Table, n: int | None) -> Iterator[Filled]
     Arguments:
         plans: the configurations.
         table: the table.
-        n: the maximum number of items; None for all.
+        n: the maximum number of items; None for no limit.
 
     Raises:
         InputError: a pattern needs a form that is `-`, or there are more than a million items.
@@ -75,7 +75,7 @@ def _refuse_missing(plan: Plan, words: Mapping[str, Word]) -> None:
 
 
 def bound(plans: Sequence[Plan]) -> int:
-    """Return the number of combinations of a cross without the conditions between slots. No combination is built."""
+    """Return the number of combinations of a cross, ignoring conditions between slots, without building any combination."""
     return sum(plan.size for plan in plans)
 
 
@@ -87,12 +87,12 @@ def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int) -> Iterat
     Arguments:
         plans: the configurations.
         place: the template, for messages.
-        n: the number of combinations to draw, as evenly as possible from the configurations. None for all, which is also
-            the result if there are fewer than `n`.
-        seed: the seed of the draws.
+        n: the number of combinations to draw, spread over the configurations as evenly as possible. If it is None, or
+            larger than the number of combinations, all are returned.
+        seed: the seed of the random draws.
 
     Raises:
-        InputError: there are more than a million combinations and no `n`, or more than 10^15; or the draws find too few
+        InputError: there are more than a million combinations and no `n`, or more than 10^15; or drawing finds too few
             combinations that meet the conditions.
     """
     total = bound(plans)
@@ -100,7 +100,7 @@ def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int) -> Iterat
         cure = 'Remove words or slots, or write fill = "sample".'
         raise InputError(place, f"more than {MAX_BOUND:,} combinations", "fewer combinations", cure)
     if (n is None and total > MAX_ITEMS) or (n or 0) > MAX_ITEMS:
-        found = f"{total:,} combinations" if n is None else f"{n:,} items asked for"
+        found = f"{total:,} combinations" if n is None else f"{n:,} items requested"
         raise InputError(place, found, f"at most {MAX_ITEMS:,}", "Draw some of them (-n N), or remove words.")
     before = [0, *accumulate(plan.size for plan in plans)]
     chosen = [range(plan.size) for plan in plans] if n is None else _draw(plans, n, seed, place)
@@ -128,7 +128,7 @@ def unrank(plan: Plan, rank: int) -> dict[str, Word] | None:
 
 
 def _draw(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int]]:
-    """Draw `n` ranks that no condition excludes, as evenly from the plans as possible. The ranks of a plan are sorted."""
+    """Draw `n` ranks that no condition excludes, spread over the plans as evenly as possible. The ranks of a plan are sorted."""
     generator = random.Random(f"syntagm {seed}")
     allowed: list[Sequence[int] | None] = []
     listed = 0
@@ -165,7 +165,7 @@ def quotas(n: int, sizes: Sequence[int]) -> list[int]:
 
 
 def _draw_unlisted(plan: Plan, quota: int, generator: random.Random, place: str) -> set[int]:
-    """Draw `quota` allowed ranks, uniformly, of a plan that is too big to list."""
+    """Draw `quota` allowed ranks, uniformly, from a plan that is too big to list."""
     ranks: set[int] = set()
     for _ in range(LISTED + 20 * quota):
         if len(ranks) == quota:
@@ -178,7 +178,7 @@ def _draw_unlisted(plan: Plan, quota: int, generator: random.Random, place: str)
 
 
 def _draw_listed(ranks: Sequence[int], quota: int, generator: random.Random) -> list[int]:
-    """Return the first `quota` of the ranks in random order (Fisher-Yates). Only moved entries are held in memory."""
+    """Return the first `quota` of the ranks in random order (Fisher-Yates). Only moved entries are kept in memory."""
     moved: dict[int, int] = {}
     chosen = []
     for place in range(quota):

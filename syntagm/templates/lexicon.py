@@ -1,7 +1,7 @@
-"""Lexical classes, and the conditions under which their words can fill a slot.
+"""Lexical classes, and conditions on the words that can fill a slot.
 
-A class is a table. Each row is a word; the columns are its forms and features. The cell of a feature holds a set of values,
-for instance `person/animal`. `-` is the empty set, or a missing form.
+A class is a table. Each row is a word; the columns are its forms and features. The cell of a feature contains a set of
+values, for instance `person/animal`. `-` stands for the empty set or a missing form.
 """
 
 import re
@@ -34,7 +34,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class LexicalClass:
-    """A lexical class: its columns and its words. The first column is the form that `{slot}` without a form stands for."""
+    """A lexical class: its columns and its words. Its first column is the form used for `{slot}` without a form."""
 
     name: str
     place: str
@@ -120,7 +120,7 @@ def _condition(text: str, place: str) -> Condition:
 
 @lru_cache(maxsize=100_000)
 def values(cell: str) -> frozenset[str]:
-    """Return the values in a cell.
+    """Return the set of values in a cell.
 
     >>> sorted(values("person / animal")), sorted(values("-"))
     (['animal', 'person'], [])
@@ -149,10 +149,10 @@ def holds(condition: Condition, word: Word, chosen: Mapping[str, str], filled: M
 def check(choices: Sequence[Choice], classes: Mapping[str, LexicalClass], variables: Sequence[str]) -> None:
     """Refuse conditions that name a class, column, variable or earlier slot that doesn't exist.
 
-    A slot that has no choice, but the name of a class, is earlier than all others.
+    A slot without a choice, which has the name of a class, comes before all others.
 
     Raises:
-        InputError: a name doesn't exist; the message lists those that do.
+        InputError: a name doesn't exist; the message lists the existing names.
     """
     listed = {choice.slot for choice in choices}
     before = {name: lexical_class for name, lexical_class in classes.items() if name not in listed}

@@ -1,4 +1,4 @@
-"""Suites from templates: slots are filled, sentences are spelled, and items are tagged with their configuration."""
+"""Suites from templates: filling slots, spelling sentences, and tagging items with their configuration."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,14 +22,14 @@ Words = Mapping[str, Mapping[str, str]]
 def suites(
     templates: Sequence[Template], only: str = "", n: int | None = None, seed: int = 1, style: Style = "natural"
 ) -> Iterator[Suite]:
-    """Make the suites of all templates of one file. The same arguments give the same suites on every platform.
+    """Generate the suites of all templates of one file. The same arguments give the same suites on every platform.
 
     Arguments:
         templates: the result of `template.read`.
-        only: the name of the only suite to make; "" for all.
+        only: the name of the suite to generate; "" for all suites.
         n: the maximum number of items: the first rows of a table, or draws from a cross or sample. None for the number
             in the template.
-        seed: the seed of the draws.
+        seed: the seed of the random draws.
         style: `natural`, or `published` for lower case without punctuation.
 
     Raises:
@@ -48,7 +48,7 @@ def suites(
 
 
 def bound(template: Template) -> int:
-    """Return the maximum number of items that a template makes, without making them.
+    """Return the maximum number of items that a template generates, without generating them.
 
     Raises:
         InputError: as for `plans`.
@@ -93,7 +93,7 @@ def _forms(filled: Filled) -> Words:
 
 @dataclass(slots=True)
 class _Speller:
-    """Spells sentences of patterns. Sentences with the same borders share their region objects, to save memory."""
+    """A speller of sentences. Sentences with the same borders share their region objects, to save memory."""
 
     names: tuple[str, ...]
     style: Style
@@ -120,10 +120,10 @@ class _Speller:
         return texts
 
     def tag(self, tag: Pattern, words: Words, item: str) -> str:
-        """Return the tag that a pattern makes of words.
+        """Return the tag that a pattern produces from words.
 
         Raises:
-            InputError: the tag, or all texts together, are too long.
+            InputError: the tag is too long, or all texts together are.
         """
         text = pattern.fill(tag.regions[0], words)
         self._count(text, tag, item)
@@ -145,10 +145,10 @@ class _Speller:
         return spelling.sentence(parts, self.style)
 
     def sentence(self, condition: Pattern, words: Words, item: str, region_texts: dict[int, str]) -> Sentence:
-        """Return the sentence that a pattern makes of words.
+        """Return the sentence that a pattern produces from words.
 
         Raises:
-            InputError: the sentence, or all texts together, are too long.
+            InputError: the sentence is too long, or all texts together are.
         """
         text, bounds = self._text(condition, words, region_texts)
         self._count(text, condition, item)

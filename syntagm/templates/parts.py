@@ -1,4 +1,4 @@
-"""Readers for the sections of a template's TOML file."""
+"""Reading of the sections of a template's TOML file."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ _RESERVED = ("seed", "style")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The entries for one suite: its own, and those that it shares with the other suites of the file.
+    """The entries for one suite: its own entries, and those that all suites of the file share.
 
     Arguments:
         content: all entries.
@@ -48,18 +48,18 @@ class Section:
         return f"{self.place if own else self.file}, [{key}]{' ' if name else ''}{name:.{toml.MAX_NAME}}"
 
     def texts(self, key: str) -> Iterator[tuple[str, str, str]]:
-        """Yield name, text and place of each entry of a table whose values are texts."""
+        """Yield the name, text and place of each entry in a table whose values are strings."""
         for name, value in toml.table(self.content, key, self.place).items():
             yield name, need(value, str, self.at(key, name)), self.at(key, name)
 
     def named(self, key: str) -> Iterator[tuple[str, Any, str]]:
-        """Yield name, value and place of each entry of a table whose names are used in patterns."""
+        """Yield the name, value and place of each entry in a table whose names are used in patterns."""
         for name, value in self.content[key].items():
             yield toml.name(name, self.at(key)), value, self.at(key, name)
 
 
 def name(content: Mapping[str, Any], stem: str, place: str) -> str:
-    """Return the name of the suite, which is that of the file by default."""
+    """Return the name of the suite; the default is the name of the file."""
     suite_name = toml.text(content, "name", place, stem)
     if not _SUITE.fullmatch(suite_name):
         cure = 'Write name = "..." at the top, or rename the file.' if suite_name == stem else ""
@@ -123,7 +123,7 @@ def regions(section: Section, conditions: Mapping[str, Pattern]) -> tuple[str, .
         if (count := len(condition.regions)) != len(names):
             found = f"{count} region{'' if count == 1 else 's'}: {shown(condition.text)}"
             listed = shown(" | ".join(names[:20]))
-            raise InputError(condition.place, found, f"{len(names)}: {listed}", "| stands between two regions.")
+            raise InputError(condition.place, found, f"{len(names)}: {listed}", "Put | between two regions.")
     return names
 
 
@@ -143,7 +143,7 @@ def predictions(section: Section) -> tuple[Prediction, ...]:
 
 
 def items(section: Section) -> tuple[Fill, cells.Table | None, int]:
-    """Return the method of filling slots, the table (for the method `table`) and n (for the method `sample`)."""
+    """Return the method of filling slots, its table (for the method `table`) and n (for the method `sample`)."""
     place, entries = section.at("items"), toml.table(section.content, "items", section.place)
     for fill, keys in _ITEMS.items():
         if entries.get("fill") == fill:
@@ -157,7 +157,7 @@ def items(section: Section) -> tuple[Fill, cells.Table | None, int]:
 
 
 def alternatives(value: Any, place: str) -> dict[str, Pattern]:
-    """Return the alternatives of a rule by name. Those of a list are called 1, 2, 3."""
+    """Return the alternatives of a rule by name. The alternatives in a list are called 1, 2, 3."""
     if isinstance(value, list):
         value = {str(number): text for number, text in enumerate(value, 1)}
     if not isinstance(value, dict) or not value:
@@ -188,7 +188,7 @@ def classes(section: Section) -> dict[str, LexicalClass]:
 
 
 def aggregate(content: Mapping[str, Any], place: str) -> Aggregate:
-    """Return the aggregate: the function of the tokens' bits that is the value of a region."""
+    """Return the aggregate: the function that turns the bits of a region's tokens into its value."""
     name = toml.text(content, "aggregate", place, "sum")
     for aggregate_name in AGGREGATES:
         if name == aggregate_name:

@@ -1,4 +1,4 @@
-"""Patterns, which are texts with slots and region borders: `The | {head.sg} | {prep} the | {verb.$number} | {rest}`."""
+"""Patterns: texts with slots and region borders, such as `The | {head.sg} | {prep} the | {verb.$number} | {rest}`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,8 +23,8 @@ class Piece:
 
     Arguments:
         glued: whether the piece follows without a space.
-        how: what `form` names. "" is a form, `$` a variable whose value is the form, and `!` a variable of two values of
-            which the other one is the form.
+        how: what `form` names. "" means a form, `$` a variable whose value is the form, and `!` a variable with two
+            values, of which the other value is the form.
     """
 
     glued: bool
@@ -37,7 +37,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern: a text, and the pieces of each region. `split` says whether the text has region borders."""
+    """A pattern: a text and the pieces of each region. `split` is true if the text has region borders."""
 
     text: str
     place: str
@@ -54,7 +54,8 @@ def parse(text: str, place: str) -> Pattern:
     """Parse a pattern.
 
     Raises:
-        InputError: a brace isn't closed, braces hold something other than a slot, or there are more than 10,000 characters.
+        InputError: a brace isn't closed, braces contain anything other than a slot, or there are more than 10,000
+            characters.
 
     >>> [piece.slot or piece.literal for piece in parse("The {head.pl} | {verb}s, then", "here").pieces()]
     ['The', 'head', 'verb', 's, then']
@@ -98,7 +99,7 @@ class Settings:
     Arguments:
         values: variable -> its value in this configuration.
         variables: variable -> all its values. Rules are variables, too.
-        rules: rule -> its alternatives by name.
+        rules: rule -> alternatives by name.
         needed: the variables that patterns use; `resolve` adds to it.
     """
 
@@ -109,7 +110,7 @@ class Settings:
 
 
 def resolve(pattern: Pattern, settings: Settings) -> Pattern:
-    """Resolve a pattern for one configuration: insert alternatives of rules and values of variables, and name all forms.
+    """Resolve a pattern for one configuration: insert the alternatives of rules and the values of variables, and name all forms.
 
     Raises:
         InputError: there is no such variable, or `!` is used with a variable that doesn't have two values; a rule leads
@@ -148,7 +149,7 @@ def _alternative(piece: Piece, settings: Settings, place: str, above: tuple[str,
         way = " -> ".join([*above[above.index(rule) :], rule])
         raise InputError(place, f"a rule that leads back to itself: {way}", "rules without recursion")
     if len(above) >= MAX_DEPTH:
-        raise InputError(place, f"rules more than {MAX_DEPTH} deep", "fewer")
+        raise InputError(place, f"rules nested more than {MAX_DEPTH} deep", "fewer levels")
     settings.needed.add(rule)
     inner = tuple(settings.rules[rule][settings.values[rule]].pieces())
     # An empty alternative still determines whether the next piece follows a space.

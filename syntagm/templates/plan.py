@@ -47,7 +47,7 @@ class Plan:
 
     @property
     def size(self) -> int:
-        """The number of combinations of words without the conditions between slots: an upper bound of the number of items."""
+        """The number of combinations of words, ignoring conditions between slots; an upper bound for the number of items."""
         return prod(len(slot.words) for slot in self.slots)
 
     def patterns(self) -> Iterable[Pattern]:
@@ -57,9 +57,9 @@ class Plan:
 
 
 def plans(template: Template) -> list[Plan]:
-    """Return a plan for each configuration of a template, in the order of its variables, with the last varying fastest.
+    """Return a plan for each configuration of a template, in the order of its variables; the last variable varies fastest.
 
-    Configurations that differ only in variables that they don't need count once. A variable may, for instance, occur in
+    Configurations that differ only in variables that they don't need count once, for instance if a variable occurs in
     only one alternative of a rule.
 
     Raises:
@@ -110,9 +110,9 @@ def _resolved(group: Mapping[str, Pattern], settings: Settings) -> dict[str, Pat
 
 
 def _table_forms(template: Template) -> dict[str, tuple[str, ...]]:
-    """Return the forms of each slot that the columns of the table name.
+    """Return the forms of each slot that the columns of the table provide.
 
-    Forms are in the order of the columns, but a column of the slot itself comes first.
+    Forms are in the order of the columns, but a column named like the slot comes first.
     """
     forms: dict[str, tuple[str, ...]] = {}
     for column in template.table.columns if template.table else ():
@@ -126,7 +126,7 @@ def _named(
     forms: Mapping[str, Sequence[str]],
     interned: dict[tuple[Piece, ...], tuple[Piece, ...]],
 ) -> dict[str, Pattern]:
-    """Return patterns with the form of each slot named: the first form where the pattern names none."""
+    """Return patterns in which every slot names a form; the first form is added where the pattern names none."""
     result = {}
     for name, pattern in group.items():
         regions = (tuple(_with_form(piece, forms, pattern.place) for piece in region) for region in pattern.regions)
@@ -143,7 +143,7 @@ def _with_form(piece: Piece, forms: Mapping[str, Sequence[str]], place: str) -> 
     if not piece.form:
         return replace(piece, form=known[0])
     if piece.form not in known:
-        cure = f"It has one form only: write {{{piece.slot}}}." if tuple(known) == ("",) else ""
+        cure = f"It has only one form: write {{{piece.slot}}}." if tuple(known) == ("",) else ""
         raise InputError(
             place, f"no form {piece.form!r} of {piece.slot}", f"one of: {shorten(filter(None, known))}", cure
         )
@@ -151,7 +151,7 @@ def _with_form(piece: Piece, forms: Mapping[str, Sequence[str]], place: str) -> 
 
 
 def _used(template: Template, patterns: Sequence[Pattern]) -> dict[str, str]:
-    """Return slot -> place of first use, for the slots of patterns and those that the conditions on these slots name."""
+    """Return the place of first use of each slot in patterns, and of each slot that conditions on these slots name."""
     used: dict[str, str] = {}
     for pattern in patterns:
         for piece in pattern.pieces():
@@ -166,10 +166,10 @@ def _used(template: Template, patterns: Sequence[Pattern]) -> dict[str, str]:
 
 
 def _choices(template: Template, used: Mapping[str, str]) -> list[Choice]:
-    """Return the slots to fill, in order: unlisted ones, which take the class of their name, then those of `[slots]`.
+    """Return the slots to fill, in order: unlisted slots, which use the class with their name, then those of `[slots]`.
 
-    With `fill = "cross"` unused slots are excluded. With `sample` they are drawn nevertheless, so that all configurations
-    consume the same random numbers.
+    With `fill = "cross"`, unused slots are excluded. With `sample`, they are drawn nevertheless, so that all
+    configurations use the same random numbers.
     """
     unlisted = [name for name in used if name not in template.choices]
     for name in unlisted:
@@ -182,7 +182,7 @@ def _choices(template: Template, used: Mapping[str, str]) -> list[Choice]:
 
 
 def _needed(slot: str, groups: Sequence[Mapping[str, Pattern]]) -> set[str]:
-    """Return the forms of a slot that sentences need. Forms in tags are not required, since a tag may be `-`."""
+    """Return the forms of a slot that sentences need. Forms in tags are not required, because a tag may be `-`."""
     pieces = (piece for group in groups for pattern in group.values() for piece in pattern.pieces())
     return {piece.form for piece in pieces if piece.slot == slot}
 

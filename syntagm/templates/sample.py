@@ -1,4 +1,4 @@
-"""Fill slots at random: each in order, by a word that the words of earlier slots allow."""
+"""Random filling of slots: each slot in turn gets a word that the words in earlier slots allow."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,15 +19,16 @@ Allowed = dict[tuple[int, int, tuple[str, ...]], list[Word]]
 def sample(
     plans: Sequence[Plan], place: str, n: int, seed: int, texts: Callable[[Filled], Sequence[tuple[str, ...]]]
 ) -> Iterator[Filled]:
-    """Draw `n` different items, with the configurations in turn. The first k items are the same for every `n` >= k.
+    """Draw `n` different items, using the configurations in turn. The first k items are the same for every `n` >= k.
 
     Arguments:
         plans: the configurations.
         place: the template, for messages.
         n: the number of items.
-        seed: the seed of the draws.
-        texts: returns the sentences of an item for each suite that shares the draws. If they repeat an earlier item in any
-            of these suites, the item is drawn again. So all these suites have items of the same words.
+        seed: the seed of the random draws.
+        texts: function that returns the sentences of an item for each suite that shares the draws. If they repeat an
+            earlier item in any of these suites, the item is drawn again. So the items of all these suites have the same
+            words.
 
     Raises:
         InputError: no words meet the conditions, or there are fewer than `n` different items.
@@ -55,7 +56,7 @@ def sample(
 
 @dataclass(slots=True)
 class _Draws:
-    """The random generator, and a cache of the words that a slot can have, by the features of earlier words."""
+    """The random generator, and a cache of the words that can fill a slot, by the features of earlier words."""
 
     plans: Sequence[Plan]
     place: str
@@ -70,7 +71,7 @@ class _Draws:
             number: the index of the plan.
 
         Raises:
-            InputError: in a thousand draws in a row, there was a slot that no word could fill.
+            InputError: in a thousand successive draws, there was a slot that no word could fill.
         """
         stuck = ""
         for _ in range(TRIES):

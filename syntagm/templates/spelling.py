@@ -1,7 +1,7 @@
-"""The spelling of sentences: spaces, capitals, and the style of the files of Marvin & Linzen 2018.
+"""The spelling of sentences: spaces, capitals, and the style of Marvin & Linzen's published files (2018).
 
-`article.py` chooses between a and an; all other rules are here. A sentence is made of pieces, which are words and
-punctuation. There is a space before a piece unless it is glued or begins with closing punctuation.
+`article.py` chooses between *a* and *an*; all other rules are in this module. A sentence consists of pieces, which are
+words and punctuation. There is a space before a piece unless it is glued or begins with closing punctuation.
 """
 
 import re
@@ -26,7 +26,7 @@ _ARTICLE = re.compile(r"\b([aA])\(n\)")
 def tidy(text: str) -> str:
     """Normalise the spaces of a text.
 
-    The result has single spaces, none before closing punctuation, none after opening punctuation, and none at the ends.
+    The result has single spaces, but none before closing punctuation, after opening punctuation or at the ends.
 
     >>> tidy(" the  dog 's bone ,  then ")
     "the dog's bone, then"
@@ -51,14 +51,14 @@ def join(parts: Iterable[tuple[bool, str]]) -> str:
 
 
 def sentence(parts: Sequence[str], style: Style = "natural") -> tuple[str, tuple[int, ...]]:
-    """Make a sentence of its regions.
+    """Make a sentence from its regions.
 
     Arguments:
         parts: the text of each region, with normalised spaces. `a(n)` becomes *a* or *an*.
         style: `natural`, with a capital at the beginning, or `published`, in lower case without punctuation.
 
     Returns:
-        The text, and the bounds of its regions: start and end of the first region, then of the second, and so on.
+        The text, and the bounds of its regions: start and end of the first region, then those of the second, and so on.
 
     >>> sentence(["a(n)", "honest", "", "answer", "."])
     ('An honest answer.', (0, 2, 3, 9, 9, 9, 10, 16, 16, 17))
@@ -87,7 +87,7 @@ def _joined(parts: Sequence[str]) -> tuple[str, list[int]]:
 
 
 def _articles(parts: Sequence[str]) -> list[str]:
-    """Replace each `a(n)` by *a* or *an*, from the last to the first, since one may be the word after another."""
+    """Replace each `a(n)` with *a* or *an*, from the last to the first, because one may follow another."""
     result: list[str] = []
     following = ""
     for part in reversed(parts):

@@ -1,4 +1,4 @@
-"""Templates of suites, read from TOML files. docs/reference/templates.md describes the language."""
+"""Templates for suites, read from TOML files. docs/reference/templates.md describes the language."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,14 +32,14 @@ class Template:
         conditions: condition -> pattern.
         item_tags: tag -> pattern.
         variables: the values of each variable of `[vary]` and the names of the alternatives of each rule.
-        rules: rule -> its alternatives by name.
+        rules: rule -> alternatives by name.
         choices: slot -> the words that can fill it.
         classes: the lexical classes, by name.
         fill: how slots are filled: from a table, by all combinations, or by a random sample.
         table: the table of items if `fill` is `table`, else None.
         n: the number of items if `fill` is `sample`, else 0.
         places: (section, name) -> place of each entry of `[slots]`, `[vary]`, `[rules]` and `[classes]`, for messages.
-        together: conditions and item tags of all suites of the file that are filled by the same draws.
+        together: the conditions and item tags of all suites of the file that are filled by the same draws.
     """
 
     name: str
@@ -68,7 +68,7 @@ def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[s
         text: the TOML text.
         place: the file, for messages.
         name: the name of the suite if the text has none.
-        classes_of: returns the classes of the lexicon with a name.
+        classes_of: function that returns the classes of the lexicon with a given name.
 
     Raises:
         InputError: the text is not TOML, or not a template; the message names the section, slot or row.
@@ -98,9 +98,9 @@ def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[s
 
 
 def _refuse_long(top: Mapping[str, Any], suites: int, place: str) -> None:
-    """Refuse long entries that many suites share, because they are read again for each suite.
+    """Refuse long entries that many suites share, because each suite reads them again.
 
-    A table of items is excepted, because it is read once.
+    Tables of items are exempt, because they are read once.
     """
     length, pending = 0, [value for key, value in top.items() if key != "items"]
     while pending:
@@ -113,13 +113,11 @@ def _refuse_long(top: Mapping[str, Any], suites: int, place: str) -> None:
             length += len(value)
     if suites > 1 and length * suites > MAX_SHARED:
         found = f"{length:,} characters that {suites} suites share"
-        raise InputError(
-            place, found, f"at most {MAX_SHARED // suites:,}", "Put the words into a lexicon of their own."
-        )
+        raise InputError(place, found, f"at most {MAX_SHARED // suites:,}", "Put the words into a separate lexicon.")
 
 
 def _section(top: dict[str, Any], own: Any, file: str, number: int | None) -> Section:
-    """Return the entries for one suite. `number` is that of its section [[suite]]; None if the file has no such sections."""
+    """Return the entries for one suite. `number` is that of its section [[suite]], or None if the file has no such sections."""
     place = file if number is None else f"{file}, suite {number}"
     own = need(own, dict, place)
     if number is not None and isinstance(own.get("name"), str):
@@ -139,7 +137,7 @@ def _joined(template: Template, templates: Sequence[Template], same: Sequence[bo
 
 @lru_cache(maxsize=4)
 def classes(text: str, place: str) -> Mapping[str, LexicalClass]:
-    """Read the classes of a lexicon, a TOML file with nothing but `[classes]`.
+    """Read the classes of a lexicon, a TOML file that contains only `[classes]`.
 
     Raises:
         InputError: the text is not a lexicon.
@@ -175,14 +173,14 @@ def _template(section: Section, stem: str, classes_of: Callable[[str], Mapping[s
 
 
 def _refuse_clashes(template: Template, vary: Mapping[str, object]) -> None:
-    """Refuse a name with two meanings in braces, or as an item tag."""
+    """Refuse a name that has two meanings, in braces or as an item tag."""
     for name in template.rules:
         for kind, names in (("variable", vary), ("slot", template.choices), ("class", template.classes)):
             if name in names:
                 raise InputError(template.places["rules", name], f"a {kind} of the same name", "another name")
     for name, tag in template.item_tags.items():
         if name in template.variables:
-            found = "a variable of the same name, which is a tag of each item already"
+            found = "a variable of the same name, which is already a tag of each item"
             raise InputError(tag.place, found, "another name")
 
 

@@ -1,4 +1,4 @@
-"""A check for entries of a template that nothing uses, which are nearly always typing errors."""
+"""A check for unused entries of a template, which are nearly always typing errors."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,8 @@ _KINDS = {
 def refuse_unused(templates: Sequence[Template], plans: Sequence[Sequence[Plan]]) -> None:
     """Refuse slots, variables, rules, classes and columns of a table that no suite of the file uses.
 
-    An entry in the section of a suite must be used by this suite; an entry of the file must be used by any suite.
+    An entry in the section of a suite must be used by that suite; an entry for the whole file must be used by at least
+    one suite.
 
     Arguments:
         templates: the templates of one file.
@@ -46,7 +47,7 @@ def refuse_unused(templates: Sequence[Template], plans: Sequence[Sequence[Plan]]
 
 
 def _used(template: Template, plans: Sequence[Plan]) -> Iterator[str]:
-    """Yield the places of the entries that the plans of a suite use."""
+    """Yield the places of the entries used by the plans of a suite."""
     used: set[tuple[str, str]] = set()
     for plan in plans:
         for name in plan.values:

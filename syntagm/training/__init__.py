@@ -1,1 +1,1 @@
-"""Training of language models: corpora, vocabularies, the training loop, and one folder for each family."""
+"""Training of language models: corpora, vocabularies, the training loop, and a folder for each family."""

@@ -1,9 +1,9 @@
-"""Upper estimates of training time, made before a training starts.
+"""Upper estimates of training time before training starts.
 
 A training step costs 6 floating-point operations per weight of a matrix product and token; scoring costs 2. The machine's
-speed is measured. Trainings of small and large models reached 0.27 to 0.4 of it on one processor core. Each step also has a
-fixed cost. The vocabulary size is guessed from the size of the text. The estimate ignores early stopping, so it is an upper
-limit for models that are trained by gradient descent.
+speed is measured. Training of small and large models reached 0.27 to 0.4 of this speed on one processor core. Each step
+also has a fixed cost. The vocabulary size is guessed from the size of the text. The estimate ignores early stopping, so
+it is an upper limit for models that are trained by gradient descent.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class Work:
     Arguments:
         words: words of the training text.
         valid: words of the held-out text.
-        test: words of the text that is scored besides the suites.
+        test: words of the test text, which is scored in addition to the suites.
         speed: floating-point operations per second.
-        device: where to train and score: `cpu`, `cuda` ...
+        device: the device for training and scoring: `cpu`, `cuda` ...
     """
 
     words: int
@@ -45,17 +45,17 @@ def seen_twice(words: int) -> float:
 
 
 def by_gradients(weights: float, tokens: float, epochs: int, step: int, work: Work) -> tuple[float, float]:
-    """Estimate how long a model takes that is trained by gradient descent.
+    """Estimate the time for a model that is trained by gradient descent.
 
     Arguments:
-        weights: the number of weights that a token meets in matrix products.
+        weights: the number of weights that each token is multiplied by in matrix products.
         tokens: tokens per whitespace-separated word.
         epochs: passes over the text.
         step: tokens per step.
         work: the amount of text and the speed of the machine.
 
     Returns:
-        Seconds of training and seconds of scoring.
+        The seconds of training and of scoring.
     """
     rate = work.speed * REACHED
     one_pass = (6 * work.words + 2 * work.valid) * tokens * weights / rate

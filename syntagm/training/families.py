@@ -1,4 +1,4 @@
-"""The list of model families that can be trained. A new family is a folder in this package and an entry in `FAMILIES`."""
+"""The list of trainable model families. To add a family, add a folder to this package and an entry to `FAMILIES`."""
 
 from typing import Any
 

@@ -13,9 +13,9 @@ class Learner(ABC):
     """A model in training.
 
     Attributes:
-        family: the name of its folder in `training`: `lstm`, `gpt2` ...
+        family: the name of the family's folder in `training`: `lstm`, `gpt2` ...
         module: the network that is trained.
-        record: the corpus, the text settings and the model's size, for `training.json`. A training resumes only if its
+        record: the corpus, the text settings and the model's size, for `training.json`. Training resumes only if the
             record is the same as before.
     """
 
@@ -27,21 +27,21 @@ class Learner(ABC):
     def batches(self, epoch: int, rank: int, world: int) -> Sequence[Any]:
         """Return the batches of an epoch for one process.
 
-        They depend on the seed and the epoch only. Batches are indexed, so that a training can resume in the middle of an
+        They depend only on the seed and the epoch. Batches are indexed, so training can resume in the middle of an
         epoch.
 
         Arguments:
-            epoch: from 0.
+            epoch: the number of the epoch, from 0.
             rank: the number of this process, from 0.
             world: the number of processes. Each gets the same number of batches.
         """
 
     @abstractmethod
     def needs(self, world: int) -> tuple[str, str]:
-        """Describe what the training text has and what one batch of `world` processes needs, for an error message."""
+        """Describe the size of the training text and of one batch of `world` processes, for an error message."""
 
     def carried(self) -> dict[str, Tensor]:
-        """Return the state that is carried from batch to batch, as it is before the first batch of an epoch.
+        """Return the initial value of the state that is carried from batch to batch in an epoch.
 
         It is empty unless overridden.
         """
@@ -60,7 +60,7 @@ class Learner(ABC):
 
     @abstractmethod
     def write(self, folder: Path) -> None:
-        """Write the model into a folder in the format that `models/` reads."""
+        """Write the model into a folder, in the format that `models/` reads."""
 
     @property
     def device(self) -> torch.device:

@@ -1,4 +1,4 @@
-"""The training loop of all families: step, evaluate, keep the best weights, and resume exactly after an interruption.
+"""The training loop of all families: make steps, evaluate, keep the best weights, and resume exactly after an interruption.
 
 Several processes (`torchrun`) can train one model. Each takes its share of every batch; gradients are averaged, weighted by
 the number of tokens. Only the first process writes files.
@@ -33,11 +33,12 @@ HIGHEST_BITS = 1000.0
 def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress | None = None) -> list[dict[str, float]]:
     """Train, evaluate, and write the model with the best evaluation into `folder`.
 
-    The state is saved in `folder/state`; the same call resumes from it. The state is deleted once the model is written.
+    The state is saved in `folder/state`; making the same call again resumes from it. The state is deleted once the
+    model is written.
 
     Arguments:
         learner: the model and its text.
-        settings: how to train; the same as before if a training is resumed.
+        settings: the training settings, which must be the same as before if training is resumed.
         folder: the model folder.
         progress: progress callbacks.
 
@@ -46,8 +47,8 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
         held-out text, seconds.
 
     Raises:
-        RunError: the folder is in use, belongs to another training, holds a model that was not trained here or a record
-            without its model, or can't be written.
+        RunError: the folder is in use, belongs to another training, contains a model that was not trained here or a
+            record without its model, or can't be written.
         InputError: the loss is not finite, or the text is too short for one batch.
         UsageError: the warm-up has more steps than the whole training.
     """
@@ -83,7 +84,7 @@ class _Training:
         self.saved = time.monotonic()
 
     def run(self) -> None:
-        """Train all epochs that remain."""
+        """Train for all remaining epochs."""
         self._resume()
         # Otherwise the first process could finish and delete the state before another process has read it.
         _wait_for_all(self.world)
@@ -163,7 +164,7 @@ class _Training:
         return value
 
     def _average(self, tokens: int, loss: float) -> tuple[int, float]:
-        """Average the gradients over the processes, weighted by tokens; return the tokens of all and their mean loss."""
+        """Average the gradients over the processes, weighted by tokens; return the total number of tokens and their mean loss."""
         if self.world == 1:
             return tokens, loss
         sums = torch.tensor([tokens, tokens * loss], dtype=torch.float64, device=self.learner.device)
@@ -207,7 +208,7 @@ class _Training:
             self.progress.evaluated(row)
 
     def _first(self, value: float) -> float:
-        """Return the value of the first process, so that all processes decide alike."""
+        """Return the value from the first process, so that all processes make the same decision."""
         if self.world == 1:
             return value
         shared = torch.tensor(value, dtype=torch.float64, device=self.learner.device)
@@ -254,7 +255,7 @@ class _Training:
 
 
 def _identity(learner: Learner, settings: Settings, world: int) -> dict[str, Any]:
-    """Return what must be the same for a training to resume, with the types that JSON gives back."""
+    """Return the values that must be the same for training to resume, with the types that JSON gives back."""
     values = {name: getattr(settings, name) for name in settings.__slots__ if name != "device"}
     # A default and the same number given differ in short trainings.
     values["warmup"] = f"{settings.warmup} or less" if isinstance(settings.warmup, Default) else settings.warmup
@@ -268,7 +269,7 @@ def _wait_for_all(world: int) -> None:
 
 
 def _processes(device: torch.device) -> tuple[int, int]:
-    """Return the rank of this process and the number of processes, as `torchrun` sets them."""
+    """Return the rank of this process and the number of processes, which `torchrun` sets."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world > 1 and not dist.is_initialized():
         # The model's device decides: a machine may have GPUs that this training does not use.

@@ -7,7 +7,7 @@ from syntagm.training.settings import Settings
 
 
 def build(module: nn.Module, settings: Settings) -> torch.optim.Optimizer:
-    """Make the optimiser of a module: plain SGD, or AdamW without weight decay of biases and norms."""
+    """Create the optimiser of a module: plain SGD, or AdamW without weight decay of biases and norms."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     if settings.optimiser == "sgd":
         return torch.optim.SGD(parameters, lr=settings.lr)
@@ -19,7 +19,7 @@ def build(module: nn.Module, settings: Settings) -> torch.optim.Optimizer:
 
 
 def clip(module: nn.Module, limit: float) -> None:
-    """Scale the gradients down to a norm of `limit` if theirs is larger, as PyTorch does; sparse gradients too."""
+    """Scale gradients, including sparse ones, down to a norm of `limit` if theirs is larger, like PyTorch."""
     values = []
     for parameter in module.parameters():
         if parameter.grad is not None and parameter.grad.is_sparse:

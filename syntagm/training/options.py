@@ -1,4 +1,4 @@
-"""Declarations of training options as fields of settings, read by the command line, by experiments and by error messages.
+"""Declarations of training options as fields of settings, for the command line, experiments and error messages.
 
     @dataclass(frozen=True, slots=True)
     class Size:
@@ -26,18 +26,18 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a training.
+    """A training option.
 
     Arguments:
-        field: the field of the settings that it sets.
-        name: its spelling on the command line, without dashes.
-        kind: the type of its value, or of each of its values.
-        several: True if it takes several values.
+        field: the field of the settings that the option sets.
+        name: the name on the command line, without dashes.
+        kind: the type of the value, or of each value.
+        several: whether the option accepts several values.
         choices: the allowed values; empty if any value is allowed.
         default: the value if the option is not given.
-        help: what it sets, in a few words.
-        metavar: the placeholder of its value in `--help`.
-        group: the title under which `--help` lists it; "" for none.
+        help: a short help text.
+        metavar: the placeholder of the value in `--help`.
+        group: the title under which `--help` lists the option; "" for none.
     """
 
     field: str
@@ -55,28 +55,28 @@ def option(help: str, default: Any = MISSING, *, name: str = "", metavar: str = 
     """Declare a field of settings as an option.
 
     Arguments:
-        help: what it sets, in a few words; the default is appended.
-        default: the default of the field; without one the option is required.
-        name: its spelling on the command line, if it is not the field's name with hyphens.
-        metavar: the placeholder of its value in `--help`, if it is not the name in capitals.
-        group: its title in `--help`, if the field does not belong to a part.
+        help: a short help text, to which the default is appended.
+        default: the default of the field; without a default, the option is required.
+        name: the name on the command line, if it is not the field's name with hyphens.
+        metavar: the placeholder of the value in `--help`, if it is not the name in capitals.
+        group: the title in `--help`, if the field does not belong to a part.
     """
     declared = {"help": help, "name": name, "metavar": metavar, "group": group}
     return field(default=default, metadata={_OPTION: declared})
 
 
 def part(title: str, default: Any) -> Any:
-    """Declare a field of settings that holds further settings with options of their own.
+    """Declare a field of settings that contains further settings with their own options.
 
     Arguments:
-        title: the title under which `--help` lists its options; "" for none.
+        title: the title under which `--help` lists the options; "" for none.
         default: the settings with the defaults of the family.
     """
     return field(default=default, metadata={_PART: title})
 
 
 def options(settings: object) -> tuple[Option, ...]:
-    """List the options of a family's settings; the values of the settings are the defaults."""
+    """List the options of a family's settings, with the values of the settings as defaults."""
     return tuple(_options(settings, ""))
 
 
@@ -98,11 +98,11 @@ def _options(settings: Any, group: str) -> Iterator[Option]:
 
 
 def changed(settings: S, values: Mapping[str, object], place: str = "") -> S:
-    """Return a copy of settings with new values of some fields, in whichever part they are.
+    """Return a copy of settings with new values for some fields, in any part of the settings.
 
     Arguments:
         settings: the settings to copy.
-        values: new values by field name; names that are no field are ignored.
+        values: new values by field name; names of other things are ignored.
         place: the text before the field's name in an error message.
 
     Raises:

@@ -1,7 +1,7 @@
-"""The record of the training in a folder, and the check whether a training may continue there.
+"""The record of training in a folder, and the check of whether training may continue there.
 
 nothing               no training has started here
-state/                a training has started; the same command resumes it
+state/                training has started; the same command resumes it
 training.json         a training has finished: its settings, text and history; the same command does nothing, another is refused
 """
 
@@ -23,40 +23,40 @@ _CURE = "Use the same command as before to resume it, or choose another folder."
 
 
 def finished(folder: Path, family: str = "") -> dict[str, Any] | None:
-    """Return `training.json` of a finished training, or None if no training has finished here.
+    """Return the content of `training.json`, or None if no training has finished here.
 
     Arguments:
         folder: the model folder.
-        family: the expected family; "" for any.
+        family: the expected family; "" for any family.
 
     Raises:
-        UsageError: the folder holds a model of another family.
+        UsageError: the folder contains a model of another family.
         RunError: the file is damaged.
     """
     if not (folder / FILE).exists():
         return None
-    training = json.record(folder / FILE, RunError, "what a training wrote", "Choose another folder.")
+    training = json.record(folder / FILE, RunError, "a record written by `syntagm train`", "Choose another folder.")
     if family and training.get("family") != family:
         raise UsageError(str(folder), f"a model of the family {training.get('family')}", "a new folder")
     return training
 
 
 def begun(folder: Path) -> bool:
-    """Check whether the folder holds the state of an unfinished training."""
+    """Return whether the folder contains the state of an unfinished training."""
     return not (folder / FILE).exists() and (folder / STATE / STATE_FILE).exists()
 
 
 def leaves_something(folder: Path) -> bool:
-    """Check whether the folder holds anything that a training with other settings would destroy.
+    """Return whether the folder contains anything that training with other settings would destroy.
 
-    A lock and a tokenizer don't count: a training without a saved state makes its tokenizer again.
+    A lock and a tokenizer don't count, because training without a saved state builds its tokenizer again.
     """
     weights = (*folder.glob("*.safetensors"), *(folder / STATE).glob("*.safetensors"))
     return bool(weights) or (folder / FILE).exists()
 
 
 def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
-    """Refuse to resume a training with other settings or another text.
+    """Refuse to resume training with other settings or another text.
 
     Arguments:
         folder: the model folder.
@@ -70,7 +70,7 @@ def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping
 
 
 def refuse_damaged(folder: Path) -> None:
-    """Refuse the folder of a finished training whose files are not those that it wrote.
+    """Refuse the folder of a finished training if files have changed since.
 
     Raises:
         RunError: a file is damaged, edited, missing or new.
@@ -79,16 +79,16 @@ def refuse_damaged(folder: Path) -> None:
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Refuse a folder with weights that Syntagm did not train, which would be overwritten, or with a record but no weights.
+    """Refuse a folder with weights that Syntagm did not train and would overwrite, or with a record but no weights.
 
     Raises:
-        RunError: the folder holds either.
+        RunError: the folder contains such weights, or a record without weights.
     """
     ended = (folder / FILE).exists()
     weights = sorted(path.name for kind in _WEIGHTS for path in folder.glob(kind))
     if ended and not weights:
         cure = "Delete the folder to train again."
-        raise RunError(str(folder), f"{FILE} of a finished training, without its weights", "both", cure)
+        raise RunError(str(folder), f"the {FILE} of a finished training without the weights", "both files", cure)
     if weights and not ended and not begun(folder):
         raise RunError(str(folder), f"a model that was not trained here ({weights[0]})", "a new folder")
 
@@ -98,7 +98,7 @@ def end(folder: Path, training: Mapping[str, Any]) -> None:
 
     Arguments:
         folder: the model folder.
-        training: its family, settings, text and history.
+        training: the family, settings, text and history of the training.
 
     Raises:
         RunError: the record can't be written.

@@ -24,32 +24,34 @@ class Settings:
     """Training settings.
 
     Arguments:
-        epochs: the largest number of passes over the text.
+        epochs: the maximum number of passes over the text.
         optimiser: `sgd`: plain SGD; `adamw`: AdamW with betas 0.9 and 0.95 and no weight decay of biases and norms.
         lr: the peak learning rate.
         schedule: `plateau`: divide the rate by four after an evaluation that does not beat the best one (Gulordava et al.
             2018); `cosine`: rise linearly over `warmup` steps, then fall to a tenth along a cosine over all epochs;
             `constant`: rise linearly over `warmup` steps, then stay constant.
-        warmup: steps of linear warm-up, at most the total number of steps; ignored by `plateau`. A `Default` is reduced in
-            short trainings, see `warmup_steps`.
-        decay: weight decay (adamw).
-        clip: the largest norm of the gradient; 0 for no limit.
-        patience: stop after this many evaluations in a row without improvement; 0: never.
-        every: evaluate every this many steps and after the last one; 0: after each epoch.
-        seed: seed of the initial weights, the order of the batches and dropout.
+        warmup: the number of linear warm-up steps, at most the total number of steps; ignored by `plateau`. In short
+            training, a `Default` is reduced; see `warmup_steps`.
+        decay: the weight decay (adamw).
+        clip: the maximum norm of the gradient; 0 for no limit.
+        patience: the number of successive evaluations without improvement after which training stops; 0 for no
+            early stopping.
+        every: the number of steps between evaluations, in addition to one at the end; 0 to evaluate after each
+            epoch.
+        seed: the seed of the initial weights, the order of the batches and dropout.
         dtype: `f32`: float32; `bf16`: forward passes in bfloat16, weights and optimiser in float32.
         device: `cpu`, `cuda`, `cuda:1` ...
     """
 
-    epochs: int = option("largest number of passes over the text")
+    epochs: int = option("maximum number of passes over the text")
     optimiser: Optimiser = option("plain SGD, or AdamW")
     lr: float = option("learning rate")
     schedule: Schedule = option("schedule of the learning rate", "plateau")
     warmup: int = option("warm-up steps (cosine, constant); the default is reduced in a short training", 0)
     decay: float = option("weight decay (adamw)", 0.0)
-    clip: float = option("largest norm of the gradient; 0: no limit", 0.25)
-    patience: int = option("stop after this many evaluations without improvement; 0: never", 0)
-    every: int = option("evaluate every this many steps, and at the end; 0: after each epoch", 0)
+    clip: float = option("maximum norm of the gradient; 0: no limit", 0.25)
+    patience: int = option("number of evaluations without improvement after which to stop; 0: never stop early", 0)
+    every: int = option("number of steps between evaluations; 0: evaluate after each epoch", 0)
     seed: int = option("seed of the initial weights, the order of the batches and dropout", 1)
     dtype: Literal["f32", "bf16"] = option("bf16: forward passes in bfloat16", "f32")
     device: str = option("cpu, cuda, cuda:1 ...", "cpu")
@@ -69,10 +71,10 @@ def rate_at(settings: Settings, step: int, steps: int, reductions: int) -> float
     """Return the learning rate of a step.
 
     Arguments:
-        settings: schedule, warm-up and peak rate.
+        settings: the schedule, warm-up and peak rate.
         step: the step, from 0.
         steps: the total number of steps.
-        reductions: how often the plateau schedule has reduced the rate.
+        reductions: the number of times that the plateau schedule has reduced the rate.
 
     >>> cosine = Settings(1, "adamw", 1.0, "cosine", warmup=2)
     >>> [round(rate_at(cosine, step, 12, 0), 3) for step in (0, 1, 2, 7, 11)]

@@ -1,7 +1,8 @@
-"""The saved state of a training: weights, optimiser, random number generators and position, in one safetensors file.
+"""The saved state of training: weights, optimiser, random number generators and position, in one safetensors file.
 
-The file is written atomically, so a training that is killed resumes exactly from the last saved state. The best weights so
-far are in a file of their own, which the state names. It is written before the state and deleted after it.
+The file is written atomically, so training that was killed resumes exactly from the last saved state. The best weights
+so far are in a separate file, which the state names. New best weights are written before the state; outdated ones are
+deleted after it.
 """
 
 import json
@@ -23,7 +24,7 @@ from syntagm.training.record import STATE_FILE
 
 @dataclass(slots=True)
 class Place:
-    """The position of a training: what is done, the best evaluation so far, and the history of evaluations."""
+    """The position of training: the finished steps, the best evaluation so far, and the history of evaluations."""
 
     epoch: int = 0
     index: int = 0
@@ -73,14 +74,14 @@ def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
         return Place(**json.loads(metadata["place"])), tensors
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         cure = "Delete the folder to start again."
-        raise RunError(str(path), f"a damaged state ({error})", "the state of a training", cure) from error
+        raise RunError(str(path), f"a damaged state ({error})", "a saved training state", cure) from error
 
 
 def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
     """Load the weights of the best evaluation.
 
     Raises:
-        RunError: their file is missing or damaged.
+        RunError: the file is missing or damaged.
     """
     path = folder / place.best_file
     try:
@@ -93,7 +94,7 @@ def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
 def tensors_of(
     module: torch.nn.Module, optimiser: torch.optim.Optimizer, carried: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Collect all tensors of a state by name: weights, optimiser, carried state, random number generators."""
+    """Collect all tensors of a state by name: weights, optimiser, carried state and random number generators."""
     tensors = {f"module.{name}": tensor for name, tensor in weights_of(module).items()}
     for index, state in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{index}.{key}": torch.as_tensor(value) for key, value in state.items()}
@@ -105,7 +106,7 @@ def tensors_of(
 
 
 def weights_of(module: torch.nn.Module) -> dict[str, Tensor]:
-    """Return the parameters and buffers of a module by name, tied ones once."""
+    """Return the parameters and buffers of a module by name, with tied ones only once."""
     seen: set[int] = set()
     weights = {}
     for name, tensor in module.state_dict().items():

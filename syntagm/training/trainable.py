@@ -1,4 +1,4 @@
-"""The declaration of a family that can be trained, read by `syntagm train` and by experiments."""
+"""Declarations of trainable families, for `syntagm train` and for experiments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ def _always(folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Controlled(Generic[S]):
-    """The part of a family in controlled experiments.
+    """The role of a family in controlled experiments.
 
     Arguments:
-        scales: its options by name of the scale (`small`, `paper`). It takes part only in the scales listed here.
-        duration: a function that estimates the seconds of training and of scoring, as upper limits.
-        default: True if it takes part in an experiment that names no families.
-        pace: the basis of its estimates of duration, if it is not the number of its weights.
+        scales: scale (`small`, `paper`) -> options of the family, which takes part only in the listed scales.
+        duration: a function that gives upper estimates of the seconds of training and of scoring.
+        default: whether the family takes part in an experiment that names no families.
+        pace: the basis for estimates of duration, if it is not the number of weights.
     """
 
     scales: Mapping[str, Mapping[str, Any]]
@@ -37,21 +37,22 @@ class Controlled(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Trainable(Generic[S]):
-    """A family of models that can be trained. The declaration does not load the libraries that training needs.
+    """A trainable family of models. Its declaration does not load the libraries that training needs.
 
     Arguments:
-        name: its name on the command line.
-        summary: what it is, in a few words.
+        name: the name on the command line.
+        summary: a short description.
         settings: the default settings; their fields are the options of `syntagm train`.
-        train: a function that trains a model and writes its folder. It resumes an interrupted training, leaves a finished
-            one as it is, and refuses a folder of another training.
-        seeded: True if its models depend on a seed; otherwise one model serves for all seeds of an experiment.
-        needs_valid: True if it needs held-out text.
-        valid: what held-out text is used for.
-        note: a text above its options in `--help`.
-        controlled: its part in controlled experiments; None if it takes no part.
-        variant_of: the family that it is a variant of, with other options; "" for a family of its own.
-        is_intact: a function that checks whether the model of a finished training is intact. If not, it is trained again.
+        train: a function that trains a model and writes its folder. It resumes interrupted training, leaves a finished
+            model unchanged, and refuses the folder of another training.
+        seeded: whether models depend on a seed; if not, one model serves for all seeds of an experiment.
+        needs_valid: whether training needs held-out text.
+        valid: the use of held-out text.
+        note: a text above the options in `--help`.
+        controlled: the role in controlled experiments; None if the family takes no part.
+        variant_of: the family of which this is a variant with other options; "" for an independent family.
+        is_intact: a function that checks whether the model of a finished training is intact. If it is not, it is
+            trained again.
     """
 
     name: str
@@ -73,5 +74,5 @@ class Trainable(Generic[S]):
 
     @property
     def on_device(self) -> bool:
-        """True if it can be trained and scored on another device than the CPU."""
+        """Whether the family can be trained and scored on a device other than the CPU."""
         return any(option.field == "device" for option in self.options)

@@ -1,4 +1,4 @@
-"""The settings that all word-level models share: tokenization and the treatment of rare words."""
+"""The settings shared by all word-level models: tokenization and the treatment of rare words."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,15 +11,16 @@ class Words:
     """The settings for turning text into words.
 
     Arguments:
-        tokens: `blanks`: split at white space; `treebank`: split as in the Penn Treebank (in text that is split already,
-            NLTK takes a closing quote for an opening one); `auto`: `blanks` if the text is split already, else `treebank`.
-        threshold: a word seen less often is unknown.
-        classes: classes of unknown words: `berkeley`, `single` or `none` (every word is kept); see
+        tokens: `blanks`: split at white space; `treebank`: split as in the Penn Treebank (in text that is already
+            split, NLTK mistakes a closing quote for an opening one); `auto`: `blanks` if the text is already split,
+            else `treebank`.
+        threshold: the number of occurrences below which a word is unknown.
+        classes: the classes of unknown words: `berkeley`, `single` or `none` (every word is kept); see
             `models.words.vocabulary`.
     """
 
     tokens: Literal["auto", "blanks", "treebank"] = option(
-        "how to split text: at white space, as in the Penn Treebank, or by what the text looks like", "auto"
+        "how to split text: at white space, as in the Penn Treebank, or whichever suits the text", "auto"
     )
     threshold: int = option("a word seen less often is unknown", 2, metavar="N")
     classes: Literal["berkeley", "single", "none"] = option(

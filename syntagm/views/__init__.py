@@ -1,7 +1,7 @@
-"""Views of runs: each computes some numbers, and makes a table and a figure of them.
+"""Views of runs: each computes some numbers and shows them as a table, a figure, or both.
 
 A view is a module, or a package if it is long. It offers `make_table(runs, **options) -> Table`,
-`draw_figure(runs, **options) -> Figure`, or both. `syntagm table` and `syntagm figure` find it by its name.
+`draw_figure(runs, **options) -> Figure`, or both. `syntagm table` and `syntagm figure` find a view by its name.
 `views.options` explains how options are declared.
 """
 
@@ -22,7 +22,7 @@ MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table
 
 
 def table(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Table":
-    """Make a table of runs; `syntagm table --list` lists the available tables.
+    """Make a table from runs; `syntagm table --list` lists the available tables.
 
     Arguments:
         name: the name of the table.
@@ -30,7 +30,7 @@ def table(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Table":
         options: options of the table, as on the command line or as Python values: `wide=True`, `series=("a", "b")`.
 
     Raises:
-        UsageError: no such table or option, or a value that is not allowed.
+        UsageError: there is no such table or option, or a value is not allowed.
         RunError: the runs lack data that the table needs.
 
     >>> import syntagm as sg
@@ -43,9 +43,9 @@ def table(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Table":
 
 
 def figure(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Figure":
-    """Draw a figure of runs; `syntagm figure --list` lists the available figures.
+    """Draw a figure from runs; `syntagm figure --list` lists the available figures.
 
-    Arguments and errors are those of `table`.
+    The arguments and errors are those of `table`.
 
     >>> import syntagm as sg
     >>> run = sg.evaluate(sg.load_model("toy"), sg.read_suites("hu2020/mvrr"))
@@ -71,7 +71,7 @@ def offering(kind: Kind) -> list[str]:
 
 
 def find(kind: Kind, name: str) -> Callable[..., Any]:
-    """Find the function that makes the table or the figure of a view.
+    """Find the function that makes a view's table or figure.
 
     Raises:
         UsageError: there is no such view.

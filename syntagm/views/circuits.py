@@ -22,12 +22,12 @@ WIDTH = 190
 def draw(
     table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = (), series: Sequence[str] = ()
 ) -> Figure:
-    """Draw circuits in alphabetical order, and in each of them the names in the order of first appearance.
+    """Draw circuits in alphabetical order, and the names within each circuit in the order of first appearance.
 
     Arguments:
-        table: columns as in `SCHEMA`; `series` distinguishes rows with the same name, or kinds of names.
+        table: a table with the columns of `SCHEMA`; `series` distinguishes rows with the same name, or kinds of names.
         measure: "score" (from 0 to 1) or "score delta" (0 is the mean of all models).
-        series: the order of the series; by default that of first appearance.
+        series: the order of the series; by default the order of first appearance.
     """
     circuits = sorted(set(table["circuit"]))
     series = series or list(dict.fromkeys(table["series"]))
@@ -45,7 +45,7 @@ def draw(
 
 
 def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
-    """Return the rows of a circuit; a name without a number there keeps an empty row, so that panels line up."""
+    """Return the rows of a circuit. A name without a number in the circuit keeps an empty row, so that panels line up."""
     chosen = {
         (row["name"], row["series"]): row for row in table.filter(pl.col("circuit") == circuit).iter_rows(named=True)
     }

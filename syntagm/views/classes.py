@@ -5,8 +5,8 @@ seed, suite, item and value (1, 0 or nan). The score of a suite is the proportio
 Means over suites are unweighted, and nan if one of the suites has no defined item.
 
 Suites differ in difficulty. A score delta is corrected for it: it is the score of an instance on a suite minus the mean
-score of all models on that suite. That mean weighs model classes and corpora equally, whatever the number of seeds:
-seeds are averaged within each model and corpus first (Hu et al. 2020).
+score of all models on that suite. That mean gives equal weight to all model classes and corpora, regardless of the
+number of seeds, because seeds are first averaged within each model and corpus (Hu et al. 2020).
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ def suite_scores(items: pl.DataFrame) -> pl.DataFrame:
 def over_suites(scores: pl.DataFrame, column: str = "score") -> pl.DataFrame:
     """Average a column over the suites of each instance.
 
-    Columns: model, corpus, seed, the averaged column, suites (their number).
+    Columns: model, corpus, seed, the averaged column, and suites (the number of suites).
     """
     return scores.group_by(INSTANCE, maintain_order=True).agg(pl.col(column).mean(), pl.len().alias("suites"))
 
@@ -65,7 +65,7 @@ def over_suites(scores: pl.DataFrame, column: str = "score") -> pl.DataFrame:
 def by_circuit(scores: pl.DataFrame, circuits: Mapping[str, str], column: str = "score") -> pl.DataFrame:
     """Average a column over the suites of each instance and circuit.
 
-    Columns: model, corpus, seed, circuit, the averaged column, suites (their number).
+    Columns: model, corpus, seed, circuit, the averaged column, and suites (the number of suites).
 
     Arguments:
         circuits: suite -> circuit; suites without one are skipped.
@@ -80,7 +80,7 @@ def by_circuit(scores: pl.DataFrame, circuits: Mapping[str, str], column: str = 
 def by_vote(items: pl.DataFrame) -> pl.DataFrame:
     """Merge the seeds of each model and corpus by majority vote: an item is 1 if it is 1 under most of the seeds.
 
-    The merged instance has seed 0. This is for models whose seeds only break ties. Undefined values don't vote.
+    The merged instance has seed 0. This is meant for models whose seeds only break ties. Undefined values don't vote.
 
     >>> rows = [("m", "xs", seed, "s", "1", float(seed > 1)) for seed in (1, 2, 3)]
     >>> by_vote(pl.DataFrame(rows, schema=ITEM, orient="row")).row(0)
@@ -107,14 +107,14 @@ def suite_means(scores: pl.DataFrame) -> pl.DataFrame:
     Columns: suite, mean.
 
     Arguments:
-        scores: from `suite_scores`.
+        scores: the scores that `suite_scores` returns.
     """
     cells = scores.group_by("suite", "model", "corpus", maintain_order=True).agg(pl.col("score").mean())
     return cells.group_by("suite", maintain_order=True).agg(pl.col("score").mean().alias("mean"))
 
 
 def score_deltas(scores: pl.DataFrame) -> pl.DataFrame:
-    """Add two columns to scores: mean (of the suite) and delta (the score minus that mean).
+    """Add two columns to scores: `mean` (the mean of the suite) and `delta` (the score minus that mean).
 
     >>> rows = [("a", "xs", 1, "s", 1.0), ("a", "xs", 2, "s", 0.0), ("b", "xs", 1, "s", 1.0)]
     >>> deltas = score_deltas(pl.DataFrame(rows, schema=["model", "corpus", "seed", "suite", "score"], orient="row"))
@@ -142,11 +142,12 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
 
 
 def draw(table: pl.DataFrame, chance: float = nan, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw one panel for each kind of model, the highest score first.
+    """Draw one panel for each kind of model, with the highest score first.
 
     Arguments:
-        table: columns as in `SCHEMA`. `kind` is the title of a panel; empty if all models are of one kind.
-        chance: the score by chance; nan if unknown.
+        table: a table with the columns of `SCHEMA`. `kind` is the title of a panel; it is empty if all models are of
+            the same kind.
+        chance: the chance level of the score; nan if unknown.
     """
     ordered = table.sort(pl.col("value").fill_nan(None), descending=True, nulls_last=True, maintain_order=True)
     kinds = list(dict.fromkeys(table["kind"]))
@@ -168,7 +169,8 @@ def draw_deltas(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = 
     """Draw score deltas: one panel for each value of `by`, rows in the order of the table.
 
     Arguments:
-        table: columns as in `DELTAS`; `by` is the title of a panel, `series` distinguishes rows with the same name.
+        table: a table with the columns of `DELTAS`; `by` is the title of a panel, `series` distinguishes rows with the
+            same name.
     """
     axis = axes.difference("score delta", [*table["value"], *table["low"], *table["high"]], _DELTAS_WIDTH)
     plots = []

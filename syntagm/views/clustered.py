@@ -1,4 +1,4 @@
-"""Clustered: accuracy of each suite with intervals from a cluster bootstrap and from the usual bootstrap over items.
+"""Clustered: the accuracy of each suite, with intervals from a cluster bootstrap and from a bootstrap over items.
 
 Items belong to the same cluster if they have the same value of a tag, or the same words in a region.
 """
@@ -24,7 +24,7 @@ COLUMNS = (
 )
 REGION = "region:"
 By = Annotated[str, "a tag of the items (`lemma`, `subject`, ...), or `region:NAME` for the words of a region"]
-OneSuite = Annotated[str, "name of a suite; default: all suites that have the tag"]
+OneSuite = Annotated[str, "name of a suite; default: all suites with the tag"]
 
 
 def tags_of(run: Run, suite: str) -> list[str]:
@@ -37,7 +37,7 @@ def tags_of(run: Run, suite: str) -> list[str]:
 
 
 def labels(run: Run, suite: str, by: str) -> list[str | None]:
-    """Return the label of each item of a suite, in order; None if an item has none.
+    """Return the label of each item of a suite, in order; None for an item without one.
 
     Arguments:
         by: a tag of the items, or `region:NAME` for the words of that region in the first condition, in lower case and
@@ -62,7 +62,7 @@ def labelled(run: Run, suite: str, results: pl.DataFrame, by: str) -> pl.DataFra
         The table, or None if no item has a label.
 
     Raises:
-        RunError: results and sentences are not of the same items.
+        RunError: results and sentences don't belong to the same items.
     """
     values = labels(run, suite, by)
     if not any(values):

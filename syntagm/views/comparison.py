@@ -1,6 +1,6 @@
 """Comparison: paired differences between models on each suite, with adjusted p-values of McNemar's exact test.
 
-Two runs are compared on the suites that both have with the same content. Notes say why other suites are skipped.
+Two runs are compared on the suites that both contain with the same content. Notes explain why other suites are skipped.
 """
 
 import math
@@ -39,7 +39,7 @@ NOTES = (
     "It is adjusted over the suites of a pair of models by the methods of Holm (family-wise error rate) and of "
     "Benjamini and Hochberg (false discovery rate).",
 )
-UNJUDGED = "and such values neither hold nor fail, so that there are no counts and no McNemar's test"
+UNJUDGED = "and such values neither hold nor fail, so there are no counts and no McNemar's test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class Pairing:
         overall: the unweighted mean over suites.
         discordant: the items that the models judge differently, with the columns of `stats.paired.PAIR_COLUMNS`. Empty
             for measures that are not verdicts.
-        skipped: what was not compared and why, one sentence each.
-        warnings: reasons why the runs are not comparable at all, one sentence each; see `views.gaps.comparability`.
+        skipped: one sentence for each thing that was not compared, with the reason.
+        warnings: one sentence for each reason why the runs are not comparable at all; see `views.gaps.comparability`.
     """
 
     suites: list[Comparison]
@@ -65,12 +65,12 @@ class Pairing:
 def compare(
     first: Run, second: Run, rule: str = "first", draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED
 ) -> Pairing:
-    """Compare two runs on the suites that both have with the same content.
+    """Compare two runs on the suites that both contain with the same content.
 
     Arguments:
         rule: "first" (prediction), "all" (predictions), or the name of a measure; see `stats.score`.
         draws: the number of bootstrap samples.
-        seed: of the bootstrap.
+        seed: the seed of the bootstrap.
 
     Raises:
         RunError: the runs have no suite with the same content in common.
@@ -90,23 +90,23 @@ def compare(
 
 
 def untested(measure: str, kind: Kind) -> str:
-    """Say what is not computed for a measure whose values are not verdicts, and why."""
+    """Describe what is not computed for a measure whose values are not verdicts, and why."""
     return f"{measure}: the values are {kind.value}, not verdicts, so there are no discordant items, margins or McNemar's test"
 
 
 def warnings_of(first: Run, second: Run, pairs: pl.DataFrame) -> list[str]:
-    """Give the reasons why two fill runs are not comparable, one sentence each.
+    """Return one sentence for each reason why two fill runs are not comparable.
 
     Arguments:
-        pairs: the compared items, from `pairs_of`.
+        pairs: the compared items, as returned by `pairs_of`.
     """
     return comparability.warnings(first, second, paired.kind_of_pairs(pairs) is not Kind.VERDICT)
 
 
 def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:
-    """Pair the items of the suites that both runs have with the same content.
+    """Pair the items of the suites that both runs contain with the same content.
 
-    Arguments and errors are those of `compare`.
+    The arguments and errors are those of `compare`.
 
     Returns:
         The pairs, with the columns of `stats.paired.PAIR_COLUMNS`, and a sentence for each suite that was skipped.
@@ -161,7 +161,7 @@ def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
     if not shared:
         raise RunError(
             f"{first.place} and {second.place}", "no suite with the same content in both", "at least one",
-            "; ".join(skipped) + ". To see them side by side anyway: syntagm report.",
+            "; ".join(skipped) + ". To see them side by side anyway, use `syntagm report`.",
         )  # fmt: skip
     unfinished = [run.place for run in (first, second) if not run.done]
     return shared, [

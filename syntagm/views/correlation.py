@@ -1,4 +1,4 @@
-"""Correlation of models: correlations of their accuracies over suites as a heat map, similar models side by side."""
+"""Correlation of models: a heat map of the correlations of their accuracies over suites, with similar models side by side."""
 
 from collections.abc import Sequence
 from math import isnan, nan
@@ -9,7 +9,7 @@ from syntagm.drawing import axes
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
-from syntagm.drawing.text import counted, or_none, shown
+from syntagm.drawing.text import counted, or_none, short_names, shown
 from syntagm.errors import UsageError
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -26,7 +26,7 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     """Draw one panel for each kind of correlation, with the models in the same order in both.
 
     Arguments:
-        table: columns as in `stats.correlation.SCHEMA`.
+        table: a table with the columns of `stats.correlation.SCHEMA`.
         models: all models; they are ordered by hierarchical clustering of Pearson's r.
     """
     ordered = correlation.order(table, models)
@@ -63,7 +63,8 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
 
 
 def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:
-    names = [shown(name) for name in ordered]
+    short = short_names(ordered)
+    names = [shown(short[name]) for name in ordered]
     correlations = {frozenset((a, b)): numbers for a, b, of, *numbers in table.iter_rows() if of == kind}
     values = [
         {"row": names[i], "column": names[j], **_value(*correlations.get(frozenset((a, b)), [1.0, nan, nan])[:3])}

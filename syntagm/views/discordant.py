@@ -1,4 +1,4 @@
-"""Discordant items: the items that two models judge differently, those with the largest difference of margins first."""
+"""Discordant items: the items that two models judge differently, beginning with the largest difference of margins."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -28,7 +28,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first", limit: Limit = N
     """Make one row for each discordant item, ordered by the difference of its margins in bits.
 
     Raises:
-        UsageError: not two runs, or a measure whose values are not verdicts.
+        UsageError: there are not exactly two runs, or the values of the measure are not verdicts.
         RunError: the runs have no suite in common.
     """
     if len(runs) != 2:

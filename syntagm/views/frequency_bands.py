@@ -1,4 +1,4 @@
-"""Frequency bands: how often the correct form of a lemma is preferred, by lemma frequency and label of the context."""
+"""Frequency bands: the proportion of contexts in which a lemma's correct form is preferred, by lemma frequency and label."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -36,7 +36,7 @@ def rows_of(
 
     Arguments:
         model: the name of the model.
-        lemmas: from `views.gaps.kept.lemmas`.
+        lemmas: the table that `views.gaps.kept.lemmas` returns.
         tags: lemma -> tag -> value.
         labels: the labels of contexts.
     """
@@ -51,7 +51,7 @@ def rows_of(
 
 
 def differences(runs: Iterable[tuple[str, Run]]) -> list[str]:
-    """Say in sentences why the runs are not fully comparable: different suites, or different word lists.
+    """Return sentences that explain why the runs are not fully comparable: different suites, or different word lists.
 
     Arguments:
         runs: pairs of model name and run.
@@ -96,10 +96,11 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
 def draw(
     table: pl.DataFrame, subtitle: Sequence[str] = (), title: str = "Accuracy by frequency of the lemma"
 ) -> Figure:
-    """Draw one panel for each label: a dot with interval for each model and band, and the number of lemmas.
+    """Draw one panel for each label, with a dot and an interval for each model and band, and the number of lemmas.
 
     Arguments:
-        table: columns as in `SCHEMA`; `band` is the number of digits of the frequency, 0 for lemmas that don't occur.
+        table: a table with the columns of `SCHEMA`; `band` is the number of digits of the frequency, 0 for lemmas that
+            don't occur.
     """
     models, labels = (list(dict.fromkeys(table[name])) for name in ("model", "label"))
     bands = sorted(set(table["band"]))

@@ -1,4 +1,4 @@
-"""Scores by circuit, phenomenon and field: the mean accuracy over the suites of each, with interval, n and chance."""
+"""Scores by circuit, phenomenon and field: the mean accuracy over the suites of each group, with interval, n and chance."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Items: the verdict and the margin of each item under each model, the hardest items first."""
+"""Items: the verdict and the margin of each item under each model, beginning with the hardest items."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ from syntagm.views.scores.numbers import verdicts
 def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Table:
     """Make one row for each item of a suite: the number of models under which its prediction holds, and its margins.
 
-    For a measure that is not a verdict (see `stats.paired.kind_of`), a row has the mean value and the value of each
-    model.
+    For a measure whose values are not verdicts (see `stats.paired.kind_of`), a row has the mean value and the value
+    under each model.
 
     Raises:
-        UsageError: no such suite, different content of the suite in the runs, or no such measure.
+        UsageError: there is no such suite or measure, or the suite has different content in the runs.
     """
     name = chosen_suite(runs, suite)
     models = having(runs, name)

@@ -1,7 +1,7 @@
-"""Learning curves: accuracy by size of the training text, with a panel for each phenomenon and a line for each family.
+"""Learning curves: accuracy by amount of training text, with a panel for each phenomenon and a line for each family.
 
 Each point is a model. Each line is a least-squares fit over models (sizes and seeds) on the logarithm of the number of
-training words, so that its slope is the gain for each doubling. The standard error of the slope accounts for the choice
+training words, so its slope is the gain for each doubling. The standard error of the slope accounts for the choice
 of models, not of items, and assumes that models are independent, although parts of one corpus share text.
 """
 
@@ -46,7 +46,7 @@ class LearningCurve:
     Arguments:
         se: the standard error of the slope; nan with fewer than three models, or with one size.
         low, high: 95% interval of the slope, from Student's t with n - 2 degrees of freedom.
-        n, sizes: the number of models and of different sizes.
+        n, sizes: the numbers of models and of distinct sizes.
     """
 
     slope: float
@@ -70,7 +70,7 @@ class LearningCurve:
 
 
 def line(words: ArrayLike, accuracy: ArrayLike) -> LearningCurve:
-    """Fit a line by least squares; models with an accuracy that is nan are excluded.
+    """Fit a line by least squares, excluding models whose accuracy is nan.
 
     Arguments:
         words: the number of training words of each model. Shape (models,).
@@ -102,9 +102,9 @@ def slopes(accuracies: pl.DataFrame, phenomena: Sequence[str] | None = None) -> 
     """Fit a line for each family and phenomenon, in the order of first appearance; columns as in `SLOPES`.
 
     Arguments:
-        accuracies: one row for each model and phenomenon; columns family, phenomenon, words (of the training text),
-            value.
-        phenomena: the phenomena to include; all by default.
+        accuracies: a table with one row for each model and phenomenon and the columns family, phenomenon, words (of the
+            training text) and value.
+        phenomena: the phenomena to include; all phenomena by default.
     """
     kept = accuracies if phenomena is None else accuracies.filter(pl.col("phenomenon").is_in(phenomena))
     rows = []
@@ -139,7 +139,7 @@ def training_words(runs: Sequence[Run], words: str = "") -> list[int | None]:
             read from the records of a controlled experiment.
 
     Raises:
-        UsageError: there is not one number for each run.
+        UsageError: the number of values differs from the number of runs.
     """
     if not words:
         return [_of_experiment(run) for run in runs]
@@ -150,7 +150,7 @@ def training_words(runs: Sequence[Run], words: str = "") -> list[int | None]:
 
 
 def _in_digits(text: str) -> str:
-    """Write a whole number that has a point or an exponent in digits; return any other text unchanged.
+    """Write an integer that has a decimal point or an exponent as digits only; return any other text unchanged.
 
     >>> _in_digits("1e6"), _in_digits("2.5E3"), _in_digits("1.5"), _in_digits("-")
     ('1000000', '2500', '1.5', '-')
@@ -163,7 +163,7 @@ def _in_digits(text: str) -> str:
 
 
 def _of_experiment(run: Run) -> int | None:
-    """Return the number of training words from the record of a controlled experiment; None if there is none."""
+    """Return the number of training words from the record of a controlled experiment; None if there is no record."""
     if run.folder is None:
         return None
     path = run.folder.resolve().parent.parent / "perplexity" / f"{run.folder.resolve().name}.json"
@@ -187,7 +187,8 @@ def draw_figure(
             controlled experiment that the runs belong to.
 
     Raises:
-        UsageError: there is not one number for each run, no number is known, or no suite has the tag and the measure.
+        UsageError: the number of values differs from the number of runs, no value is known, or no suite has the tag and
+            the measure.
     """
     rows = []
     sizes = training_words(runs, words)
@@ -221,7 +222,7 @@ def draw(table: pl.DataFrame, humans: Mapping[str, float] | None = None, title: 
     """Draw the learning curves, with the slope of each family below the title of each panel.
 
     Arguments:
-        table: one row for each phenomenon and model, columns as in `SCHEMA`.
+        table: a table with one row for each phenomenon and model and the columns of `SCHEMA`.
         humans: phenomenon -> human accuracy.
     """
     families = list(dict.fromkeys(table["family"]))
@@ -261,7 +262,7 @@ def _panel(
 
 
 def _gains(lines: pl.DataFrame) -> list[str]:
-    """Write the slope of each family with its standard error, one line for each family."""
+    """Return one line for each family, with its slope and standard error."""
     return [
         shown(f"{row['family']}: ")
         + ("no slope" if isnan(row["slope"]) else f"{row['slope']:+.4f}")

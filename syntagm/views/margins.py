@@ -1,4 +1,4 @@
-"""Margins: a histogram of the margins of a prediction over items in bits; to the right of 0 the prediction holds."""
+"""Margins: a histogram of a prediction's margins over items, in bits; to the right of 0, the prediction holds."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -38,7 +38,7 @@ def draw_figure(
     """Draw the margins of one suite.
 
     Raises:
-        UsageError: no such suite or prediction, or a prediction without margins.
+        UsageError: there is no such suite or prediction, or the prediction has no margins.
     """
     name = chosen_suite(runs, suite)
     models = having(runs, name)
@@ -59,7 +59,7 @@ def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) ->
     judged = [name for name, kind in kinds.items() if kind is Kind.VERDICT]
     if measure not in judged:
         found = f"{measure!r}, whose values are {kinds[measure].value}, without margins"
-        raise UsageError("measure=", found, "one of " + ", ".join(judged), "The figure scores shows shares.")
+        raise UsageError("measure=", found, "one of " + ", ".join(judged), "The figure `scores` shows proportions.")
 
 
 def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> pl.DataFrame:
@@ -68,7 +68,8 @@ def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> p
     No bin contains margins on both sides of 0.
 
     Arguments:
-        results: columns suite, measure, value, margin; rows with a margin that is nan or infinite are skipped.
+        results: a table with the columns suite, measure, value and margin. Rows whose margin is nan or infinite are
+            skipped.
         model: the name of the model in the figure.
     """
     chosen = results.filter((pl.col("suite") == suite) & (pl.col("measure") == measure))
@@ -109,7 +110,7 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
     """Draw one suite and prediction, with one panel for each model.
 
     Arguments:
-        tables: from `table`, one for each model.
+        tables: the tables that `table` returns, one for each model.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     values = [_value(row) for row in rows.iter_rows(named=True)]
@@ -128,7 +129,7 @@ def _value(row: dict[str, object]) -> dict[str, object]:
 
 
 def _ticks(rows: pl.DataFrame) -> Spec:
-    """Choose whole numbers as ticks of the counts if there are few items, where the default would include halves."""
+    """Choose whole numbers as ticks for counts if there are so few items that the default would include halves."""
     most = max(rows.group_by("model", "start").agg(pl.col("items").sum())["items"].to_list(), default=0)
     return {"values": list(range(most + 1)), "format": "d"} if most < 10 else {}
 

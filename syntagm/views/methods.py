@@ -1,4 +1,4 @@
-"""Effect of the scoring method: accuracy on whole sentences minus accuracy on the critical word, on the same items.
+"""The effect of the scoring method: accuracy on whole sentences minus accuracy on the critical word, for the same items.
 
 The accuracy on the critical word has two variants: the one-prefix method compares two words after the same prefix, the
 two-prefix method compares the same word after two prefixes.
@@ -29,7 +29,7 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
     the labels `label` ("all", or the label of the suites) and `contrast` (a readable name), and the count `suites`.
 
     Arguments:
-        results: columns model, suite, item, measure, value, margin.
+        results: a table with the columns model, suite, item, measure, value and margin.
         tolerance: margins within this many bits are ties.
         labels: suite -> label, for example its phenomenon.
     """

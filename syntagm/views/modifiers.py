@@ -36,7 +36,7 @@ def modifier_stability(scores: pl.DataFrame, pairs: Mapping[str, str]) -> pl.Dat
     Columns: model, corpus, seed, pair, modifier, score.
 
     Arguments:
-        scores: from `classes.suite_scores`.
+        scores: the scores that `classes.suite_scores` returns.
         pairs: suite -> the same suite with modifiers.
 
     >>> rows = [("a", "xs", 1, "mvrr", 0.5), ("a", "xs", 1, "mvrr_mod", 0.25), ("b", "xs", 1, "mvrr", 1.0)]
@@ -65,14 +65,14 @@ def _of_run(run: Run) -> list[tuple[object, ...]]:
 
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
-    """Draw runs on the collection hu2020, or on other suites with the same names.
+    """Draw runs of the collection hu2020, or of other suites with the same names.
 
     Raises:
         RunError: no run has a suite together with its modified version.
     """
     rows = [(run.model, "", *row) for run in runs for row in _of_run(run)]
     if not rows:
-        raise RunError(runs[0].place if runs else "", "no suite with its modified version", "those of hu2020")
+        raise RunError(runs[0].place if runs else "", "no suite with its modified version", "the suites of hu2020")
     subtitle = [
         "mean accuracy over suites; 95% interval: bootstrap over items within suites",
         "on the right: with minus without modifiers; n: items with modifiers",
@@ -81,10 +81,10 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
 
 
 def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw one panel for each kind of model, the highest score without modifiers first, and differences on the right.
+    """Draw one panel for each kind of model, beginning with the highest score without modifiers, and differences on the right.
 
     Arguments:
-        table: columns as in `SCHEMA`; `modifier` is `PLAIN` or `MODIFIED`.
+        table: a table with the columns of `SCHEMA`; `modifier` is `PLAIN` or `MODIFIED`.
     """
     kinds = list(dict.fromkeys(table["kind"]))
     plain = dict(table.filter(pl.col("modifier") == PLAIN).select("model", "value").iter_rows())

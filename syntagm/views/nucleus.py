@@ -1,4 +1,4 @@
-"""Nucleus: scores at cut-offs of the model's distribution, at the top (nucleus) and at the bottom, by construction."""
+"""Nucleus: scores at cut-offs at the top (nucleus) and at the bottom of the model's distribution, by construction."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, isnan
@@ -78,7 +78,7 @@ def subtitle(measure: str) -> list[str]:
 def draw_figure(
     runs: Sequence[Run], measure: Annotated[Weight, "the measure that is drawn at each cut-off"] = "equal_weight"
 ) -> Figure:
-    """Draw fill runs at their cut-offs, by the tag `construction` of their suites, or by suite if suites lack the tag.
+    """Draw fill runs at their cut-offs, by the tag `construction` of their suites, or by suite without the tag.
 
     Raises:
         UsageError: no run has cut-offs.
@@ -97,17 +97,17 @@ def draw_figure(
             "the runs",
             "no cut-offs",
             "a run with cut-offs",
-            "`syntagm fill ... --top published --bottom published` makes one.",
+            "Make one with `syntagm fill ... --top published --bottom published`.",
         )
     return draw(table, measure, title(measure), subtitle(measure))
 
 
 def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw for each group a panel of top cut-offs (linear axis) and below it a panel of bottom cut-offs (logarithmic).
+    """Draw two panels for each group: top cut-offs on a linear axis and, below, bottom cut-offs on a logarithmic axis.
 
     Arguments:
-        table: columns as in `SCHEMA`. A row that is `whole` has no cut-off; it is a separate dot, not joined to the
-            line.
+        table: a table with the columns of `SCHEMA`. A row that is `whole` has no cut-off; it is drawn as a separate
+            dot.
         measure: one of `MEASURES`.
     """
     models = list(dict.fromkeys(table["model"]))
@@ -158,7 +158,7 @@ def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
 
 
 def _upright(rows: pl.DataFrame, measure: str) -> Spec:
-    """Make the vertical channel, the same in all panels of an end: up to 1, or up to the largest value for a mass."""
+    """Make the vertical channel for all top or all bottom panels: up to 1, or up to the largest value for a mass."""
     finite = [number for number in (*rows["value"], *rows["high"]) if not isnan(number)]
     top = min(1.0, ceil(max(finite, default=1.0) * 20 + 1e-9) / 20) if measure == "covered" else 1.0
     axis = {"format": ".1f" if top == 1 else ".3~f", "values": [0, top / 2, top], "titleFontSize": 11}
@@ -179,7 +179,7 @@ def _across(end: str, shares: Sequence[float]) -> Spec:
 
 
 def _power(share: float) -> bool:
-    """Return whether a cut-off is a power of ten; only these are labelled, since more labels would overlap."""
+    """Return whether a cut-off is a power of ten. Only these are labelled, because more labels would overlap."""
     return f"{share:e}".startswith("1.000000e")
 
 

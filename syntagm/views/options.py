@@ -1,4 +1,4 @@
-"""Options of views, declared in the signature of the function that makes the table or the figure.
+"""Options of views, which are declared in the signature of the function that makes the table or figure.
 
 Each parameter after the runs is an option. Its annotation has the type and the help text:
 
@@ -26,7 +26,7 @@ class Named:
     """Help text of an option whose value is a name that occurs in the runs.
 
     Arguments:
-        help: the help text, one line.
+        help: one line of help text.
         names: runs -> the names.
         also: other values that are allowed.
     """
@@ -66,9 +66,9 @@ class Reader:
     """Help text and parser of an option that is neither plain text nor a choice.
 
     Arguments:
-        help: the help text, one line.
-        read: text -> value; raises UsageError.
-        default: the default of the parameter as a user would write it; empty if there is none.
+        help: one line of help text.
+        read: function from text to the value; it may raise UsageError.
+        default: the default of the parameter, as a user would write it; empty if there is none.
     """
 
     help: str
@@ -83,7 +83,7 @@ class Option:
     Arguments:
         name: the name before `=`.
         default: the default as a user would write it; empty if there is none.
-        help: the help text, one line.
+        help: one line of help text.
         values: the allowed values; empty if any text is allowed.
         read: text -> value.
         named: the names that the value must be one of; None if it is no name.
@@ -105,14 +105,14 @@ def options(make: Callable[..., Any]) -> tuple[Option, ...]:
 
 
 def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str], place: str) -> Any:
-    """Call `make` with runs and with options as written by a user.
+    """Call `make` with runs and with options that a user has written.
 
     Arguments:
         texts: name -> text.
         place: name of the table or figure, for error messages.
 
     Raises:
-        UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
+            UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
     """
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")

@@ -1,4 +1,4 @@
-"""Score against perplexity: a point for each trained model, a horizontal line for each model of unknown perplexity."""
+"""Score against perplexity: a point for each trained model, and a horizontal line for each model of unknown perplexity."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def draw(table: pl.DataFrame, corpora: Sequence[str], title: str = "", subtitle:
     """Draw scores against perplexity.
 
     Arguments:
-        table: columns as in `POINT`; a row without a perplexity is drawn as a line.
+        table: a table with the columns of `POINT`; a row without a perplexity is drawn as a line.
         corpora: the names of corpora in ascending order of size.
     """
     known = table.filter(pl.col("perplexity").is_not_null())
@@ -59,7 +59,7 @@ def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) 
 
 
 def _logarithmic(values: Sequence[float]) -> Spec:
-    """Make a logarithmic axis for perplexities, with ticks at 1, 2 and 5 times powers of ten.
+    """Make a logarithmic axis for perplexities, with ticks at 1, 2 and 5 times the powers of ten.
 
     >>> _logarithmic([32.1, 529.9])["axis"]["values"]
     [50, 100, 200, 500]
@@ -77,7 +77,7 @@ def _point(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(table: pl.DataFrame) -> list[Spec]:
-    """Make horizontal lines with labels at the right edge; labels that would overlap are moved apart."""
+    """Make horizontal lines with labels at the right edge, moving labels apart that would overlap."""
     values: list[dict[str, Any]] = []
     at = float("inf")
     for row in table.filter(pl.col("score").is_finite()).sort("score").iter_rows(named=True):

@@ -1,12 +1,15 @@
-"""Accuracy by phenomenon: a row for each phenomenon, and a dot with interval for each model.
+"""Accuracy by phenomenon: a row for each phenomenon, a dot with interval for each model, a tick for people (`humans=`).
 
-`syntagm reproduce warstadt2020` draws it with a tick for the human accuracy of each phenomenon.
+`syntagm reproduce warstadt2020` draws it with the human accuracies of the paper.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import isnan, nan
+from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
@@ -14,11 +17,12 @@ from syntagm.drawing import axes, dots
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.text import counted, only, shown
-from syntagm.errors import UsageError
+from syntagm.errors import InputError, UsageError
+from syntagm.io import csv, utf8
 from syntagm.result import Estimate, Group
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.views.options import Measure, Tag
+from syntagm.views.options import Measure, Reader, Tag
 from syntagm.views.scores.numbers import scores
 
 SCHEMA = {
@@ -29,6 +33,23 @@ SCHEMA = {
 WIDTH = 440
 
 
+def accuracies(path: str) -> Mapping[str, float]:
+    """Read human accuracies, between 0 and 1.
+
+    Raises:
+        InputError: the file can't be read, a column is missing, or a value is no accuracy.
+    """
+    rows = csv.records(utf8.read(Path(path)), Path(path), ("phenomenon", "accuracy"))
+    return {row["phenomenon"]: _accuracy(row["accuracy"], f"{path}, line {line}") for line, row in rows}
+
+
+def _accuracy(text: str, place: str) -> float:
+    with suppress(ValueError):
+        if 0 <= (value := float(text)) <= 1:
+            return value
+    raise InputError(f"{place}, accuracy", repr(text), "a number from 0 to 1")
+
+
 def draw(
     estimates: Sequence[Estimate],
     paradigms: Mapping[str, int],
@@ -36,15 +57,17 @@ def draw(
     title: str = "",
     chance: float = 0.5,
     remark: str = "",
+    ticks: str = "human accuracy on the published pairs",
 ) -> Figure:
     """Draw phenomena and models in the order of first appearance.
 
     Arguments:
-        estimates: one for each phenomenon and model; their groups have both.
-        paradigms: phenomenon -> number of suites that its accuracy is a mean of.
+        estimates: one estimate for each phenomenon and model, with both in its group.
+        paradigms: phenomenon -> number of suites over which its accuracy is averaged.
         humans: phenomenon -> human accuracy.
-        chance: the position of the dashed line; nan: no line.
+        chance: the position of the dashed line; nan for no line.
         remark: text at the end of the subtitle.
+        ticks: what the ticks of `humans` show.
     """
     humans = humans or {}
     rows = [_row(estimate, paradigms, humans) for estimate in estimates]
@@ -59,7 +82,7 @@ def draw(
     spec = dots.panel(values, axis, "", chance, series, WIDTH, key=len(series) > 1)
     spec["layer"].append(_human_ticks({labels[name]: value for name, value in humans.items() if name in labels}, axis))
     tied = ["ties count as wrong"] if table["ties"].sum() else []
-    subtitle = [_subtitle(humans, chance, remark), *only(series), *tied]
+    subtitle = [_subtitle(ticks if humans else "", chance, remark), *only(series), *tied]
     return Figure(finish(spec, title, subtitle), table)
 
 
@@ -67,11 +90,15 @@ def draw_figure(
     runs: Sequence[Run],
     tag: Tag = "linguistics_term",
     measure: Measure = "first",
+    humans: Annotated[
+        Mapping[str, float] | None,
+        Reader("a CSV file of human accuracies, with the columns phenomenon,accuracy", accuracies),
+    ] = None,
 ) -> Figure:
     """Draw accuracies by phenomenon (BLiMP's `linguistics_term`), or by another tag of the suites.
 
     Raises:
-        UsageError: no suite has both the tag and the measure.
+        UsageError: no suite has both the tag and the measure, or `humans` has none of the phenomena.
     """
     estimates: list[Estimate] = []
     counts: dict[str, int] = {}
@@ -85,7 +112,10 @@ def draw_figure(
             counts[value] = max(suites, counts.get(value, 0))
     if not estimates:
         raise UsageError("tag", f"{tag!r} in no suite with the measure {measure}", "a suite with both")
-    return draw(estimates, counts, title=f"Accuracy by {tag.replace('_', ' ')}")
+    if humans and not humans.keys() & counts.keys():
+        raise UsageError("humans=", ", ".join(humans), "phenomena among " + ", ".join(filter(None, counts)))
+    title = f"Accuracy by {tag.replace('_', ' ')}"
+    return draw(estimates, counts, humans, title, ticks="human accuracy")
 
 
 def _row(estimate: Estimate, paradigms: Mapping[str, int], humans: Mapping[str, float]) -> tuple[object, ...]:
@@ -95,7 +125,7 @@ def _row(estimate: Estimate, paradigms: Mapping[str, int], humans: Mapping[str, 
 
 
 def _label(name: str, paradigms: Mapping[str, int], table: pl.DataFrame) -> str:
-    """Return the name with the number of suites and items; if models differ in the number of items, the largest."""
+    """Return the name with the numbers of suites and items. If models differ in the number of items, the largest is used."""
     count = paradigms.get(name, 0)
     most = max(table.filter(pl.col("phenomenon") == name)["n"])
     title = re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))
@@ -112,9 +142,9 @@ def _human_ticks(humans: Mapping[str, float], axis: Spec) -> Spec:
     return layer(mark, {"y": {"field": "name", "type": "nominal"}, "x": axes.of(axis, "at")}, values=values)
 
 
-def _subtitle(humans: Mapping[str, float], chance: float, remark: str) -> str:
+def _subtitle(ticks: str, chance: float, remark: str) -> str:
     parts = ["mean over suites, 95% interval: bootstrap over items within suites"]
     parts += ["dashed: chance"] if not isnan(chance) else []
-    parts += ["black tick: human accuracy on the published pairs"] if humans else []
+    parts += [f"black tick: {ticks}"] if ticks else []
     parts += [remark] if remark else []
     return "; ".join(parts)

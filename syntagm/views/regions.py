@@ -1,12 +1,12 @@
-"""Surprisal by region: the mean surprisal of each region over items in bits with a 95% interval, by condition.
+"""Surprisal by region: the mean surprisal of each region over items, in bits, with a 95% interval, by condition.
 
 A grey band is behind the regions that the first prediction compares. Below, these regions have a scale of their own, and
 the differences that the prediction is about have intervals within items (`views.effects`): whether two conditions differ
 can't be told from the intervals of their means, since items differ much more than conditions.
 
 A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line breaks
-there. If a token crosses the border of a region, the region is undefined in that item: it is not part of the mean, and the
-number of such items is given.
+there. If a token crosses the border of a region, the region is undefined in that item: it is excluded from the mean,
+and such items are counted.
 """
 
 import math
@@ -46,7 +46,7 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
     """Compute the mean surprisal of each region and condition in bits, its interval (`METHOD`), and its n.
 
     In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
-    true if it is empty in all items. If a sentence has two regions of the same name, the first is taken, as in
+    true if it is empty in all items. If a sentence has two regions with the same name, the first is used, as in
     formulas. A suite without regions gives no rows.
 
     Arguments:
@@ -86,13 +86,15 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
     """Draw one suite.
 
     Raises:
-        UsageError: no such suite, or its sentences have no regions.
+        UsageError: there is there is no such suite, or its sentences have no regions.
     """
     name = chosen_suite(runs, suite)
     models = having(runs, name)
     tables = [rows for model, run in models if len(rows := table(run, name, model))]
     if not tables:
-        raise UsageError(f"suite={name}", "sentences without regions", "regions", "The figure margins needs none.")
+        raise UsageError(
+            f"suite={name}", "sentences without regions", "regions", "The figure `margins` needs no regions."
+        )
     compared = {reference for _, run in models for reference in effects.references(run.suite(name))}
     of_models = [effect for model, run in models for effect in effects.effects(run, name, "first", model)]
     return draw(tables, name, compared, of_models)
@@ -107,7 +109,7 @@ def draw(
     """Draw one suite, with one panel for each model.
 
     Arguments:
-        tables: from `table`, one for each model, of the same suite.
+        tables: the tables that `table` returns for one suite, one for each model.
         title: the title of the figure.
         compared: the regions and conditions that the first prediction compares. The regions have a grey band behind them,
             and a panel with a scale of their own.

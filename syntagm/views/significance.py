@@ -1,4 +1,4 @@
-"""Significance: which suites show a significant difference of two models, and which difference each could detect."""
+"""Significance: which suites show a significant difference between two models, and what difference each could detect."""
 
 import math
 from collections.abc import Iterator, Sequence

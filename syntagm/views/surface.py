@@ -1,6 +1,6 @@
-"""Surface predictors of accuracy (length, surprisal, confidence): a panel for each predictor, a line for each model.
+"""Surface predictors of accuracy (length, surprisal, confidence): a panel for each predictor and a line for each model.
 
-The same predictors are used in a logistic regression for each model, of whether it is right on a pair.
+For each model, a logistic regression on the same predictors models whether it is right on a pair.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,12 +46,12 @@ _REACH = 1.959964
 def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: bool = True) -> pl.DataFrame:
     """Compute the surface predictors of the pairs of a suite: one row for each item, with the columns of `PAIRS`.
 
-    Items need both conditions `good` and `bad`. Words are separated by white space.
+    Items must have the conditions `good` and `bad`. Words are separated by white space.
 
     Arguments:
-        sentences: columns item, condition, text, bits (a list for each sentence).
-        results: of one measure of the same suite; columns suite, item, value, margin.
-        scored_first: whether the first token has a surprisal. If not, it counts 0 bits.
+        sentences: a table with the columns item, condition, text and bits (a list for each sentence).
+        results: the results of one measure on the same suite, with the columns suite, item, value and margin.
+        scored_first: whether the first token has a surprisal; if not, it counts as 0 bits.
     """
     bits = pl.col("bits") if scored_first else pl.col("bits").list.slice(1)
     measured = matching.numbered(sentences, "condition").select(
@@ -96,12 +96,12 @@ def regressions(pairs: pl.DataFrame, predictors: Sequence[str] = PREDICTORS) -> 
     """Fit a logistic regression for each model: the log odds of a correct answer on a pair, given the predictors.
 
     The table has one row for each model and predictor, with the columns of `REGRESSIONS`: the change of the log odds
-    for one standard deviation of the predictor. The interval uses the larger of two standard errors, for independent
-    pairs and clustered by suite. A predictor that is constant over the pairs of a model is excluded, with a remark.
-    Pairs without a value or a predictor are excluded, and their number is given.
+    for one standard deviation of the predictor. The interval uses the larger of two standard errors: for independent
+    pairs, and clustered by suite. A predictor that is constant over the pairs of a model is excluded, with a remark.
+    Pairs without a value or a predictor are excluded and counted.
 
     Arguments:
-        pairs: columns model, suite, value (1, 0 or nan) and one numeric column for each predictor.
+        pairs: a table with the columns model, suite, value (1, 0 or nan) and one numeric column for each predictor.
     """
     rows: list[tuple[object, ...]] = []
     for (model,), table in pairs.group_by("model", maintain_order=True):
@@ -157,7 +157,7 @@ def margin_of(model: str) -> str:
 
 
 def with_margin_of(pairs: pl.DataFrame, model: str) -> pl.DataFrame:
-    """Add a column with the margin of the same pair under one of the models; it is null for that model itself."""
+    """Add a column with the margin of each pair under one of the models; it is null in the rows of that model."""
     keys = ("suite", "item", "occurrence")
     margins = pairs.filter(pl.col("model") == model).select(*keys, pl.col("margin").alias(margin_of(model)))
     joined = pairs.join(margins, on=keys, how="left", maintain_order="left")
@@ -183,7 +183,7 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
     """Draw the curves.
 
     Arguments:
-        table: columns as in `stats.binned.SCHEMA`.
+        table: a table with the columns of `stats.binned.SCHEMA`.
         labels: property -> title of its axis.
     """
     models = [shown(name) for name in dict.fromkeys(table["model"])]

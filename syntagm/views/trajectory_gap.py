@@ -45,10 +45,10 @@ def make_table(
 
 
 def compared(a: Curve, b: Curve, linear: bool = False) -> tuple[Comparison, Between]:
-    """Compare two curves over the range that both cover.
+    """Compare two curves over their common range.
 
     Returns:
-        The mean difference with its interval, and the area and the range that it is computed from.
+        The mean difference with its interval, and the area and range from which it is computed.
     """
     gap = trajectory.between((a.at, a.values), (b.at, b.values), linear)
     complete = whole_draws(a, b)

@@ -1,4 +1,4 @@
-"""Surprisal by word: the surprisal of each word of one item, a line for each condition and a panel for each model."""
+"""Surprisal by word: the surprisal of each word of an item, with a line for each condition and a panel for each model."""
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
@@ -32,17 +32,17 @@ def table(run: Run, suite: str, item: str = "", conditions: Sequence[str] = (), 
     """List the words of each condition with the summed surprisals of their tokens in bits.
 
     Words are separated by white space; a token belongs to the word that contains its first visible character. A scored
-    end-of-text symbol is a word of its own. The bits of a word are nan if they are unknown, as for a first token that
-    was scored without a start-of-text symbol.
+    end-of-text symbol is a separate word. The bits of a word are nan if they are unknown, as for a first token that was
+    scored without a start-of-text symbol.
 
     Arguments:
         item: the id of the item; by default the first of the suite. If an id occurs twice, the first occurrence is
-            taken.
-        conditions: the conditions to list; all by default.
+            used.
+        conditions: the conditions to list; all conditions by default.
         model: the name of the model in the table.
 
     Raises:
-        UsageError: no such item or condition.
+        UsageError: there is no such item or condition.
     """
     sentences = run.sentences(suite)
     if not len(sentences):
@@ -53,7 +53,7 @@ def table(run: Run, suite: str, item: str = "", conditions: Sequence[str] = (), 
         examples = ", ".join(sentences["item"].unique(maintain_order=True).head(5).to_list())
         raise UsageError(f"item={chosen}", f"no such item in {suite}", f"one of its ids: {examples}, ...")
     if unknown := [name for name in conditions if name not in rows["condition"]]:
-        raise UsageError("conditions=", repr(unknown[0]), "some of " + ", ".join(rows["condition"]))
+        raise UsageError("conditions=", repr(unknown[0]), "one or more of " + ", ".join(rows["condition"]))
     kept = [row for row in rows.iter_rows(named=True) if not conditions or row["condition"] in conditions]
     sentences_of_item = [_words(row) for row in kept]
     aligned = columns([[word[0] for word in words] for words in sentences_of_item])
@@ -66,7 +66,7 @@ def table(run: Run, suite: str, item: str = "", conditions: Sequence[str] = (), 
 
 
 def _words(row: dict[str, Any]) -> list[tuple[str, float, int, bool]]:
-    """Return for each word its text, bits, number of tokens, and whether it is in the vocabulary of the model."""
+    """Return the text, bits and number of tokens of each word, and whether it is in the model's vocabulary."""
     text, starts = row["text"], np.array(row["starts"], np.int32)
     home = between_blanks(text, starts)[0]
     bits, known = np.array(row["bits"], np.float64), np.array(row["known"], bool)
@@ -80,10 +80,11 @@ def _words(row: dict[str, Any]) -> list[tuple[str, float, int, bool]]:
 
 
 def columns(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
-    """Align sentences word by word; return the columns of the words of each sentence, from 0, in ascending order.
+    """Align sentences word by word; return the ascending column numbers (from 0) of each sentence's words.
 
     Each sentence is aligned with those before it. Equal words share a column. Differing words between them are
-    paired from the end and share columns; if one sentence has more of them, the surplus gets columns of its own.
+    paired from the end and share columns; if one sentence has more words there, the additional words get separate
+    columns.
 
     >>> columns([["the", "dog", "barks"], ["the", "old", "dog", "bark"]])
     [[0, 2, 3], [0, 1, 2, 3]]
@@ -126,7 +127,7 @@ def draw_figure(
     """Draw one item.
 
     Raises:
-        UsageError: no such suite, item or condition.
+        UsageError: there is no such suite, item or condition.
     """
     name = chosen_suite(runs, suite)
     chosen = [condition for condition in conditions if condition]
@@ -138,7 +139,7 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
     """Draw the words of one item.
 
     Arguments:
-        tables: from `table`, one for each model, of the same item.
+        tables: the tables that `table` returns for one item, one for each model.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
@@ -160,17 +161,17 @@ def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
 
 
 def _subtitle(rows: pl.DataFrame) -> list[str]:
-    """Return the subtitle, with the sum of each condition if there is one model; otherwise sums are in the table."""
+    """Return the subtitle. With one model, it includes the sum of each condition; otherwise the table has the sums."""
     sums = rows.group_by("condition", maintain_order=True).agg(pl.col("bits").fill_nan(None).sum())
     texts = [f"{condition}: {bits:.1f} bits" for condition, bits in sums.rows()] if rows["model"].n_unique() < 2 else []
     skipped = int((~rows["bits"].is_finite()).sum())
     lines = ["; ".join(texts[start : start + 2]) for start in range(0, len(texts), 2)]
-    lines += [] if rows["known"].all() else ["hollow: word that is not in the vocabulary of the model"]
+    lines += [] if rows["known"].all() else ["hollow: a word that is not in the model's vocabulary"]
     return [*lines, *([f"{skipped} words without a finite surprisal are not drawn"] if skipped else [])]
 
 
 def _ticks(rows: pl.DataFrame, conditions: dict[str, str]) -> dict[int, str]:
-    """Map each column to its words, one on each line; spaces at the end distinguish columns with the same words."""
+    """Map each column to its words, one word per line; trailing spaces distinguish columns with the same words."""
     ticks: dict[int, str] = {}
     for (column,), cells in rows.sort("column", maintain_order=True).group_by("column", maintain_order=True):
         words = [shown(word) for word in cells["word"].unique(maintain_order=True)]
@@ -182,7 +183,7 @@ def _ticks(rows: pl.DataFrame, conditions: dict[str, str]) -> dict[int, str]:
 
 
 def _value(row: Mapping[str, Any], condition: str, model: str, tick: str) -> dict[str, Any]:
-    unknown = "" if row["known"] else ", not in the vocabulary of the model"
+    unknown = "" if row["known"] else ", not in the model's vocabulary"
     description = f"{condition}, {row['word']}: {row['bits']:.2f} bits{unknown}"
     return {
         "model": model, "condition": condition, "word": tick, "column": row["column"], "bits": row["bits"],

@@ -50,8 +50,8 @@ def test_what_only_a_suite_made_in_python_can_have() -> None:
     twice = Prediction("p", parse("(*;%a%) > 1"))
     suite = Suite("s", (Item("1", {"a": sentence}),), (twice, twice))
     assert [(finding.code, finding.region, finding.message) for finding in check([suite])] == [
-        ("E104", "", "two predictions of the same name: 'p'"),
-        ("E206", "x", "two regions of the same name in one sentence"),
+        ("E104", "", "two predictions with the same name: 'p'"),
+        ("E206", "x", "two regions with the same name in one sentence"),
     ]
 
 
@@ -68,7 +68,8 @@ def test_a_finding_says_file_item_condition_region_code_message_and_cure() -> No
     (finding,) = check(reading.read(DATA / "check" / "W203-0.json"), "kites.json")
     assert finding.error is False
     assert str(finding) == (
-        "kites.json, item 2, condition b, region 2: W203 a compared region is empty and counts 0 bits. Check that this is meant."
+        "kites.json, item 2, condition b, region 2: W203 a compared region is empty and counts as 0 bits. "
+        "Check that this is intended."
     )
 
 

@@ -73,7 +73,7 @@ def test_ten_findings_a_code_unless_all_are_asked_for(tmp_path: Path, capsys: py
     assert main(["check", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     # 10 shown, 1 line about the other 3, 1 line of counts.
-    assert (len(lines), lines[10]) == (12, f"{path}: 3 more of W302, shown by --all")
+    assert (len(lines), lines[10]) == (12, f"{path}: 3 more findings of W302; --all shows them")
     assert main(["check", "--all", str(path)]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 14
 

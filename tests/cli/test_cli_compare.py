@@ -150,7 +150,7 @@ def test_no_common_suite_is_an_error(tmp_path, capsys):
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
     printed = capsys.readouterr().err
     assert "no suite with the same content in both" in printed
-    assert "To see them side by side anyway: syntagm report." in printed
+    assert "To see them side by side anyway, use `syntagm report`." in printed
 
 
 def test_a_missing_folder_is_an_error(tmp_path, capsys):

@@ -33,7 +33,7 @@ def test_a_loss_is_listed_and_nothing_is_written(tmp_path: Path, capsys: pytest.
     command = ["convert", str(LANTERNS), str(target), "--as", "syntaxgym_csv"]
     assert main(command) == 2
     error = capsys.readouterr().err
-    assert "syntaxgym_csv can't hold everything" in error
+    assert "syntaxgym_csv can't store everything" in error
     assert "\n  predictions 0, 1\n  tag comment\n" in error
     assert list(tmp_path.iterdir()) == []
     assert main([*command, "--lossy"]) == 0
@@ -51,12 +51,12 @@ def test_a_format_that_loses_nothing_is_preferred(tmp_path: Path, capsys: pytest
 def test_a_suite_that_no_format_of_the_ending_can_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", str(LANTERNS), str(tmp_path / "out.jsonl")]) == 2
     assert (
-        "blimp can't hold it: suite lanterns: the predictions 0, 1; expected the predictions of minimal pairs"
+        "blimp can't store it: suite lanterns: the predictions 0, 1; expected the predictions of minimal pairs"
         in capsys.readouterr().err
     )
     assert main(["convert", str(AGREEMENT), str(tmp_path / "out.json")]) == 2
     lost = capsys.readouterr().err
-    assert "syntaxgym can't hold everything" in lost
+    assert "syntaxgym can't store everything" in lost
     assert "predictions full_sentence, one_prefix" in lost
     assert list(tmp_path.iterdir()) == []
 
@@ -96,13 +96,13 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.C
     ("arguments", "message"),
     [
         (["IN", "OUT/none/out.json"], "no such folder"),
-        (["IN", "OUT/out.xml"], "the ending '.xml'; expected one of ."),
+        (["IN", "OUT/out.xml"], "the extension '.xml'; expected one of ."),
         (
             ["--as", "clams", "IN", "OUT/out.tsv"],
             "--as: 'clams'; expected one of ",
         ),
         (["DATA/blimp", "OUT/out.jsonl"], "files; expected one"),
-        (["--force", "IN", "OUT"], "the ending ''"),
+        (["--force", "IN", "OUT"], "the extension ''"),
         (["--force", "--as", "syntaxgym", "IN", "OUT"], "can't be written"),
         (["nothing_here", "OUT/out.json"], "no such file, folder or collection"),
     ],

@@ -47,12 +47,12 @@ def test_the_same_line_again_shows_the_same(line: list[str], capsys: pytest.Capt
     assert main(line) == 0
     second = capsys.readouterr()
     assert second.out == first.out
-    assert "2 of them finished before" in second.err
+    assert "2 of them already finished" in second.err
 
 
 def test_cut_offs(line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*line, "--top", "0.9,0.5", "--bottom", "published", "--eligible", "single-token"]) == 0
-    assert "at cut-offs only rows count whose forms are single tokens" in capsys.readouterr().err
+    assert "cut-offs use only rows whose forms are single tokens" in capsys.readouterr().err
     with (tmp_path / "run" / "results.csv").open() as file:
         measures = {row["measure"] for row in csv.DictReader(file)}
     assert {"equal_weight(top=0.9)", "equal_weight(top=0.5)", "model_weight(bottom=1e-06)"} <= measures

@@ -62,7 +62,7 @@ def test_the_same_command_gives_the_same_bytes(folder: Path) -> None:
 def test_what_a_format_cannot_hold_is_left_out_and_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert make(folder, "-o", folder / "out", "--as", "tsv") == 1
     shown = capsys.readouterr()
-    assert "skipped, tsv can't hold it: suite table: the predictions main" in shown.err
+    assert "skipped, because tsv can't store it: suite table: the predictions main" in shown.err
     assert shown.out.endswith("2 of 3 suites, 34 items\n")
     assert sorted(path.name for path in (folder / "out").iterdir()) == ["cross.tsv", "sample.tsv"]
 
@@ -70,8 +70,8 @@ def test_what_a_format_cannot_hold_is_left_out_and_named(folder: Path, capsys: p
 def test_fewer_items_than_asked_for_are_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert make(folder / "cross.toml", folder / "table.toml", "-o", folder, "-n", 100) == 0
     shown = capsys.readouterr().out
-    assert "cross.json: 24 items (all there are; 100 asked for)\n" in shown
-    assert "table.json: 2 items (all there are; 100 asked for)\n" in shown
+    assert "cross.json: 24 items (all that exist; 100 requested)\n" in shown
+    assert "table.json: 2 items (all that exist; 100 requested)\n" in shown
     assert make(folder / "sample.toml", "-o", folder, "-n", 100) == 2
     assert "24 different items and then 2,000 repetitions" in capsys.readouterr().err
     assert not (folder / "sample.json").exists()
@@ -121,7 +121,7 @@ def test_a_stop_leaves_nothing_behind(folder: Path, monkeypatch: pytest.MonkeyPa
         (["table.toml", "-n", "0"], "n: '0'; expected a number from 1"),
         (["table.toml", "-n", "5&seed=x"], "seed: 'x'"),
         (["table.toml", "--seed", "x"], "seed: 'x'; expected a number from 0"),
-        (["hostile.json"], "suite '../../up': a name that can't be a file name"),
+        (["hostile.json"], "suite '../../up': a name that can't be used as a file name"),
         (["hostile.json", "-n", "3"], "no option 'n' in syntaxgym"),
     ],
 )

@@ -50,7 +50,7 @@ def test_the_same_line_again_shows_the_results_and_computes_nothing(
     assert main(line) == 0
     second = capsys.readouterr()
     assert second.out == first.out
-    assert "4 of them finished before" in second.err
+    assert "4 of them already finished" in second.err
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*.parquet")} == before
 
 
@@ -178,16 +178,16 @@ def test_score_answers_line_by_line_empty_lines_included(capsys: pytest.CaptureF
 
 def test_score_says_which_token_is_the_end_symbol(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "toy?eos=yes", "The dog barks"]) == 0
-    assert capsys.readouterr().out.count("end-of-text symbol, in no word") == 1
+    assert capsys.readouterr().out.count("end-of-text symbol, not part of a word") == 1
 
 
 def test_score_takes_the_permissions_that_run_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
     (tmp_path / "pytorch_model.bin").write_bytes(b"no pickle")
     assert main(["score", str(tmp_path), "The dog"]) == 2
-    assert "weights only as a pickle" in capsys.readouterr().err
+    assert "only pickled weights" in capsys.readouterr().err
     assert main(["score", str(tmp_path), "The dog", "--allow-pickle"]) == 2
-    assert "weights only as a pickle" not in capsys.readouterr().err
+    assert "only pickled weights" not in capsys.readouterr().err
 
 
 def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_suite_with_errors_is_refused_in_one_line(tmp_path: Path, capsys: pyte
     assert main(["run", "toy", "--suite", str(path), "-o", str(tmp_path / "run")]) == 2
     shown = capsys.readouterr().err
     assert "suite ../up: errors: 1; expected no errors. The first: ../up: E102 " in shown
-    assert shown.endswith(". `syntagm check` lists all of them.\n")
+    assert shown.endswith(". Run `syntagm check` to list all of them.\n")
 
 
 def test_a_suite_without_predictions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,7 +134,7 @@ def test_figures_and_their_numbers(runs: list[str], tmp_path: Path, capsys: pyte
     rows = list(csv.DictReader(io.StringIO(Path(f"{stem}.csv").read_text())))
     assert len(rows) == 4
     assert main(["figure", "margins", runs[0], "suite=plain", "-o", stem, "--format", "svg"]) == 2
-    assert "another header" in capsys.readouterr().err
+    assert "a different header" in capsys.readouterr().err
     assert main(["figure", "regions", *runs, "suite=agreement", "-o", f"{stem}2", "--format", "svg"]) == 0
     assert main(["figure", "margins", *runs, "suite=plain", "-o", f"{stem}3", "--format", "svg"]) == 0
     assert main(["figure", "regions", runs[0], "suite=plain", "-o", stem]) == 2

@@ -165,10 +165,10 @@ class TestRefusals:
         [
             (row() + '{"sentence_good": "a"}\n', "line 2: no 'sentence_bad'"),
             (row() + "[]\n", "line 2: a list; expected an object"),
-            (row() + "{\n", "line 2, column 2: not JSON here"),
+            (row() + "{\n", "line 2, column 2: not valid JSON"),
             (row(sentence_bad=None), "line 1, sentence_bad: null; expected a string"),
             (row(sentence_bad="x" * 10_001), "line 1, sentence_bad: 10001 characters"),
-            (row() + row(**ONE), "line 2: the fields of one_prefix; expected the fields of line 1"),
+            (row() + row(**ONE), "line 2: the fields of one_prefix; expected the same fields as in line 1"),
             (row(**ONE) + row(**{**ONE, "one_prefix_word_bad": "flew"}),
              "line 2: the sentence 'The kites flies.'; expected .* 'The kites flew'"),
             (row(**{**ONE, "one_prefix_word_bad": " "}), "a critical word that is not empty"),

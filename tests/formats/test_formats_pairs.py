@@ -106,7 +106,7 @@ class TestRefusals:
         ("text", "options", "message"),
         [
             ("good\tbad\na\tb\tc\n", "", "line 2: 3 cells; expected 2 as in the header"),
-            ("good\tbad\na\t \n", "", "line 2, bad: nothing"),
+            ("good\tbad\na\t \n", "", "line 2, bad: an empty cell"),
             ("good\tbad\n", "", "no pairs"),
             ("good\tbad\tbad\na\tb\tc\n", "", "line 1: the column 'bad' twice"),
             ('good\tbad\n"a\tb\n', "", "line 2: a row that can't be read"),
@@ -279,8 +279,8 @@ class TestSmallFormats:
                 '{"prefix_acceptable": "a", "prefix_unacceptable": "b", "property_phrase": ""}',
                 "not empty",
             ),
-            ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\na,b,c,\n", "line 2, Target2: nothing"),
-            ("a.csv?format=ewok", "Context1,Context2,Target1\na,b,c\n", "line 2, Target2: nothing"),
+            ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\na,b,c,\n", "line 2, Target2: an empty cell"),
+            ("a.csv?format=ewok", "Context1,Context2,Target1\na,b,c\n", "line 2, Target2: an empty cell"),
             ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\n", "no items"),
         ],
     )

@@ -29,7 +29,8 @@ _REPLACED = (
     # How far it is and how fast it goes: said whenever a while has passed.
     (
         re.compile(
-            r"^([\d,]+ of [\d,]+ [a-z]+, .*(a second|a minute|none yet|left)|.* tokens/s,|Loading weights:).*\n", re.M
+            r"^([\d,]+ of [\d,]+ [a-z]+, .*((a|per) (second|minute)|none yet|left)|.* tokens/s,|Loading weights:).*\n",
+            re.M,
         ),
         "",
     ),

@@ -38,7 +38,9 @@ def child(request: dict[str, Any]) -> NoReturn:
         log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC) if request["log"] else -1
         if not request["bare"]:
             library = ctypes.CDLL(None)
-            library.faults_arm(request["folder"].encode(), ctypes.c_long(request["at"]), request["fault"], request["on"], log)
+            library.faults_arm(
+                request["folder"].encode(), ctypes.c_long(request["at"]), request["fault"], request["on"], log
+            )
         try:
             code = main(request["line"])
         except SystemExit as error:

@@ -57,7 +57,9 @@ class Laboratory:
         again = self.disk.run(undisturbed.line)
         if again.code != undisturbed.outcome.code:
             wrong.append(f"again: exit code {again.code}: {again.printed[-400:]}")
-        return wrong + [f"again: {difference}" for difference in _differences(_firm(self.disk.tree()), undisturbed.files)]
+        return wrong + [
+            f"again: {difference}" for difference in _differences(_firm(self.disk.tree()), undisturbed.files)
+        ]
 
     def _cut(self, undisturbed: Undisturbed, fault: Fault, seed: int) -> None:
         """Put the disk into a state after a power cut."""

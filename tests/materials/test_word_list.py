@@ -82,7 +82,7 @@ def test_a_list_is_written_as_all_csv_is_and_read_back_exactly(tmp_path: Path) -
         ("lemma,form:a,form:b\nsheep,sheep,sheep\n", "'sheep' in row 1 .sheep. and in row 1 .sheep."),
         ("lemma,form:a,form:b\nbe,is,\n", "row 1: the forms .'is', ''."),
         ("lemma,form:a,form:b\nbe,is\n", "line 2: 2 cells; expected 3"),
-        ("lemma,form:a,form:b\n,is,are\n", "row 1: the lemma ''; expected a name"),
+        ("lemma,form:a,form:b\n,is,are\n", "row 1: the lemma ''; expected a lemma"),
         ('lemma,form:a,form:b\nbe,"i\ns",are\n', r"row 1: the forms .'i.ns', 'are'."),
         ("lemma,form:a,form:b\nbe,i\0s,are\n", "line 2: a NUL character"),
         ("lemma,form:a\nbe,is\n", "the header 'lemma,form:a'"),
@@ -103,9 +103,9 @@ def test_names_that_are_no_lists(tmp_path: Path) -> None:
         read("nowhere")
     with pytest.raises(UsageError, match="faults=mend or faults=keep"):
         read(f"{written(tmp_path, PUBLISHED)}?faults=some")
-    with pytest.raises(UsageError, match="a list that is not the published one"):
+    with pytest.raises(UsageError, match="a list other than the published one"):
         read(f"{written(tmp_path, OURS)}?faults=keep")
-    with pytest.raises(UsageError, match="a list that is not the published one"):
+    with pytest.raises(UsageError, match="a list other than the published one"):
         read("verbs?faults=keep")
 
 
@@ -132,8 +132,8 @@ def test_the_published_list_is_mended_by_name(tmp_path: Path, header: bool) -> N
     assert found.remarks == (
         "6 rows, numbered by their order; idx has 1 different values",
         f"line {first + 1}, haves/have: a wrong form, corrected to has",
-        f"line {first + 2}, was/were: skipped: the past tense, in a list of the present",
-        f"line {first + 3}, attentions/attention: skipped: no verb, or no base form of one",
+        f"line {first + 2}, was/were: skipped: a past tense in a list of present-tense forms",
+        f"line {first + 3}, attentions/attention: skipped: not a verb, or not a base form",
         f"line {first + 5}, strolls/strol: skipped: strolls is also in line {first + 4}",
     )
 

@@ -126,7 +126,7 @@ def test_a_file_without_the_unknown_word(tmp_path: Path) -> None:
         ("-0.6\ta", "-0.6 a", 10, "-0.6 a"),
         ("-0.6\ta\t-0.125", "-0.6\ta\tinf", 10, "inf"),
         ("-0.6\ta\t-0.125", "-0.6\ta\tnan", 10, "nan"),
-        ("\\data\\\n", "data\n", 2, "# before it"),
+        ("\\data\\\n", "data\n", 2, "begin with #"),
         ("-0.6\ta\t-0.125", "-0.6\ta\t-0.125\t1", 10, "-0.125"),
         ("-0.6\ta\t", "-0.6\ta z\t", 10, "a z"),
         ("-0.2\ta b", "-0.2\ta z", 16, "a z"),

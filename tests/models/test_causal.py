@@ -1,6 +1,7 @@
 """Causal transformers: the numbers, however they are computed."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -177,10 +178,24 @@ class TestOutOfMemory:
             list(model.score(TEXTS))
 
 
-def test_weights_that_are_not_numbers_give_answers_that_are_not() -> None:
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_weights_that_are_not_numbers_are_refused(number: float, tmp_path: Path) -> None:
     broken = transformer("gpt2", byte_level())
     with torch.no_grad():
-        broken.transformer.h[1].mlp.c_fc.weight.fill_(math.nan)
+        broken.transformer.h[1].mlp.c_fc.weight[3, 4] = number
+    said = "1 of 4,096 weights of transformer.h.1.mlp.c_fc.weight are not numbers"
+    with pytest.raises(ModelError, match=said):
+        from_transformers(broken, byte_level(), "broken")
+    broken.save_pretrained(tmp_path)
+    byte_level().save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match=said):
+        names.load(str(tmp_path))
+
+
+def test_numbers_that_overflow_give_answers_that_are_not() -> None:
+    broken = transformer("gpt2", byte_level())
+    with torch.no_grad():
+        broken.transformer.h[1].mlp.c_fc.weight.fill_(3e38)
     model = from_transformers(broken, byte_level(), "broken")
     for answer in model.score(TEXTS):
         assert np.isnan(answer.bits).all()

@@ -142,10 +142,10 @@ def limited(monkeypatch: pytest.MonkeyPatch, tokens: int) -> None:
     """A device with memory for so many tokens at a time."""
     batch = forward.Forward.batch
 
-    def narrow(self: Any, sequences: Any, packs: Any, tree: bool) -> Any:
+    def narrow(self: Any, sequences: Any, packs: Any, *others: Any) -> Any:
         if sum(len(pack.tokens) for pack in packs) > tokens:
             raise RuntimeError("CUDA error: out of memory")
-        return batch(self, sequences, packs, tree)
+        return batch(self, sequences, packs, *others)
 
     monkeypatch.setattr(forward.Forward, "batch", narrow)
 

@@ -165,6 +165,14 @@ def test_special_symbols_inside_a_text_are_refused() -> None:
             next(masked("bert").score([text]))
 
 
+def test_weights_that_are_not_numbers_are_refused() -> None:
+    broken = transformer("bert", word_pieces())
+    with torch.no_grad():
+        broken.bert.embeddings.LayerNorm.bias[1] = math.nan
+    with pytest.raises(ModelError, match=r"1 of 32 weights of bert\.embeddings\.LayerNorm\.bias are not numbers"):
+        from_transformers(broken, word_pieces(), "broken")
+
+
 def test_a_text_beyond_the_positions_is_undefined_and_others_are_not() -> None:
     model = masked("bert")
     long = " ".join(["rain"] * 63)
@@ -275,7 +283,9 @@ def test_tokens_beyond_the_rows_are_refused_in_blanks_as_in_texts(blank: Gap, ma
     tokenizer.add_tokens("zyx")
     model = from_transformers(made, tokenizer, "bert", masks=masks)
     for ask in (lambda: list(model.fill([blank])), lambda: list(model.score([blank.left + "zyx" + blank.right]))):
-        with pytest.raises(ModelError, match=r"the token 'zyx'; expected numbers below \d+, the model's rows"):
+        with pytest.raises(
+            ModelError, match=r"the token 'zyx'; expected numbers below \d+, the model's vocabulary size"
+        ):
             ask()
 
 

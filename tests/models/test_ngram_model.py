@@ -180,9 +180,9 @@ def a_table(values: Any) -> Any:
 @pytest.mark.parametrize(
     ("array", "change", "found"),
     [
-        ("probabilities.1", of_another_type, "another type or shape"),
-        ("firsts.2", of_another_type, "another type or shape"),
-        ("probabilities.2", a_table, "another type or shape"),
+        ("probabilities.1", of_another_type, "unexpected type or shape"),
+        ("firsts.2", of_another_type, "unexpected type or shape"),
+        ("probabilities.2", a_table, "unexpected type or shape"),
         ("probabilities.1", not_a_number, "probabilities"),
         ("probabilities.2", above_1, "probabilities above 1"),
         ("backoffs.1", not_a_number, "back-off weights"),
@@ -205,7 +205,7 @@ def test_a_head_that_is_not_that_of_the_arrays(tmp_path: Path, change: dict[str,
     trained(tmp_path, order=2)
     path = tmp_path / "model" / "model.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(ModelError, match=r"model\.json: not the file that was sealed"):
+    with pytest.raises(ModelError, match=r"model\.json: a file that was damaged or edited after sealing"):
         ngram.load(str(tmp_path / "model"))
     seal.write(tmp_path / "model")
     with pytest.raises(ModelError):

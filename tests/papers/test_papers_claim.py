@@ -149,7 +149,7 @@ def test_a_perplexity_of_other_weights_is_refused(place: Path) -> None:
     weights = out / "models" / "ngram-xs" / "model.safetensors"
     weights.write_bytes(weights.read_bytes() + b"\0")
     with pytest.raises(
-        RunError, match="the perplexity of another training; expected that of the weights in models/ngram-xs"
+        RunError, match="the perplexity of other weights; expected that of the weights in models/ngram-xs"
     ):
         model.measure(asked, cell, 40, Progress())
 

@@ -252,7 +252,7 @@ def test_the_ways_to_reproduce_are_told_apart(texts: Path, tmp_path: Path, capsy
     for others, found in (
         (["marvin2018", "--corpus", text], "marvin2018 trains no models"),
         (["hu2020"], "none of these options; expected one of --model, --from-run, --from-raw, --corpus"),
-        (["hu2020", "--corpus", text, "--valid", text], "--test: nothing"),
+        (["hu2020", "--corpus", text, "--valid", text], "--test: missing"),
         # They would have been passed over.
         (["hu2020", "--model", "toy", "--plan"], "--plan: given with --model"),
         (["hu2020", "--from-run", "run", "--device", "cuda"], "--device: given with --from-run"),

@@ -101,7 +101,7 @@ def test_circuits_go_by_the_beginning_of_a_name() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "found"),
     [
-        ("sg_results/x.csv", "model,suite,item\na__0,mvrr,0\n", "no column 'correct' (there are 'model', 'suite', 'item')"),
+        ("sg_results/x.csv", "model,suite,item\na__0,mvrr,0\n", "no column 'correct' (the columns are 'model', 'suite', 'item')"),
         ("sg_results/x.csv", "model,suite,item,correct\na__0,mvrr,0,yes\n", "line 2: correct is 'yes'; expected True or False"),
         ("sg_results/x.csv", "model,suite,item,correct\na__0,mvrr,0,\n", "line 2: correct is None"),
         ("sg_results/x.csv", "model,suite,item,correct\na__0,mvrr,,True\n", "line 2: no item"),
@@ -109,7 +109,7 @@ def test_circuits_go_by_the_beginning_of_a_name() -> None:
         ("sg_results/x.csv", "model,suite,item,correct\na,mvrr,0,True\n", "a model named 'a'; expected NAME_CORPUS_SEED"),
         ("sg_results/x.csv", "model,suite,item,correct\ngrnn__0,mvrr,0,True\n", "item 0 of mvrr 2 times for grnn__0"),
         ("sg_results/x.csv", "model,suite,item,correct\na__0,mvrr,0,True\n", "a__0 answers 1 items of mvrr; expected 4"),
-        ("sg_results/x.csv", "", "no column 'model' (there are none)"),
+        ("sg_results/x.csv", "", "no column 'model' (the columns are none)"),
         ("sg_results/x.csv", "model,suite,item,correct\n", "a header and no rows"),
         ("sg_results/x.csv", b"model,suite\xff\xfe", "which is not UTF-8"),
         ("perplexity.csv", "model,corpus,seed\n", "no column 'test_ppl'"),

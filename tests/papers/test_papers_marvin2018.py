@@ -177,7 +177,7 @@ def test_the_command(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(line) == 0
     again = capsys.readouterr()
     assert again.out == shown.out
-    assert "192 of them finished before" in again.err
+    assert "192 of them already finished" in again.err
 
     assert main(["reproduce", "marvin2018", "--from-run", str(out / "run"), "-o", str(tmp_path / "second")]) == 0
     for name in [f"table{number}.{kind}" for number in (1, 2) for kind in ("csv", "md", "tex")]:
@@ -198,7 +198,7 @@ def test_the_command_in_published_style_on_one_suite(tmp_path: Path) -> None:
     [
         ([], "reproduce marvin2018: none of these options; expected one of --model, --from-run"),
         (["--model", "toy", "--from-run", "x"], "--model and --from-run; expected one of --model, --from-run"),
-        (["--from-raw", "x"], "--from-raw: marvin2018 has no raw data that can be read"),
+        (["--from-raw", "x"], "--from-raw: marvin2018 has no published raw data that Syntagm can read"),
         (["--from-run", "x", "-n", "4"], "-n: given with --from-run"),
         (["--from-run", "x", "--suite", "y"], "--suite: given with --from-run"),
     ],

@@ -106,4 +106,4 @@ def test_the_command_of_runs(run: Run, tmp_path: Path, capsys: pytest.CaptureFix
     assert dict(scores.select("circuit", "value").iter_rows()) == {"Agreement": 0.5, "Garden-Path Effects": 1.0}
     (out / "classes.csv").write_text("mine\n")
     assert main(["reproduce", "hu2020", "--from-run", str(run.folder), "-o", str(out)]) == 2
-    assert "a file with another header" in capsys.readouterr().err
+    assert "a file with a different header" in capsys.readouterr().err

@@ -121,7 +121,7 @@ def test_what_makes_runs_incomparable_is_said(tmp_path: Path) -> None:
 
 def test_runs_of_both_kinds_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     score, blanks = toy_run(tmp_path / "score", agreement()), filled(tmp_path / "blanks")
-    with pytest.raises(UsageError, match="make a page of each kind"):
+    with pytest.raises(UsageError, match="write a separate page for each kind"):
         report([score, blanks], tmp_path / "page.html")
     assert main(["report", str(score.folder), str(blanks.folder), "-o", str(tmp_path / "page.html")]) == 2
     assert "a run of `syntagm fill`" in capsys.readouterr().err

@@ -290,14 +290,14 @@ def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
     finished = len(open_run(tmp_path / "run").results())
     assert 0 < finished < 7200
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert f"{2 * finished:,} of them finished before" in done.stderr
+    assert f"{2 * finished:,} of them already finished" in done.stderr
     assert open_run(tmp_path / "run").results().height == 7200
 
 
 def test_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
     from syntagm.errors import UsageError
 
-    with pytest.raises(UsageError, match="two suites of that name"):
+    with pytest.raises(UsageError, match="two suites with this name"):
         toy_run(tmp_path, agreement(), agreement())
 
 

@@ -374,12 +374,12 @@ def test_what_cannot_be_filled_is_refused(tmp_path: Path) -> None:
     class Scorer(Drawn):
         can: ClassVar[frozenset[str]] = frozenset({"score"})
 
-    with pytest.raises(ModelError, match="fills no gaps"):
+    with pytest.raises(ModelError, match="can't fill gaps"):
         filled(tmp_path / "scorer", model=Scorer(VOCABULARY))
     nothing = pairs("nothing", ("It rains.", "They rain."))
     with pytest.raises(InputError, match=r"no item has a context.*nothing: more than one word differs \(1 items\)"):
         filled(tmp_path / "nothing", nothing)
-    with pytest.raises(UsageError, match="two suites of that name"):
+    with pytest.raises(UsageError, match="two suites with this name"):
         filled(tmp_path / "twice", SIMPLE, SIMPLE)
     with pytest.raises(UsageError, match="a share above 0"):
         filled(tmp_path / "share", top=(90.0,))

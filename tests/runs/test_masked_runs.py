@@ -11,7 +11,7 @@ from masked_for_tests import masked
 
 import syntagm as sg
 from syntagm.answers import Surprisals
-from syntagm.errors import UsageError
+from syntagm.errors import RunError, UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.report.page import report
@@ -149,6 +149,9 @@ def test_predictions_about_parts_need_no_new_scores(tmp_path: Path) -> None:
     assert without.suites[0].shards != parts.suites[0].shards
     assert set(parts.results()["measure"]) == {"full_sentence", "two_prefix"}
     assert without.results("only_npi_scope").height == 2
+    # In one folder they would be one run with the settings of the other.
+    with pytest.raises(RunError, match="regions"):
+        run(masked("distilbert", regions="yes"), suites, tmp_path / "no", cache=cache)
 
 
 def test_a_model_that_knows_the_length_alone_skips_nothing(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_only_what_a_killed_run_left_is_deleted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("second", "found"),
-    [([pairs("p", ("The cat barks", "The cat bark"))], "has changed"), ([agreement()], "is gone")],
+    [([pairs("p", ("The cat barks", "The cat bark"))], "has changed"), ([agreement()], "has disappeared")],
     ids=["changed", "gone"],
 )
 def test_a_suite_that_changes_while_the_run_goes_on_is_refused(tmp_path: Path, second: list[Suite], found: str) -> None:

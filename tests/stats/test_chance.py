@@ -114,8 +114,8 @@ def test_several_formulas_are_taken_together() -> None:
     [
         ("(1;%a%) > 3", "a comparison with a number"),
         ("(1;%a%) - (1;%b%) > 0.5", "a comparison with a number"),
-        ("(1;%a%) > 0", "more values on one side"),
-        ("(1;%a%) + (2;%a%) > (1;%b%)", "more values on one side"),
+        ("(1;%a%) > 0", "different numbers of values"),
+        ("(1;%a%) + (2;%a%) > (1;%b%)", "different numbers of values"),
         ("(*;%a%) > (*;%b%) & (1;%a%) > (1;%b%)", "beside the whole sentence"),
         (
             " & ".join(f"(1;%c{k}%) < (1;%c{k + 1}%)" for k in range(12)),

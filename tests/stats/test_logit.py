@@ -72,7 +72,7 @@ def test_one_value_only_is_said() -> None:
 @pytest.mark.parametrize(
     ("values", "predictors", "said"),
     [
-        ([], {"x": []}, "none"),
+        ([], {"x": []}, "no values"),
         ([0.0, 0.5], {"x": [1.0, 2.0]}, "other than 0 and 1"),
         ([0.0, 1.0], {"x": [1.0, math.inf]}, "not finite"),
         ([0.0, 1.0, 1.0], {"x": [1.0, 2, 3], "y": [2.0, 4, 6]}, "linearly dependent"),

@@ -74,7 +74,7 @@ def test_an_interaction_is_named_in_the_order_of_first_mention() -> None:
         ("y ~ (1 | g) * x", 13, r"\+ or - or the end"),
         ("y ~ x - (1 | g)", 9, "Remove the term"),
         ("y ~ (0 | g)", 5, "without an effect"),
-        ("y ~ (1 | g:h/k)", 13, "several random terms"),
+        ("y ~ (1 | g:h/k)", 13, "separate random term"),
         ("y ~ (1 | g:g)", 13, "twice"),
         ("y ~ ((1 | g) + x)", 6, "inside another part"),
         ("y ~ poly(x, 2)", 5, "a computed column"),

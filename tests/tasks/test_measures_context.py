@@ -220,7 +220,7 @@ def test_a_shared_word_at_the_beginning() -> None:
 
 def test_shared_words_need_two_labels() -> None:
     found = list(contexts(pair("She saw herself.", "He saw herself."), WHOLE, Labels(PRONOUNS, shared=True)))
-    assert found == ["shared words need a word list of two labels"]
+    assert found == ["shared words need a word list with two labels"]
 
 
 def test_npis_of_the_bundled_suites() -> None:

@@ -117,7 +117,7 @@ def test_nothing_and_white_space() -> None:
     assert nothing == Perplexity()
     assert math.isnan(nothing.perplexity)
     assert math.isnan(nothing.bits_per_character)
-    with pytest.raises(InputError, match="nothing but white space"):
+    with pytest.raises(InputError, match="only white space"):
         of((0, 1.0, True), text="  ")
 
 

@@ -166,7 +166,24 @@ def test_each_distinct_text_is_asked_once_and_every_item_judged() -> None:
     assert math.isnan(found.results[1].value)
     [(reason, count)] = found.undefined.items()
     assert count == 1
-    assert reason.startswith("a value is not a number, for example in item 1 of s")
+    assert reason.startswith("a text has no surprisals: it is too long for a masked model, or the model's answers")
+    assert reason.endswith(", for example in item 1 of s")
+
+
+def test_reasons_for_undefined_values_are_told_apart() -> None:
+    from syntagm.tasks.items import _reason
+
+    found = {
+        tuple(bits): _reason(
+            Item("1", {"a": SENTENCE}), {TEXT: answer(bits, STARTS[:5])}, Reading(first_scored=bool(bits[0]))
+        )
+        for bits in ([1.0, 2, 3, math.nan, math.nan], [1.0, math.nan, 3, 4, 5], [1.0, 2, 3, 4, 5])
+    }
+    assert [reason.partition(":")[0] for reason in found.values()] == [
+        "a text is longer than the model's positions",
+        "some of the model's answers are not numbers",
+        "a region has no tokens, or a measure has no value",
+    ]
 
 
 def test_answers_of_the_cache_are_not_asked_again() -> None:

@@ -75,7 +75,7 @@ def test_a_cross_too_big_to_list_is_drawn_without_a_list() -> None:
     [
         (6, 5, "more than 1,000,000,000,000,000 combinations; expected fewer combinations. Remove words or slots"),
         (3, None, "1,000,000,000 combinations; expected at most 1,000,000. Draw some of them"),
-        (3, 2_000_000, "2,000,000 items asked for; expected at most 1,000,000"),
+        (3, 2_000_000, "2,000,000 items requested; expected at most 1,000,000"),
     ],
 )
 def test_product_bombs_are_refused_before_anything_is_made(number: int, n: int | None, said: str) -> None:

@@ -8,7 +8,7 @@ from syntagm.errors import FormulaError, InputError
 # Where, what is replaced, by what, and what the message says, in this order.
 CASES = [
     # The file.
-    (TABLE, "regions =", "regions", ["here.toml: no TOML: ", "expected a TOML file", "quotation marks"]),
+    (TABLE, "regions =", "regions", ["here.toml: invalid TOML: ", "expected a TOML file", "quotation marks"]),
     (
         TABLE,
         "regions =",
@@ -56,7 +56,7 @@ CASES = [
     (TABLE, "[predictions]", "[tags]\nyear = 2020\n[predictions]", ["[tags] year: 2020; expected a string. Put it"]),
     # Conditions and regions.
     (TABLE, "[conditions]", "[conditions]\n'a b' = 'x'", ["here.toml, [conditions]: the name 'a b'; expected letters"]),
-    (TABLE, "[predictions]", "good = 'x'\n[predictions]", ["here.toml: no TOML: ", "Is a name there twice?"]),
+    (TABLE, "[predictions]", "good = 'x'\n[predictions]", ["here.toml: invalid TOML: ", "If a name occurs twice"]),
     (TABLE, "[predictions]", "[vary]\n[predictions.x]", ["here.toml, [predictions] x: ['main']; expected a string"]),
     (
         TABLE,
@@ -76,7 +76,7 @@ CASES = [
         TABLE,
         "{head}",
         "{head.__class__}",
-        ["no form '__class__' of head; expected one of: none. It has one form only: write {head}"],
+        ["no form '__class__' of head; expected one of: none. It has only one form: write {head}"],
     ),
     (TABLE, "{head}", "{hed}", ["here.toml, [conditions] good: no slot 'hed'; expected one of: head, verb, rest"]),
     (TABLE, "{verb.sg}", "{verb.du}", ["[conditions] good: no form 'du' of verb; expected one of: sg, pl"]),
@@ -124,7 +124,7 @@ CASES = [
         TABLE,
         "| barks ",
         "",
-        ["here.toml, [items] rows, row 2: 3 cells: ", "expected 4: head | verb.sg", "| stands between"],
+        ["here.toml, [items] rows, row 2: 3 cells: ", "expected 4: head | verb.sg", "Put | between"],
     ),
     (TABLE, "barks", "", ['here.toml, [items] rows, row 2, verb.sg: an empty cell; expected text. Write "" for']),
     (
@@ -319,7 +319,7 @@ BOMB = "[rules]\n" + "".join(f"r{n} = ['{('{r' + str(n + 1) + '}') * 10}']\n" fo
     [
         ("[rules]\nr0 = ['{r1}']\nr1 = ['a {r0}']\n", "a rule that leads back to itself: r0 -> r1 -> r0"),
         ("[rules]\nr0 = ['x']\n", "a form of r0, which is a rule"),
-        (RULES, "rules more than 20 deep"),
+        (RULES, "rules nested more than 20 deep"),
         (BOMB, "more than 1,000 slots"),
     ],
 )

@@ -74,7 +74,7 @@ def test_all_formats_and_the_numbers(tmp_path: Path) -> None:
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"some of png,svg,pdf,vl\.json"):
+    with pytest.raises(UsageError, match=r"one or more of png,svg,pdf,vl\.json"):
         hostile_scores().save(tmp_path / "figure", ["gif"])
     assert list(tmp_path.iterdir()) == []
 

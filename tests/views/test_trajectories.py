@@ -220,7 +220,7 @@ def test_places_of_a_controlled_experiment_and_of_names_with_amounts(tmp_path: P
     amounts = [toy_run(tmp_path / name, agreement(nouns=("dog",))) for name in ("model-chck_10M", "model-chck_1.5B")]
     found = places(amounts, "words")
     assert [(one.at, one.series) for one in found.points] == [(10e6, "model"), (1.5e9, "model")]
-    assert found.source == "read off the names"
+    assert found.source == "read from the names"
 
 
 def test_the_place_0_needs_a_linear_scale(checkpoints: list[Run]) -> None:

@@ -9,7 +9,7 @@ from toy_runs import agreement, pairs, toy_run
 
 from syntagm import views
 from syntagm.cli import main
-from syntagm.errors import UsageError
+from syntagm.errors import InputError, UsageError
 from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.stats.paired import Comparison
@@ -126,6 +126,20 @@ class TestGroups:
         ]  # fmt: skip
         frame = views.figure("phenomena", blimp, tag="field").table
         assert frame.select("phenomenon", "paradigms").rows() == [("syntax_semantics", 2), ("syntax", 1)]
+
+    def test_phenomena_have_ticks_for_people(self, blimp: Run, tmp_path: Path) -> None:
+        path = tmp_path / "people.csv"
+        path.write_text("phenomenon,accuracy\nnpi,0.81\nother,1\n")
+        drawn = views.figure("phenomena", blimp, humans=path)
+        assert drawn.table.select("phenomenon", "humans").fill_nan(None).rows() == [("binding", None), ("npi", 0.81)]
+        assert "black tick: human accuracy" in str(drawn.spec["title"])
+        assert "tick" not in str(views.figure("phenomena", blimp).spec["title"])
+        path.write_text("phenomenon,accuracy\nother,1\n")
+        with pytest.raises(UsageError, match="humans=: other; expected phenomena among binding, npi"):
+            views.figure("phenomena", blimp, humans=path)
+        path.write_text("phenomenon,accuracy\nnpi,81\n")
+        with pytest.raises(InputError, match="line 2, accuracy: '81'; expected a number from 0 to 1"):
+            views.figure("phenomena", blimp, humans=path)
 
     def test_a_tag_that_repeats_another_is_left_out(self, tmp_path: Path) -> None:
         tags = {"circuit": "Agreement", "linguistics_term": "Agreement"}

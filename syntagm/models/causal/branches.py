@@ -1,7 +1,7 @@
-"""The tree of the candidates after a context, so that shared prefixes of candidates are computed once.
+"""The prefix tree of the candidates after a context, so that shared prefixes are computed once.
 
-Each node is a distinct prefix of candidates. Its surprisal is computed from the output at its parent. So only nodes with
-children are inputs of the model, and also the last node of each candidate if the ends of words are scored.
+Each node is a distinct prefix of candidates. Its surprisal is computed from the output at its parent. So only nodes
+with children are inputs of the model; if the ends of words are scored, the last node of each candidate is one, too.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class Part:
     """A part of the tree that is computed in one pass.
 
     Arguments:
-        pack: the nodes of the part, to be put below a context.
+        pack: the nodes of the part, to be placed below a context.
         nodes: shape (nodes of the pack,): their numbers in the tree.
         places: shape (targets,): for each target, the index of its parent in the pack.
         targets: shape (targets,): the numbers of these children in the tree.
@@ -75,7 +75,7 @@ class Branches:
         return sums
 
     def parts(self, size: int) -> tuple[Part, ...]:
-        """Return all nodes to compute, in parts of at most `size` nodes; with 0, one part without branches per path."""
+        """Return all nodes to compute, in parts of at most `size` nodes; if `size` is 0, each path is a part without branches."""
         if size not in self._plans:
             self._plans[size] = tuple(self._planned(size))
         return self._plans[size]
@@ -115,7 +115,7 @@ class Branches:
 
 
 def grow(candidates: Sequence[Sequence[int]], ended: bool) -> Branches:
-    """Make the tree of candidates of at least one token each; candidates may be repeated.
+    """Build the tree of candidates, which have at least one token each and may be repeated.
 
     >>> branches = grow([[5, 6], [4], [5], [5, 7]], ended=False)
     >>> branches.tokens.tolist(), branches.parents.tolist(), branches.last.tolist()

@@ -1,9 +1,9 @@
 """Tokenisation of candidates in their contexts.
 
-Thousands of candidates after thousands of contexts are too many to tokenise one by one. If a tokenizer always splits a text
-at a single space, contexts and candidates are tokenised separately, each once. `divides_at_blanks` decides this from the
-tokenizer's parts, and as a check one candidate in each context is tokenised with the context. In all other cases, every
-candidate is tokenised with its context.
+Thousands of candidates after thousands of contexts are too many to tokenise one by one. If a tokenizer always splits a
+text at a single space, contexts and candidates are tokenised separately, each once. `divides_at_blanks` decides this
+from the parts of the tokenizer; as a check, one candidate per context is also tokenised together with the context. In
+all other cases, every candidate is tokenised together with its context.
 """
 
 import json
@@ -51,7 +51,7 @@ class Spelled:
 
 
 class Speller:
-    """A tokenizer of candidates, which caches lists of candidates, since the same list is used in many gaps."""
+    """A tokenizer of candidates that caches lists of candidates, because many gaps use the same list."""
 
     def __init__(self, tokenizer: Any, model: str) -> None:
         self._tokenizer, self._model = tokenizer, model
@@ -75,7 +75,7 @@ class Speller:
         return [plain, *self._whole(left, words, others)]
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which words are single tokens after a space."""
+        """Return whether each word is a single token after a space."""
         single = np.zeros(len(words), bool)
         for group in self._whole(_ANCHOR, tuple(words), range(len(words))):
             single[group.places] = [len(tokens) == 1 for tokens in group.tokens]
@@ -88,7 +88,7 @@ class Speller:
         return _ANCHOR if left else ""
 
     def _listed(self, anchor: str, words: tuple[str, ...]) -> tuple[Spelled | None, list[int]]:
-        """Return all plain candidates after an anchor, None if they can't be separated from it, and the other indices."""
+        """Return all plain candidates after an anchor (None if they can't be separated from it), and the other indices."""
         if (anchor, words) not in self._cache:
             if len(self._cache) >= 8:
                 self._cache.clear()
@@ -99,7 +99,7 @@ class Speller:
         return self._cache[anchor, words]
 
     def _holds(self, left: str, before: tuple[int, ...], words: Sequence[str], group: Spelled) -> bool:
-        """Check for one candidate that context and candidate have the same tokens together as separately."""
+        """Check that context and candidate have the same tokens when tokenised together as when tokenised separately."""
         [whole] = self._encode([left + words[int(group.places[0])]])
         return tuple(whole.ids) == before + group.tokens[0]
 
@@ -130,7 +130,7 @@ class Speller:
         inside = np.flatnonzero(ends > border)
         if not len(inside) or text[starts[inside[0]] : border].strip():
             raise ModelError(
-                self._model, f"no token border between {left!r} and {word!r}", "a candidate with tokens of its own",
+                self._model, f"no token border between {left!r} and {word!r}", "a candidate that begins with a new token",
                 "Put a space at the end of the text before the gap.",
             )  # fmt: skip
         return int(inside[0])
@@ -140,10 +140,11 @@ class Speller:
 
 
 def divides_at_blanks(tokenizer: Mapping[str, Any]) -> bool:
-    """Tell if a tokenizer splits at a single space between a visible ASCII character and a letter, both sides independently.
+    """Return whether a tokenizer always splits at a single space between a visible ASCII character and a letter.
 
-    This is true of pre-tokenizers that look no further than the space. Without such a pre-tokenizer, it is true if no token
-    has a space after another character. The result False is always safe.
+    The two sides are then tokenised independently. This is true of pre-tokenizers that look no further than the space.
+    Without such a pre-tokenizer, it is true if no token has a space after another character. The result False is always
+    safe.
 
     Arguments:
         tokenizer: the JSON description of the tokenizer.
@@ -162,7 +163,7 @@ def divides_at_blanks(tokenizer: Mapping[str, Any]) -> bool:
 
 
 def _keeps_away(token: Mapping[str, Any]) -> bool:
-    """Tell if an added token can't extend across a space. Special tokens are refused in texts anyway."""
+    """Return whether an added token can't extend across a space. Special tokens are refused in texts anyway."""
     if token["lstrip"] or token["rstrip"] or token["single_word"]:
         return bool(token["special"]) and not any(map(str.isspace, token["content"]))
     if token["special"]:
@@ -198,12 +199,12 @@ def _marks_spaces(normalizers: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _splits(pieces: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell if there are splits other than at spaces. If spaces are replaced, a split at spaces does nothing."""
+    """Return whether there are splits other than at spaces. If spaces are replaced, a split at spaces has no effect."""
     return any(part["type"] != "Split" or part["pattern"] != {"String": " "} for part in pieces)
 
 
 def _crosses_nothing(model: Mapping[str, Any]) -> bool:
-    """Tell if no merge extends across a space, so that merges on both sides are independent."""
+    """Return whether no merge extends across a space, so that merges on the two sides are independent."""
     if model["type"] != "BPE" or model.get("ignore_merges"):
         return False
     return not any("▁" in token.lstrip("▁") for token in model["vocab"])

@@ -18,7 +18,7 @@ FAMILY = Family(
         Option(
             "bos",
             Choice((
-                Value("auto", "the tokenizer's bos, else its eos if the model uses one symbol for both (GPT-2, Pythia), else "
+                Value("auto", "the tokenizer's bos, or its eos if the model uses one symbol for both (GPT-2, Pythia), or "
                       "none"),
                 Value("yes", "the same, but a model that has none is refused"),
                 Value("no", "none, so the first token has no surprisal (`nan`) and counts as 0 in sums, as for Hugging Face "
@@ -46,7 +46,7 @@ FAMILY = Family(
             "fill",
             Choice((
                 Value("word", "that of the whole word, including its end", references=_WORD_ENDS),
-                Value("token", "that of its tokens, whatever follows them"),
+                Value("token", "that of its tokens, regardless of what follows"),
             )),
             "word",
             "for gaps: the probability of a candidate.",

@@ -3,12 +3,12 @@
 There are two ways to run the body, and two to run the head. A probe chooses between them when the model is loaded:
 
 * Shared prefixes are computed once, in packed trees with a tree mask, if this gives the same numbers as separate sentences.
-  Else sentences are sorted by length and padded. Recurrent layers, ALiBi and others don't support the mask, some without an
-  error.
+  Otherwise, sentences are sorted by length and padded. Recurrent layers, ALiBi and others don't support the mask; some
+  of them ignore it without an error.
 * The head is applied only to the rows that are needed, a few at a time, if this gives the same logits as the original model.
-  Else the model's own forward pass is run, and a hook removes the other rows before the head.
+  Otherwise, the model's own forward pass is run, and a hook removes the other rows before the head.
 
-A tensor of shape (batch, length, vocabulary) is never made.
+A tensor of shape (batch, length, vocabulary) is never created.
 """
 
 import math
@@ -39,9 +39,9 @@ class Forward:
     Attributes:
         tree: whether shared prefixes are computed once.
         direct_head: whether the head is applied to the needed rows outside the model's own forward pass.
-        numerical_error: largest measured difference in bits of a sentence between batched and unbatched computation.
+        numerical_error: largest measured difference, in bits per sentence, between batched and unbatched computation.
         symbols: only token ids below this number can be scored; the softmax runs over all outputs of the head.
-        evaluated: number of inputs computed so far, without padding and the probe.
+        evaluated: number of inputs computed so far, excluding padding and the probe.
     """
 
     def __init__(self, model: Any, budget: int) -> None:
@@ -60,7 +60,7 @@ class Forward:
         """Finish the set-up after the probe.
 
         Arguments:
-            borders: sets of tokens whose total probability is computed after each input; None for none.
+            borders: sets of tokens whose total probability is computed after each input; None for no sets.
         """
         if not self.direct_head:
             # The whole model runs once for each portion of rows, so a batch should have a single portion.
@@ -76,7 +76,7 @@ class Forward:
         done: Callable[[Sequence[int]], None],
         skipped: Sequence[int] | None = None,
     ) -> list[Rows]:
-        """Compute the surprisals of all tokens of each sequence but the first.
+        """Compute the surprisals of all tokens but the first of each sequence.
 
         Arguments:
             sequences: token ids, at least one and at most `limit` + 1 in each sequence.
@@ -105,7 +105,7 @@ class Forward:
         done: Callable[[Sequence[int]], None],
         skipped: Sequence[int] | None = None,
     ) -> None:
-        """Compute the chosen sequences batch by batch, and put the results into `results`."""
+        """Compute the chosen sequences batch by batch, and store the results in `results`."""
         remaining = list(chosen)
         while remaining:
             for batch in batches(self._packs(sequences, remaining, tree), self.budget):
@@ -132,8 +132,8 @@ class Forward:
             nodes: for each pack, the nodes after which logits are needed.
             tree: whether the packs branch, which is only allowed if the model supports shared prefixes.
             read: called for each batch with the indices of its packs, and an iterator over the logits after their nodes, in
-                order. It yields one portion of rows at a time, with the index of its first row. Each portion overwrites the
-                one before.
+                order. It yields one portion of rows at a time, with the index of its first row. Each portion overwrites
+                the previous one.
 
         Raises:
             ModelError: memory runs out for a single pack.
@@ -153,7 +153,7 @@ class Forward:
                     at = indices.stop
 
     def _halve(self, batch: Sequence[Pack], error: Exception, whole: bool = False) -> None:
-        """Halve the size of batches permanently after running out of memory. Raise any other error again.
+        """Halve the size of batches permanently after running out of memory; raise any other error again.
 
         Arguments:
             batch: the batch that was computed.
@@ -166,7 +166,7 @@ class Forward:
         if size <= 1 or (len(batch) if whole else sum(len(pack.sequences) for pack in batch)) == 1:
             raise ModelError(
                 str(self.model.config.model_type), f"out of memory for a single sentence of {size} tokens",
-                "memory for one sentence", "Use a smaller model or type, or another device.",
+                "enough memory for one sentence", "Use a smaller model or dtype, or another device.",
             ) from error  # fmt: skip
         self.budget.tokens = max(1, min(self.budget.tokens, size) // 2)
         free(self.device)
@@ -257,7 +257,7 @@ class Forward:
 
     @property
     def _portion(self) -> int:
-        """The number of rows of logits in memory at a time. If each portion takes a forward pass, at least a pack's."""
+        """The number of rows of logits in memory at a time; at least those of one pack if each portion needs a forward pass."""
         return self.head.rows if self.direct_head else max(self.head.rows, _PACK)
 
     def _logits(self, inputs: dict[str, Any], needed: NDArray[np.int64]) -> Iterator[tuple[int, torch.Tensor]]:

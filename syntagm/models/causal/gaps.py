@@ -1,4 +1,4 @@
-"""Filling of gaps by a causal transformer from the text before them, exact for candidates of any number of tokens.
+"""Filling of gaps by a causal transformer from the text before them; exact for candidates of any number of tokens.
 
 There are two passes. The first computes the contexts, with shared prefixes, and gives the surprisals and ranks of the first
 tokens of all candidates. The second computes the candidates below each context: the prefixes of candidates of several tokens,
@@ -6,8 +6,9 @@ and the last token of each candidate if the ends of words are scored. It is skip
 
     P(w | c) = prod_i P(t_i | c, t_<i) * B(c w) / B(c)
 
-B(x) is the probability that the word before has ended (`word_ends.py`). At the beginning of a text, B(c) is the probability of
-a token that can begin a text. Where a word continues, after a character other than a space, the factor 1 / B(c) is not used.
+B(x) is the probability that the last word of x has ended (`word_ends.py`). At the beginning of a text, B(c) is the
+probability of a token that can begin a text. If the gap continues a word, after a character other than a space, the
+factor 1 / B(c) is omitted.
 """
 
 from collections import OrderedDict
@@ -44,7 +45,7 @@ class _Group:
     Arguments:
         spelled: the tokenised candidates.
         branches: their tree.
-        context: token ids before the candidates, bos included; empty if the model can't score them.
+        context: token ids before the candidates, including bos; empty if the model can't score the candidates.
         bits: shape (nodes,): surprisal of each node of the branches.
         ended: shape (nodes,): surprisal of the word's end after each node; 0 if it is not computed.
         opening: shape (2,): surprisal of the sets `ends` and `first` after the context.
@@ -121,12 +122,13 @@ class Filler:
     def _refuse_beyond(self, highest: int) -> None:
         if highest >= self._forward.symbols:
             raise ModelError(
-                self._name, f"the token number {highest} in a gap or before it",
-                f"numbers below {self._forward.symbols}, the model's rows", "Does the tokenizer belong to the model?",
+                self._name, f"token number {highest} in a gap or before it",
+                f"numbers below {self._forward.symbols}, the model's vocabulary size",
+                "Check that the tokenizer belongs to the model.",
             )  # fmt: skip
 
     def _branches(self, spelled: Spelled) -> Branches:
-        """Return the tree of a list of candidates, cached, since many gaps have the same list."""
+        """Return the tree of a list of candidates. It is cached, because many gaps have the same list."""
         key = id(spelled.tokens)
         if key not in self._trees:
             self._trees[key] = (spelled.tokens, grow(spelled.tokens, self._sets is not None))
@@ -155,7 +157,7 @@ class Filler:
             self._forward.visit(packs, nodes, tree, read)
 
     def _packs(self, contexts: Sequence[tuple[int, ...]], tree: bool) -> list[Pack]:
-        """Return the packs of all contexts that can share prefixes, or of all that can't."""
+        """Return the packs of all contexts: of those that can share prefixes, or of those that can't."""
         forward = self._forward
         short = min(forward.window, _LONGEST) if forward.tree else 0
         chosen = [index for index, context in enumerate(contexts) if (len(context) <= short) == tree]
@@ -211,7 +213,7 @@ class Filler:
         return min(_PART if len(group.context) <= _PART else 2 * _PART, 1 << (room.bit_length() - 1))
 
     def _chains(self, group: _Group) -> Iterator[Part]:
-        """Yield the parts without branches, cut off at the model's last position."""
+        """Yield parts without branches, truncated at the model's last position."""
         if (room := self._forward.limit - len(group.context)) > 0:
             for part in group.branches.parts(0):
                 yield part.cut(room)
@@ -241,7 +243,7 @@ class Filler:
         return Fill(bits, above, below, in_vocabulary)
 
     def _opening(self, group: _Group) -> Numbers:
-        """Return the surprisal of the condition: that a word begins here, or that a text begins with such a token."""
+        """Return the surprisal of the condition on which gaps are filled: that a word, or a text, begins here."""
         firsts = group.branches.tokens[group.branches.first]
         if self._ends is None or self._ends.ends is None or self._ends.first is None:
             return np.zeros(len(firsts))

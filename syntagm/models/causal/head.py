@@ -1,7 +1,8 @@
 """The head of a causal model: from the body's output to logits and surprisals, a few rows at a time.
 
-On a CPU, logits are written into one buffer that is reused, since new memory is slow, and the log-sum-exp is computed in
-blocks that fit into the cache. The log-sum-exp is in float32 at least, whatever the dtype of the head.
+On a CPU, logits are written into one buffer that is reused, because allocating memory is slow, and the log-sum-exp is
+computed in blocks that fit into the processor's cache. The log-sum-exp is computed in float32 or wider, regardless of
+the dtype of the head.
 """
 
 import math
@@ -27,7 +28,7 @@ class Head:
         vocabulary: its number of outputs; the softmax runs over all of them.
         rows: number of rows of the body's output to process at a time.
         wide: dtype of the log-sum-exp.
-        borders: shape (vocabulary, 2): the two sets of `Borders`, as set by `watch`; None before.
+        borders: shape (vocabulary, 2): the two sets of `Borders`, as set by `watch`; None until then.
     """
 
     def __init__(self, layer: Any, device: torch.device, dtype: torch.dtype) -> None:
@@ -42,7 +43,7 @@ class Head:
         self._buffer: torch.Tensor | None = None
 
     def watch(self, borders: Borders) -> None:
-        """Also compute the total probability of the two sets of `borders` after each row from now on."""
+        """From now on, also compute the total probability of the two sets of `borders` after each row."""
         sets = np.stack([borders.begins, borders.first], axis=1)
         self.borders = torch.tensor(sets, device=self.device, dtype=self.wide)
 

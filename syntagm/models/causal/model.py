@@ -2,16 +2,17 @@
 
 Names: `causal:./folder`, `causal:org/name@revision`; a name without a family means `causal:`.
 
-Without a start-of-text symbol (`bos=no`, or a model that has none), the first token has no surprisal: nan, counted as 0 in
-sums. The surprisals of tokens beyond the model's positions are undefined (nan).
+Without a start-of-text symbol (`bos=no`, or a model that has none), the first token has no surprisal: its bits are nan
+and count as 0 in sums. The surprisals of tokens beyond the model's positions are undefined (nan).
 
-Gaps are filled exactly, whatever the number of a candidate's tokens. With `fill=word`, a candidate's probability is that of
-the word, not of all words that begin with its tokens: the product of its tokens' probabilities is multiplied by the probability
-that a word has ended after it, and divided by the probability that a word has ended before it. A word has ended if the next
-token begins with white space or a punctuation mark, or is the end-of-text symbol. If the tokenizer marks tokens that continue a
-word (##), a word has ended if the next token is not marked. This takes a forward pass for the end of each candidate.
-Published numbers are usually those of `fill=token`, which takes one pass per context for single-token candidates. The default
-for texts is `boundary=token`, since over a sentence the correction nearly cancels. Between candidates for a gap it doesn't.
+Gaps are filled exactly, regardless of a candidate's number of tokens. With `fill=word`, a candidate's probability is
+that of the word, not of all words that begin with its tokens: the product of its tokens' probabilities is multiplied by
+the probability that a word has ended after it, and divided by the probability that a word has ended before it. A word
+has ended if the next token begins with white space or a punctuation mark, or is the end-of-text symbol. If the
+tokenizer marks tokens that continue a word (##), a word has ended if the next token is not marked. This needs a forward
+pass for the end of each candidate. Published numbers are usually those of `fill=token`, which needs only one pass per
+context for single-token candidates. The default for texts is `boundary=token`, because the correction nearly cancels
+over a sentence. It does not cancel between candidates for a gap.
 """
 
 import hashlib
@@ -37,14 +38,21 @@ from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 
 SCORER = "causal 1"
 
 
 class Causal(LanguageModel):
-    """A causal transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
+    """A causal transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
 
     Attributes:
         tokenizer: the tokenizer.
@@ -62,6 +70,7 @@ class Causal(LanguageModel):
         self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         self.bos, self.eos = self._symbol(tokenizer, self.bos_id), self._symbol(tokenizer, self.eos_id)
         self.tokenizer = tokenizer
         self.forward = probed(
@@ -206,14 +215,14 @@ class Causal(LanguageModel):
         """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`.
 
         Raises:
-            ModelError: a candidate does not begin with a token of its own, or has white space around it.
+            ModelError: a candidate does not begin with a new token, or has white space around it.
             UsageError: `fill=word`, and the tokenizer does not mark where words begin or end.
         """
         refuse_change(self.module, self._sample, self.name)
         yield from self._filler.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which words are single tokens after a space; see `LanguageModel.single`."""
+        """Return whether each word is a single token after a space; see `LanguageModel.single`."""
         return self._filler.speller.single(words)
 
     @cached_property
@@ -230,8 +239,8 @@ class Causal(LanguageModel):
             if (highest := max([*text_tokens.ids, self.bos_id or 0, self.eos_id or 0])) >= self.forward.symbols:
                 raise ModelError(
                     self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
-                    f"numbers below {self.forward.symbols}, the model's rows",
-                    "Does the tokenizer belong to the model?",
+                    f"numbers below {self.forward.symbols}, the model's vocabulary size",
+                    "Check that the tokenizer belongs to the model.",
                 )  # fmt: skip
 
     def _answer(
@@ -254,7 +263,7 @@ class Causal(LanguageModel):
     def _correct(
         self, bits: NDArray[np.float64], ids: Sequence[int], text_windows: Sequence[Window], all_rows: Sequence[Rows]
     ) -> None:
-        """Let each word include its own end instead of that of the word before it (Pimentel & Meister 2024, theorem 2).
+        """Move the probability of each word's end to that word from the next one (Pimentel & Meister 2024, theorem 2).
 
         Subtract the surprisal of "a word begins here" from the bits of a word's first token, and add that of the next word
         to the bits of a word's last token. For the first word of a text, it is the surprisal of "a text can begin so". Both
@@ -290,13 +299,13 @@ def load(path: str, **options: str) -> Causal:
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
-    """Make a language model of a transformers model in memory, for example inside a training loop.
+    """Create a language model from a transformers model in memory, for example inside a training loop.
 
     Arguments:
         model: a transformers model with a causal head, in evaluation mode. It is neither copied nor moved.
         tokenizer: its fast tokenizer.
-        label: name of the model in results. Call this again after a training step, since the fingerprint depends on the
-            weights.
+        label: name of the model in results. Call this function again after a training step, because the fingerprint
+            depends on the weights.
         options: options of the family that are not about loading.
 
     Raises:

@@ -16,7 +16,7 @@ def limit(config: Any) -> int:
 
 
 def window(config: Any) -> int:
-    """Return the length up to which no layer with a sliding window excludes any tokens."""
+    """Return the length up to which no sliding-window layer excludes any tokens."""
     text = config.get_text_config()
     sizes = [
         getattr(text, name, None)

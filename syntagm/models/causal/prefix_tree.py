@@ -4,7 +4,7 @@ Sorted sequences are packed into trees of at most `size` inputs. Each node is a 
 its ancestors, and its position is its depth. Neighbours in sorted order share the longest prefixes, so a pack consists of
 consecutive sequences. Ancestors shared by two packs are computed in both (3 % of BLiMP with 128 inputs per pack).
 
-This file does not depend on models or texts: its input is token ids, and its output is node numbers.
+This module does not depend on models or texts: its input is token ids, and its output is node numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ class Pack:
         return allowed
 
     def below(self, stem: Sequence[int]) -> "Pack":
-        """Return the same tree below a stem, that is, with the tokens `stem` before each sequence.
+        """Return the same tree with the tokens `stem` before each sequence.
 
         >>> [pack] = plan([[1, 2], [3]], 8, last=True)
         >>> lowered = pack.below([7, 8])
@@ -70,7 +70,7 @@ class Pack:
 def plan(
     sequences: Sequence[Sequence[int]], size: int, last: bool = False, among: Sequence[int] | None = None
 ) -> Iterator[Pack]:
-    """Pack sequences into trees of at most `size` nodes; a longer sequence gets a tree of its own.
+    """Pack sequences into trees of at most `size` nodes; a longer sequence gets a separate tree.
 
     Arguments:
         sequences: token ids of each sequence.
@@ -137,7 +137,7 @@ class _PackBuilder:
 
 
 def batches(packs: Iterator[Pack], budget: "Budget") -> Iterator[list[Pack]]:
-    """Group packs into batches. The size of the largest pack times their number stays within the current budget."""
+    """Group packs into batches in which the size of the largest pack times the number of packs stays within the budget."""
     batch: list[Pack] = []
     widest = 0
     for pack in packs:

@@ -1,4 +1,4 @@
-"""The probe of a causal model: which ways of computing give the same numbers as scoring each text alone.
+"""The probe of a causal model: find out which ways of computing give the same numbers as scoring each text alone.
 
 A probe works for any architecture; a list of architectures would never be complete.
 """
@@ -25,7 +25,7 @@ _MASKED = 1e4
 
 
 def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> Forward:
-    """Return the forward passes of a model, in the fastest way that gives the same numbers as scoring each text alone.
+    """Return the fastest forward passes of a model that give the same numbers as scoring each text alone.
 
     Arguments:
         model: a transformers model.
@@ -56,7 +56,7 @@ def _probe(forward: Forward, share: bool) -> None:
         if not _same(forward, used, plain):
             raise ModelError(
                 str(forward.model.config.model_type), "batched scoring differs from scoring one sentence at a time",
-                "the same numbers", "This architecture can't be scored exactly here.",
+                "the same numbers", "Syntagm can't score this architecture exactly.",
             )  # fmt: skip
         packed = _attempt(forward, sequences, True) if share else None
         if _same(forward, packed, plain) and _branches_are_independent(forward, sequences):
@@ -75,12 +75,12 @@ def _refuse_looking_ahead(
     if not _same(forward, prefixes, [bits[:half] for bits, half in zip(plain, halves, strict=True)]):
         raise ModelError(
             str(forward.model.config.model_type), "the surprisal of a token changes with what follows it",
-            "a left-to-right model", "Is it a masked model? Then write masked: before its path or name.",
+            "a left-to-right model", "If it is a masked model, write masked: before its path or name.",
         )  # fmt: skip
 
 
 def _reaches_head(forward: Forward, sequence: Sequence[int]) -> bool:
-    """Tell if applying the head to the body's output gives the logits, with no scaling or capping after it.
+    """Return whether applying the head to the body's output gives the logits, without scaling or capping after it.
 
     The same operations on the same shapes give identical results, so the logits must be equal in any dtype.
     """
@@ -94,7 +94,7 @@ def _reaches_head(forward: Forward, sequence: Sequence[int]) -> bool:
 
 
 def _branches_are_independent(forward: Forward, sequences: Sequence[Sequence[int]]) -> bool:
-    """Tell if the last branch of a tree is independent of the others. Recurrent and convolutional layers ignore the mask.
+    """Return whether the last branch of a tree is independent of the others; recurrent and convolutional layers ignore the mask.
 
     The same operations on the same shapes give the same results in any dtype. With low-precision dtypes, a comparison with
     separate sentences would not be precise enough.
@@ -111,7 +111,7 @@ def _branches_are_independent(forward: Forward, sequences: Sequence[Sequence[int
 
 
 def _plain(forward: Forward, sequence: Sequence[int]) -> NDArray[np.float64]:
-    """Compute the bits of a sequence by the model's own forward pass, without a batch or mask."""
+    """Compute the bits of a sequence with the model's own forward pass, without a batch or mask."""
     logits = forward.model(input_ids=torch.tensor([sequence[:-1]], device=forward.device), use_cache=False).logits[0]
     log_probabilities = torch.log_softmax(logits.to(forward.head.wide), -1)
     return np.array(
@@ -133,7 +133,7 @@ def _attempt(forward: Forward, sequences: Sequence[Sequence[int]], tree: bool) -
 
 
 def _same(forward: Forward, bits: list[NDArray[np.float64]] | None, plain: list[NDArray[np.float64]]) -> bool:
-    """Tell if bits are equal up to rounding; with low-precision dtypes, up to 0.1 bits per token on average."""
+    """Return whether bits are equal up to rounding; with low-precision dtypes, up to 0.1 bits per token on average."""
     if bits is None:
         return False
     first, second = np.concatenate(bits), np.concatenate(plain)
@@ -149,7 +149,7 @@ def _same(forward: Forward, bits: list[NDArray[np.float64]] | None, plain: list[
 
 
 def _comparable(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which tokens can be compared. Tokens that a model masks have infinite bits, or as many as the dtype allows."""
+    """Return which tokens can be compared. Tokens that a model masks have infinite bits, or the largest number of the dtype."""
     defined = ~np.isnan(first) & ~np.isnan(second)
     return defined & ~((first > _MASKED) & (second > _MASKED))
 

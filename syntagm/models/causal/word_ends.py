@@ -2,8 +2,8 @@
 
 Tokenizers mark ends of words in one of three ways. In the first, a space belongs to the token after it (GPT-2, Llama): a word
 has ended if the next token begins with white space or a punctuation mark, or is the end-of-text symbol. In the second, tokens
-that continue a word are marked (WordPiece): a word has ended if the next token is any other. In the third, each word is one
-token, or its last token is marked.
+that continue a word are marked (WordPiece): a word has ended if the next token is not marked. In the third, each word
+is one token, or its last token is marked.
 """
 
 import json
@@ -76,7 +76,7 @@ def _not_continuing(tokenizer: Any, size: int, prefix: str) -> NDArray[np.bool_]
 
 
 def _is_punctuation(character: str) -> bool:
-    """Tell if a character is no letter, digit, combining mark or white space. Apostrophe and hyphen count as punctuation."""
+    """Return whether a character is punctuation: not a letter, digit, combining mark or white space."""
     return bool(character) and not (
         character.isalnum()
         or character.isspace()
@@ -86,7 +86,7 @@ def _is_punctuation(character: str) -> bool:
 
 
 def _text(token: str) -> str:
-    """Return the text of a token. For byte tokens such as `<0x2C>`, this is the ASCII character, or nothing."""
+    """Return the text of a token. For byte tokens such as `<0x2C>`, this is the ASCII character or an empty string."""
     if len(token) == 6 and token.startswith("<0x") and token.endswith(">"):
         byte = int(token[3:5], 16)
         return chr(byte) if byte < 0x80 else ""

@@ -1,4 +1,4 @@
-"""Loading of checkpoints from a folder or the hub, with checks that they are complete and of the right kind."""
+"""Loading of checkpoints from a folder or the hub, with checks of completeness and kind."""
 
 import contextlib
 import re
@@ -49,7 +49,7 @@ def read_checkpoint(
         kind: the kind of language model.
 
     Raises:
-        ModelError: they can't be loaded, or are not a complete language model of this kind with a fast tokenizer.
+        ModelError: the files can't be loaded, or are not a complete language model of this kind with a fast tokenizer.
     """
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     remote = not Path(name).is_dir()
@@ -75,17 +75,17 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
     if unreachable:
         return ModelError(
             place,
-            "no such folder here, and no model of that name: the hub can't be reached, and its cache does not hold "
+            "no such folder, and no model of that name: the hub can't be reached, and its cache does not contain "
             "the complete model",
             "config.json, model.safetensors and tokenizer.json",
-            f"Put these files in a folder and give its path, or the model in {huggingface_hub.constants.HF_HUB_CACHE}.",
+            f"Put these files in a folder and give its path, or put the model in {huggingface_hub.constants.HF_HUB_CACHE}.",
         )  # fmt: skip
     if "ignore_mismatched_sizes" in str(error):  # transformers stops here, and lists the weights in its log only
         return ModelError(
             place, "weights of another shape than the configuration describes", "weights of the shapes in config.json",
             "Does config.json belong to these weights? Compare vocab_size, the sizes of layers, and positions.",
         )  # fmt: skip
-    absent = "" if Path(name).is_dir() else "no such folder here, and of that name on the hub: "
+    absent = "" if Path(name).is_dir() else "no such folder, and for this name on the hub: "
     return ModelError(
         place, absent + first_line(error), f"a {kind} model in safetensors format, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
@@ -93,7 +93,7 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
 
 
 def _hub_is_reachable() -> bool:
-    """Tell if the hub can be reached. This avoids a minute of retries without a network."""
+    """Return whether the hub can be reached. This check avoids a minute of retries without a network."""
     if huggingface_hub.constants.HF_HUB_OFFLINE or not getproxies().keys().isdisjoint({"https", "all"}):
         return not huggingface_hub.constants.HF_HUB_OFFLINE
     hub = urlsplit(huggingface_hub.constants.ENDPOINT)
@@ -119,7 +119,7 @@ def refuse_incomplete(place: str, loading: Any) -> None:
             raise ModelError(
                 place, f"{len(keys)} weights missing or of another shape, among them {keys[0]}",
                 "all weights that its configuration describes",
-                "Is the checkpoint complete, and does it have a language-model head?",
+                "Check that the checkpoint is complete and has a language-model head.",
             )  # fmt: skip
 
 
@@ -159,18 +159,18 @@ def unused_weights(place: str, config: Any, loading: Any) -> list[str]:
 def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any) -> None:
     if other_heads := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(name)]:
         raise ModelError(
-            place, f"weights of {other_heads[0]}", f"those of a {kind} language model",
-            "Its body was trained with another head, and the language-model head would be untrained.",
+            place, f"weights of {other_heads[0]}", f"the weights of a {kind} language model",
+            "The model was trained with another head, so its language-model head would be untrained.",
         )  # fmt: skip
     if not tokenizer.is_fast:
         raise ModelError(place, "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)")
     if set(tokenizer.get_vocab().values()) <= set(tokenizer.added_tokens_decoder):
         # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
-        raise ModelError(place, "a tokenizer without words", "tokenizer.json beside the weights")
+        raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json beside the weights")
 
 
 def fuse_gelu(model: Any) -> Any:
-    """Replace GPT-2's GELU, which takes seven operations, by a single operation with the same formula, ten times as fast."""
+    """Replace GPT-2's GELU, which takes seven operations, with a single operation that is ten times as fast."""
     for module in list(model.modules()):
         for name, child in module.named_children():
             if type(child) is transformers.activations.NewGELUActivation:

@@ -1,4 +1,4 @@
-"""Loading of models from Hugging Face transformers: path, dtype, label, size of batches."""
+"""Loading of models from Hugging Face transformers, with their path, dtype, label and batch size."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

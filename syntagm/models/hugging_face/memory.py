@@ -6,7 +6,7 @@ _SIGNS = ("can't allocate memory", "out of memory", "not enough memory", "bad_al
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell if an error means that memory ran out. On a CPU, PyTorch raises a RuntimeError with such a message."""
+    """Return whether an error means that memory ran out. On a CPU, PyTorch raises a RuntimeError with such a message."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
     return any(sign in str(error).lower() for sign in _SIGNS)

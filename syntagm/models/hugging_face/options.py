@@ -10,7 +10,7 @@ DTYPE = Option(
         Value("f64", words="64-bit floats"),
     )),
     "f32",
-    "dtype of the computation, whatever the dtype of the stored weights. Log-sum-exp is computed in float32 at least",
+    "dtype of the computation, regardless of the dtype of the stored weights. Log-sum-exp is computed in float32 or wider",
     loading=True,
 )  # fmt: skip
 PERMISSIONS = (

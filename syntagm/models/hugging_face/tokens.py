@@ -71,7 +71,7 @@ class Framed:
     """A text with the special symbols that its tokenizer adds around it.
 
     Arguments:
-        inputs: shape (inputs,): token ids, special symbols included.
+        inputs: shape (inputs,): token ids, including special symbols.
         places: shape (tokens,): index in `inputs` of each token of the text.
         words: shape (tokens,): the word that each token belongs to, by the tokenizer's pre-tokenisation.
         tokens: the text without special symbols.
@@ -161,9 +161,10 @@ def _read(
 
 
 def _starts(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDArray[np.int32]:
-    """Return where each token starts; white space belongs to the token after it.
+    """Return the start of each token in the text; white space belongs to the token after it.
 
-    Tokens that share a character get the same start, so no token is taken to hold a character of which it has only a part.
+    Tokens that share a character get the same start, so a character is never assigned to a token that has only a part
+    of it.
     """
     starts = np.zeros(len(offsets), np.int32)
     end = 0
@@ -188,7 +189,7 @@ def _refuse_dropped(text: str, left: int, right: int, model: str) -> None:
     dropped = next(character for character in text[left:right] if not character.isspace())
     raise ModelError(
         model, f"the tokenizer drops {dropped!r} (U+{ord(dropped):04X}, near character {left}) of {text!r}",
-        "a token for each visible character", "Remove the character, or use a model that knows it.",
+        "a token for each visible character", "Remove the character, or use a model with a token for it.",
     )  # fmt: skip
 
 
@@ -205,7 +206,7 @@ class Borders:
     first: NDArray[np.bool_]
 
     def digest(self) -> str:
-        """Return a hash of the two sets. They are not determined by tokenizer.json, which may lack the end symbol."""
+        """Return a hash of the two sets. tokenizer.json does not determine them, because it may lack the end symbol."""
         return hashlib.sha256(self.begins.tobytes() + self.first.tobytes()).hexdigest()
 
 

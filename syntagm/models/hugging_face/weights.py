@@ -1,4 +1,4 @@
-"""Hashes of checkpoints, and refusal of unsafe ones."""
+"""Hashes of checkpoints, and refusal of unsafe checkpoints."""
 
 import hashlib
 import inspect
@@ -22,7 +22,7 @@ _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 def hash_weights(model: Any, tokenizer: Any) -> str:
     """Return a hash of configuration, weights (in the dtype of the computation) and tokenizer; 64 hexadecimal digits.
 
-    The bytes of the weights are hashed, not those of the files, so the hash does not depend on how files are split.
+    The weights are hashed, not the files, so the hash does not depend on how the weights are split into files.
     """
     digest = hashlib.sha256(json.dumps(_settings(model.config), sort_keys=True, default=str).encode())
     for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
@@ -72,8 +72,28 @@ def refuse_change(model: Any, before: str, name: str) -> None:
         )  # fmt: skip
 
 
+def refuse_nan(model: Any, name: str) -> None:
+    """Refuse a model with a weight that is not a number, as after a training that diverged.
+
+    Arguments:
+        model: the model.
+        name: name of the model, for the message.
+
+    Raises:
+        ModelError: a weight is NaN, or a matrix of weights has an infinite number.
+    """
+    for weights, tensor in model.named_parameters():
+        # A vector may hold -inf: the bias of symbols that the model never predicts.
+        broken = tensor.isnan() if tensor.dim() < 2 else ~tensor.isfinite()
+        if count := int(broken.sum()):
+            raise ModelError(
+                name, f"{count:,} of {tensor.numel():,} weights of {weights} are not numbers", "finite numbers",
+                "Did the training diverge? Or is the dtype too narrow for the weights?",
+            )  # fmt: skip
+
+
 def refuse_training(model: Any, label: str) -> None:
-    """Refuse a model in memory that is in training mode, with dropout.
+    """Refuse a model in memory that is in training mode, because dropout would be active.
 
     Raises:
         UsageError: the model is in training mode.
@@ -106,7 +126,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
         kind: the kind of language model, for messages.
 
     Raises:
-        ModelError: there are no safetensors, they have repeated names, or the model has code of its own.
+        ModelError: there are no safetensors, they have repeated names, or the model has its own code.
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
@@ -123,14 +143,14 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     pickles = [path.name for pattern in _PICKLES for path in sorted(folder.glob(pattern))]
     if not weights and pickles and not pickle:
         raise ModelError(
-            place, f"weights only as a pickle ({pickles[0]})", "model.safetensors",
+            place, f"only pickled weights ({pickles[0]})", "model.safetensors",
             "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
         )  # fmt: skip
     settings = record(config, ModelError, "the configuration of a model")
     _refuse_endless(settings, str(config))
     if "auto_map" in settings and not code:
         raise ModelError(
-            place, "code of the model's own (auto_map)", "an architecture that transformers has",
+            place, "custom code (auto_map)", "an architecture that transformers supports",
             "Add remote_code=yes if you have read that code and trust it.",
         )  # fmt: skip
 
@@ -150,7 +170,7 @@ def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
 
 
 def _refuse_other_files(index: Path, pickle: bool) -> None:
-    """Refuse an index of weights that names files outside its folder, or pickles unless they are allowed.
+    """Refuse an index of weights that names files outside its folder, or names pickles that are not allowed.
 
     Raises:
         ModelError: it names such files, or can't be read.
@@ -169,7 +189,7 @@ def _refuse_other_files(index: Path, pickle: bool) -> None:
 
 
 def _refuse_repeated_names(path: Path) -> None:
-    """Refuse a safetensors file with a repeated name. The library uses the last of the tensors, other readers may not."""
+    """Refuse a safetensors file with a repeated name. The library uses the last tensor of that name; other readers may not."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
@@ -182,8 +202,8 @@ def _refuse_repeated_names(path: Path) -> None:
         length = file.read(8)
         size = struct.unpack("<Q", length)[0] if len(length) == 8 else 0
         if not 2 <= size <= 100_000_000:
-            raise ModelError(str(path), "not a safetensors file, or cut short", "a complete safetensors file")
+            raise ModelError(str(path), "not a safetensors file, or truncated", "a complete safetensors file")
         try:
             json.loads(file.read(size), object_pairs_hook=unique)
         except (ValueError, RecursionError) as error:
-            raise ModelError(str(path), f"a damaged header ({error})", "a whole safetensors file") from error
+            raise ModelError(str(path), f"a damaged header ({error})", "a complete safetensors file") from error

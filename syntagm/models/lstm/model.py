@@ -1,6 +1,6 @@
 """Word-level LSTM language models, trained by `syntagm train lstm` (Gulordava et al. 2018; Hu et al. 2020).
 
-The name is `lstm:FOLDER`, or just the folder, which holds `model.json`, `model.safetensors` and `vocabulary.txt`.
+The name is `lstm:FOLDER`, or just the folder, which contains `model.json`, `model.safetensors` and `vocabulary.txt`.
 
 Each text is read from the initial state, so its surprisals do not depend on other texts. A word that is not in the
 vocabulary is replaced by its class of unknown words, and marked as unknown. With `bos=no` the first word has no surprisal
@@ -44,7 +44,7 @@ _SIZES = ("embedding", "hidden", "layers")
 
 
 class Lstm(LanguageModel):
-    """An LSTM with its vocabulary, made by `load`, or from a network during training."""
+    """An LSTM with its vocabulary, created by `load`, or from a network during training."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
 
@@ -151,11 +151,11 @@ class Lstm(LanguageModel):
         return once(keys, in_batches(_CONTEXTS, answer), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which candidates are one word; see `LanguageModel.single`."""
+        """Return whether each candidate is one word; see `LanguageModel.single`."""
         return single(words, self._tokens, self.name)
 
     def _next_logits(self, before: Sequence[Sequence[int]]) -> Iterator[NDArray[np.floating] | None]:
-        """Yield the logits of the word after each sequence; None for an empty sequence."""
+        """Yield the logits for the word after each sequence; None for an empty sequence."""
         nonempty = [sequence for sequence in before if sequence]
         rows = iter(next_logits(self.network, nonempty, self._share).cpu().numpy() if nonempty else [])
         for sequence in before:
@@ -201,7 +201,7 @@ def load(path: str, **options: str) -> Lstm:
 
     Raises:
         UsageError: an option is invalid.
-        ModelError: the folder is not what `syntagm train lstm` writes, or is damaged.
+        ModelError: the folder was not written by `syntagm train lstm`, or is damaged.
     """
     chosen = FAMILY.choose(options)
     folder = Path(path)
@@ -218,16 +218,16 @@ def load(path: str, **options: str) -> Lstm:
 
 
 def _read_sizes(path: Path) -> dict[str, Any]:
-    settings = record(path, ModelError, "what syntagm train lstm writes")
+    settings = record(path, ModelError, "a value that syntagm train lstm writes")
     if settings.get("family") != "lstm":
-        raise ModelError(str(path), "another family", '"family": "lstm"')
+        raise ModelError(str(path), "a model of another family", '"family": "lstm"')
     if settings.get("format") != FORMAT:
         raise ModelError(str(path), f"format {settings.get('format')!r}", f"{FORMAT}", "Use the version that wrote it.")
     checks: dict[str, Callable[[Any], bool]] = {name: lambda value: type(value) is int and value > 0 for name in _SIZES}
     checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
     for name, is_valid in checks.items():
         if not is_valid(value := settings.get(name)):
-            raise ModelError(str(path), f"{name} = {value!r}", "what syntagm train lstm writes")
+            raise ModelError(str(path), f"{name} = {value!r}", "a value that syntagm train lstm writes")
     return settings
 
 

@@ -1,7 +1,7 @@
 """The LSTM network of Gulordava et al. 2018 and Hu et al. 2020.
 
-Its layers are: embedding, dropout, LSTM with dropout between its layers, dropout, linear output layer. The names of the
-weights are those of PyTorch's example of a word-level language model, on which both papers build.
+Its layers are: embedding, dropout, LSTM with dropout between its layers, dropout, linear output layer. The weights are
+named as in PyTorch's example of a word-level language model, on which both papers build.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -85,7 +85,7 @@ def surprisals(
     network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool = True,
     done: Callable[[Sequence[int]], None] | None = None,
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:  # fmt: skip
-    """Compute surprisals in nats of all words in a sequence but the first, given the words before, from the initial state.
+    """Compute the surprisals, in nats, of all words but the first of each sequence, starting from the initial state.
 
     Sequences are sorted and processed in batches. A batch is read word by word: at each step, all distinct prefixes of that
     length are computed together.
@@ -93,7 +93,7 @@ def surprisals(
     Arguments:
         network: the network, in evaluation mode.
         sequences: word ids, at least one in each sequence.
-        batch: largest number of words in a batch; a longer sequence is a batch of its own.
+        batch: largest number of words in a batch; a longer sequence is a separate batch.
         share: whether a prefix that several sequences share is computed once.
         done: called after each batch with the indices of its sequences.
 
@@ -169,7 +169,7 @@ def _padded(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDAr
 def _states(
     network: Network, numbers: NDArray[np.int64], lengths: NDArray[np.int64], share: bool
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Tensor]]:
-    """Read texts word by word, all distinct prefixes of one length together.
+    """Read texts word by word, processing all distinct prefixes of the same length together.
 
     Arguments:
         numbers: shape (texts, longest): word ids.
@@ -193,7 +193,7 @@ def _states(
 
 @torch.no_grad()
 def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: bool = True) -> Tensor:
-    """Compute the logits of the word after each sequence, from the initial state; shape (sequences, words).
+    """Compute the logits for the word after each sequence, from the initial state; shape (sequences, words).
 
     Arguments:
         network: the network, in evaluation mode.
@@ -212,7 +212,7 @@ def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: boo
 def _next(
     node: NDArray[np.int64], word: NDArray[np.int64], words: int, share: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct prefixes that are one word longer: parent and last word of each, and the prefix of each text."""
+    """Return the distinct prefixes that are one word longer: their parents, their last words, and the prefix of each text."""
     if not share:
         return node, word, np.arange(len(node))
     distinct, prefix_of_text = np.unique(node * words + word, return_inverse=True)
@@ -238,7 +238,7 @@ def _nats(
 
 
 def _head(decoder: nn.Linear, hidden: Tensor, logits: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the log-sum-exp of each row, and the logits at (rows, columns). `logits` is a buffer that is overwritten."""
+    """Return the log-sum-exp of each row, and the logits at (rows, columns). `logits` is a buffer, which is overwritten."""
     torch.addmm(decoder.bias, hidden, decoder.weight.T, out=logits)
     chosen = logits[rows, columns]
     highest = logits.amax(1, keepdim=True)

@@ -15,7 +15,7 @@ from syntagm.models.masked.last_layer import layers
 
 
 def first_layer(model: Any) -> Any | None:
-    """Return the first layer if it is built like BERT's, is not the only one, and is on a CPU; else None."""
+    """Return the first layer if it is built like BERT's, is not the only layer, and is on a CPU; else None."""
     # On a GPU, finding the repeats takes longer than computing them.
     all_layers = layers(model) if model.device.type == "cpu" else []
     return all_layers[0] if len(all_layers) > 1 else None
@@ -23,7 +23,7 @@ def first_layer(model: Any) -> Any | None:
 
 @contextlib.contextmanager
 def once(layer: Any, tokens: torch.Tensor) -> Iterator[None]:
-    """During the block, compute the layer's queries, keys and values once for each token id and position in `tokens`."""
+    """Within the `with` block, compute the layer's queries, keys and values once for each token id and position in `tokens`."""
     width = tokens.shape[1]
     distinct, which = torch.unique(tokens * width + torch.arange(width), return_inverse=True)
     # An occurrence of each distinct pair.

@@ -1,4 +1,4 @@
-"""Forward passes of a masked transformer, which compute the logits at one masked position of each row.
+"""Forward passes of a masked transformer. They compute the logits at one masked position of each row.
 
 A batch has rows of the same length, as many as the budget of tokens allows, so there is no padding. Since a sentence has as
 many rows as tokens, there are enough rows of each length. The head is applied only to the scored position of each row, if
@@ -32,12 +32,12 @@ class MaskedForward:
         direct_head: whether the head is applied only to the scored positions.
         first: the body's first layer, if its queries, keys and values are computed once per token and position; else None.
         last: the body's last layer, if it is computed only at the scored positions; else None.
-        numerical_error: largest measured difference in bits of a text between batched and unbatched computation.
+        numerical_error: largest measured difference, in bits per text, between batched and unbatched computation.
         vocabulary: size of the softmax.
         symbols: only token ids below this number can be scored.
         limit: largest number of inputs in a row.
-        widest: tokens in the largest batch so far, without the probe.
-        evaluated: number of rows so far, without the probe.
+        widest: number of tokens in the largest batch so far, excluding the probe.
+        evaluated: number of rows so far, excluding the probe.
     """
 
     def __init__(self, model: Any, mask: int, budget: int) -> None:
@@ -52,7 +52,7 @@ class MaskedForward:
         self._lock = threading.RLock()
 
     def fits(self, inputs: int) -> bool:
-        """Tell if the model has positions for this number of inputs."""
+        """Return whether the model has positions for this number of inputs."""
         return inputs <= self.limit
 
     def refuse_beyond(self, number: int, tokenizer: Any, model: str) -> None:
@@ -70,7 +70,7 @@ class MaskedForward:
         if highest >= self.symbols:
             raise ModelError(
                 model, f"the token {tokenizer.convert_ids_to_tokens(highest)!r}",
-                f"numbers below {self.symbols}, the model's rows", "Does the tokenizer belong to the model?",
+                f"numbers below {self.symbols}, the model's vocabulary size", "Check that the tokenizer belongs to the model.",
             )  # fmt: skip
 
     def logits(self, rows: Sequence[Row]) -> Iterator[tuple[list[int], torch.Tensor]]:
@@ -106,13 +106,13 @@ class MaskedForward:
         return list(takewhile(lambda index: len(rows[index].inputs) == width, alike))
 
     def _halve(self, size: int, rows: int, error: Exception) -> None:
-        """Halve the size of batches permanently after running out of memory. Raise any other error again."""
+        """Halve the size of batches permanently after running out of memory; raise any other error again."""
         if not is_out_of_memory(error):
             raise error
         if rows == 1:
             raise ModelError(
                 str(self.model.config.model_type), f"out of memory for a single row of {size} tokens",
-                "memory for one row", "Use a smaller model or type, or another device.",
+                "enough memory for one row", "Use a smaller model or dtype, or another device.",
             ) from error  # fmt: skip
         self.budget = max(1, min(self.budget, size) // 2)
         free(self.device)

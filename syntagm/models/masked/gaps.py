@@ -1,4 +1,4 @@
-"""Filling of gaps by masked models: one mask for candidates of one token, a mask for each token of other candidates."""
+"""Filling of gaps by masked models: a candidate of one token has one mask, other candidates have a mask for each token."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -22,7 +22,7 @@ class Filler:
     """A filler of gaps with a masked model.
 
     Attributes:
-        places: tokenises candidates in their sentences.
+        places: the tokenizer of candidates in their sentences.
     """
 
     def __init__(self, forward: MaskedForward, tokenizer: Any, several: bool, model: str) -> None:
@@ -97,7 +97,7 @@ def _read_all(logits: NDArray[Any], single: NDArray[Any], fill: Fill) -> None:
 
 
 def _read_targets(logits: NDArray[Any], targets: Sequence[tuple[int, int, int]], fills: Sequence[Fill]) -> None:
-    """Read single targets; a negative index -1 - i is that of a candidate i of several tokens."""
+    """Read single targets; a negative index -1 - i stands for candidate i, which has several tokens."""
     if not targets:
         return
     bits, above, below = rank(logits, np.array([target for _, _, target in targets]))

@@ -1,8 +1,9 @@
 """Tokenisation of candidate words in their sentences.
 
 A candidate is never tokenised alone, since its tokens depend on the text that it touches, up to the next spaces. To avoid
-tokenising thousands of candidates in thousands of contexts, all candidates are tokenised only in the first context of each
-kind. In further contexts, only the first and the last candidate are tokenised, to check that their tokens are the same.
+tokenising thousands of candidates in thousands of contexts, the full list of candidates is tokenised only in the first
+context of each kind. In further contexts, only the first and the last candidate are tokenised, to check that their
+tokens are the same.
 """
 
 import re
@@ -24,7 +25,7 @@ _TOUCHING_LEFT, _TOUCHING_RIGHT = re.compile(r"\s*\S*\Z"), re.compile(r"\S*\s?")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A word in its sentence: the token ids before it, its own, and those after it, special symbols included."""
+    """A word in its sentence: the token ids before it, its own, and those after it, including special symbols."""
 
     before: tuple[int, ...]
     pieces: tuple[int, ...]
@@ -41,7 +42,7 @@ class Candidates:
     """The tokenised candidates of a gap.
 
     Arguments:
-        before: token ids before most candidates, special symbols included.
+        before: token ids before most candidates, including special symbols.
         after: token ids after most candidates.
         single: shape (words,): the token id of each candidate that is one token between `before` and `after`, else -1.
         several: index -> token ids of each candidate that is several tokens between `before` and `after`.
@@ -70,7 +71,7 @@ class Places:
         self._cache: dict[tuple[object, ...], Candidates] = {}
 
     def candidates(self, gap: Gap) -> Candidates:
-        """Tokenise the candidates of a gap. A candidate that does not consist of whole tokens is in none of the fields.
+        """Tokenise the candidates of a gap. A candidate that does not consist of whole tokens appears in none of the fields.
 
         Raises:
             ModelError: the text contains a special symbol, or a character that no token covers.
@@ -111,7 +112,7 @@ class Places:
 
 
 def _placed(text: str, framed: Framed, begin: int, end: int) -> Placed | None:
-    """Return the word between two characters, with the white space before it; None if it does not consist of whole tokens."""
+    """Return the word between two characters, and the white space before it; None if it does not consist of whole tokens."""
     starts, lowest = framed.tokens.starts, len(text[:begin].rstrip())
     inside = np.flatnonzero((starts >= lowest) & (starts < end))
     if begin == end or lowest not in starts:

@@ -32,7 +32,7 @@ def last_layer(model: Any) -> Any | None:
 
 @contextlib.contextmanager
 def at_places(layer: Any, places: torch.Tensor) -> Iterator[None]:
-    """During the block, compute the layer's output at one position of each row only. Shape (rows, 1, width)."""
+    """Within the `with` block, compute the layer's output only at one position of each row. Shape (rows, 1, width)."""
 
     def forward(hidden: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
         scored = hidden[torch.arange(len(places), device=hidden.device), places][:, None]
@@ -48,7 +48,7 @@ def at_places(layer: Any, places: torch.Tensor) -> Iterator[None]:
 
 
 def _attend(own: Any, scored: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
-    """Compute the attention output of one position per row. Shape (rows, width).
+    """Compute the attention output at one position per row. Shape (rows, width).
 
     With one query per row, the key matrix is multiplied with the query and the value matrix with the weighted sum of hidden
     states, instead of both with every position. The bias of the keys is the same for all positions, so it cancels.

@@ -24,7 +24,7 @@ class Masking:
         hidden: function from a text and the index of the scored token to the positions (in `Framed.inputs`) to mask,
             including the scored token's own; shape (masks,).
         help: what is masked, in Markdown.
-        words: what is masked, to follow "masking" in a methods paragraph.
+        words: what is masked, as a phrase that follows "masking" in a methods paragraph.
         references: keys of the bibliography.
     """
 

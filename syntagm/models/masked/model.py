@@ -2,7 +2,7 @@
 
 Names: `masked:./folder`, `masked:org/name@revision`.
 
-A token's surprisal is that of the token under its mask, given the text on both sides. The sum over a text is its negative
+A token's surprisal is computed under its mask, given the text on both sides. The sum over a text is its negative
 pseudo-log-likelihood, not the surprisal of the text. Special symbols around a text are never scored. If a text is longer than
 the model's positions, the surprisals of all its tokens are undefined (nan).
 """
@@ -25,7 +25,14 @@ from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame
-from syntagm.models.hugging_face.weights import hash_code, hash_weights, refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.weights import (
+    hash_code,
+    hash_weights,
+    refuse_change,
+    refuse_nan,
+    refuse_training,
+    sample,
+)
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.gaps import Filler
 from syntagm.models.masked.masking import MASKINGS
@@ -58,7 +65,7 @@ class _Piece:
 
 
 class Masked(LanguageModel):
-    """A masked transformer with its tokenizer; made by `load`, or around a model in memory by `from_transformers`.
+    """A masked transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
 
     Attributes:
         tokenizer: the tokenizer.
@@ -74,8 +81,9 @@ class Masked(LanguageModel):
         chosen = FAMILY.choose(options)
         self._masking = MASKINGS[chosen["masking"]]
         self.name = FAMILY.canonical(label, options)
+        refuse_nan(model, self.name)
         if tokenizer.mask_token_id is None:
-            raise ModelError(self.name, "a tokenizer without a mask", "that of a masked model")
+            raise ModelError(self.name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")
         self.tokenizer = tokenizer
         self.bos = _before(tokenizer, self.name)
         self.forward = probed(model, int(tokenizer.mask_token_id), batch_tokens(chosen, model.device, BATCH))
@@ -213,9 +221,10 @@ class Masked(LanguageModel):
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate under one mask; see `LanguageModel.fill`.
 
-        The softmax runs over the whole vocabulary, so a candidate competes with every other token. A candidate of several
-        tokens is nan. With `masks=several` its surprisal is the sum over as many masks, unmasked from left to right, which
-        can't be compared between candidates of different lengths. `above` and `below` are nan for such a candidate.
+        The softmax runs over the whole vocabulary, so a candidate competes with every other token. For a candidate of
+        several tokens, the result is nan. With `masks=several`, its surprisal is the sum over as many masks, unmasked
+        from left to right; such sums can't be compared between candidates of different lengths. `above` and `below` are
+        nan for such a candidate.
         """
         refuse_change(self.module, self._sample, self.name)
         yield from self.filler.fill(gaps, done)
@@ -233,13 +242,13 @@ def load(path: str, **options: str) -> Masked:
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
-    """Make a language model of a transformers model in memory, for example inside a training loop.
+    """Create a language model from a transformers model in memory, for example inside a training loop.
 
     Arguments:
         model: a transformers model with a masked-language-model head, in evaluation mode. It is neither copied nor moved.
         tokenizer: its fast tokenizer.
-        label: name of the model in results. Call this again after a training step, since the fingerprint depends on the
-            weights.
+        label: name of the model in results. Call this function again after a training step, because the fingerprint
+            depends on the weights.
         options: options of the family that are not about loading.
 
     Raises:

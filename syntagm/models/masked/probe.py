@@ -1,4 +1,4 @@
-"""The probe of a masked model: which ways of batching give the same numbers as computing each row alone."""
+"""The probe of a masked model: find out which ways of batching give the same numbers as computing each row alone."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ _LENGTHS = (12, 9, 6)
 
 
 def probed(model: Any, mask: int, budget: int) -> MaskedForward:
-    """Return the forward passes of a model, in the fastest way that gives the same numbers as computing each row alone.
+    """Return the fastest forward passes of a model that give the same numbers as computing each row alone.
 
     Arguments:
         model: a transformers model.
@@ -54,7 +54,7 @@ def _probe(forward: MaskedForward) -> None:
             return
     raise ModelError(
         str(forward.model.config.model_type), "batched scoring differs from scoring one row at a time",
-        "the same numbers", "This architecture can't be scored exactly here.",
+        "the same numbers", "Syntagm can't score this architecture exactly.",
     )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def _texts(forward: MaskedForward) -> list[list[Row]]:
 
 
 def _alone(forward: MaskedForward, row: Row) -> torch.Tensor:
-    """Compute the logits at a row's position by the model's own forward pass, without a batch or attention mask."""
+    """Compute the logits at a row's position with the model's own forward pass, without a batch or attention mask."""
     tokens = torch.from_numpy(row.tokens(forward.mask))[None].to(forward.device)
     logits: torch.Tensor = forward.model(input_ids=tokens).logits[0, row.place]
     return logits.to(forward.wide)
@@ -105,7 +105,7 @@ def _batched(forward: MaskedForward, rows: list[Row], targets: list[int]) -> NDA
 
 
 def _same(forward: MaskedForward, batched: NDArray[np.float64], single: NDArray[np.float64]) -> bool:
-    """Tell if bits are equal up to rounding; with low-precision dtypes, up to 0.1 bits per token on average."""
+    """Return whether bits are equal up to rounding; with low-precision dtypes, up to 0.1 bits per token on average."""
     if not (np.isfinite(batched).all() and np.isfinite(single).all()):
         return False
     difference = np.abs(batched - single)

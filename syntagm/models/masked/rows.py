@@ -1,7 +1,7 @@
 """The rows to compute with a masked model: a row is a text with masks and one scored position.
 
-Rows with the same input are computed once, whatever the words under their masks. So a good and a bad sentence that differ in
-one word share the row of that word.
+Rows with the same input are computed once, regardless of the words under their masks. So a good and a bad sentence that
+differ in one word share the row of that word.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ class Plan:
 
     Arguments:
         mask: token id of the mask.
-        rows: the rows, without repeats.
+        rows: the rows, without repetitions.
         targets: for each row, tuples of (owner, index, target): which text or gap and which of its tokens or candidates a
             result is for, and the token id to score.
     """
@@ -57,11 +57,11 @@ class Plan:
     _numbers: dict[bytes, int] = field(default_factory=dict)
 
     def ask(self, row: Row, owner: int, index: int, target: int) -> None:
-        """Plan to score a token in a row."""
+        """Add a token to score in a row."""
         self.targets[self.number(row)].append((owner, index, target))
 
     def number(self, row: Row) -> int:
-        """Return the number of a row; add the row if there is none like it."""
+        """Return the number of a row; add the row if it is new."""
         number = self._numbers.setdefault(row.digest(self.mask), len(self.rows))
         if number == len(self.rows):
             self.rows.append(row)

@@ -1,4 +1,4 @@
-r"""Writing of ARPA files, the text format for back-off models of KenLM, SRILM and others; gzipped if the name ends in .gz.
+r"""Writing of ARPA files, the text format for back-off models that KenLM, SRILM and others use; gzipped if the name ends in .gz.
 
     \data\         then a line for each order: ngram ORDER=NUMBER OF N-GRAMS
     \1-grams:      log10 p, tab, the words separated by spaces, and optionally tab, log10 of the back-off weight
@@ -27,7 +27,7 @@ def write(ngrams: Ngrams, path: Path) -> None:
     """Write a model as an ARPA file. Like lmplz, use the shortest decimals that round to the same 32-bit floats.
 
     Raises:
-        ModelError: a word has white space in it, which the format does not allow.
+        ModelError: a word contains white space, which the format does not allow.
         RunError: the disk is full, or the folder can't be written.
     """
     if word := next((word for word in ngrams.words if word.split() != [word]), None):

@@ -1,4 +1,4 @@
-"""Strict reading of ARPA files: invalid lines are refused with their number."""
+"""Strict reading of ARPA files: an invalid line is refused, and the error gives its number."""
 
 import gzip
 import io
@@ -49,7 +49,7 @@ def read(path: Path) -> Ngrams:
 
 
 class _Reader:
-    """A reader of lines that counts them."""
+    """A line reader that counts lines."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.line = path, 0
@@ -74,16 +74,16 @@ class _Reader:
 
     def _expect(self, line: bytes, expected: str) -> None:
         if line != expected.encode():
-            raise self.refusal(_shown(line), expected, "Are the counts at the top correct?")
+            raise self.refusal(_shown(line), expected, "Check the counts at the top of the file.")
 
     def _counts(self) -> tuple[list[int], bytes]:
-        """Read the number of n-grams of each order; return the numbers, and the line after them."""
+        """Read the number of n-grams of each order; return the numbers and the line after them."""
         line = self._next()
         while line.startswith(b"#"):
             # Some programs write comments here, and only here.
             line = self._next()
         if line != b"\\data\\":
-            raise self.refusal(_shown(line), "\\data\\, at most with lines that begin with # before it")
+            raise self.refusal(_shown(line), "\\data\\, preceded only by lines that begin with #")
         counts: list[int] = []
         while match := _COUNT.fullmatch(line := self._next()):
             if int(match[1]) != len(counts) + 1:
@@ -94,11 +94,11 @@ class _Reader:
         return counts, line
 
     def _next(self) -> bytes:
-        """Read the next line that is not empty; return it without white space around it."""
+        """Read the next line that is not empty; return it without surrounding white space."""
         for line in self._lines():
             if stripped := line.strip():
                 return stripped
-        raise self.refusal("the end of the file", "\\end\\", "The file is cut short.")
+        raise self.refusal("the end of the file", "\\end\\", "The file is truncated.")
 
     def _lines(self) -> Iterator[bytes]:
         while line := self.file.readline(_LONGEST + 1):
@@ -120,7 +120,9 @@ class _Reader:
                 shown = _shown(lines[weighted[0]].rstrip())
                 raise self.refusal(shown, "no back-off weight at the highest order", line=first + int(weighted[0]))
             if len(lines) < size:
-                raise self.refusal("the end of the file", f"{count:,} n-grams of order {order}", "It is cut short.")
+                raise self.refusal(
+                    "the end of the file", f"{count:,} n-grams of order {order}", "The file is truncated."
+                )
             if vocabulary is None:
                 columns = self._unigrams(table["words"], words)
             else:

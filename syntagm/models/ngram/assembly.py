@@ -1,4 +1,4 @@
-"""Assembly of the n-grams of a file, in any order, into sorted arrays."""
+"""Assembly of a file's n-grams, which may be in any order, into sorted arrays."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -37,10 +37,10 @@ class Listed:
 
 
 def assemble(place: str, words: Sequence[str], listed: Sequence[Listed]) -> Ngrams:
-    """Make a model of the n-grams of a file.
+    """Build a model from the n-grams of a file.
 
-    Suffixes of some n-grams may be missing, since SRILM prunes them. They are added with the probability that they have by
-    backing off. If the unknown word is missing, its probability is 0.
+    Suffixes of some n-grams may be missing, because SRILM prunes them. They are added with the probability that backing
+    off gives them. If the unknown word is missing, its probability is 0.
 
     Arguments:
         place: name of the file, for messages.
@@ -59,7 +59,7 @@ def _renumbered(place: str, words: Sequence[str], listed: Sequence[Listed]) -> t
     numbers = {word: number for number, word in enumerate(words)}
     for symbol in (START, END):
         if symbol not in numbers:
-            raise ModelError(place, f"no {symbol} among the 1-grams", "start and end symbol")
+            raise ModelError(place, f"no {symbol} among the 1-grams", "both the start and the end symbol")
     # Like KenLM, accept this spelling of the unknown word, too.
     unknown = numbers.get(UNKNOWN, numbers.get("<UNK>"))
     special = [numbers[END], len(words) if unknown is None else unknown, numbers[START]]
@@ -68,7 +68,7 @@ def _renumbered(place: str, words: Sequence[str], listed: Sequence[Listed]) -> t
     new = np.empty(len(words) + 1, np.int32)
     new[old] = np.arange(len(old), dtype=np.int32)
     if any((ngrams.words[:, 1:] == special[2]).any() for ngrams in listed):
-        raise ModelError(place, f"{START} inside an n-gram", "at its beginning only")
+        raise ModelError(place, f"{START} inside an n-gram", "only at its beginning")
     logs, weights = np.append(listed[0].logs, np.float32(-np.inf)), np.append(listed[0].weights, np.float32(0))
     unigrams = Listed(np.arange(len(old), dtype=np.int32)[:, None], logs[old], weights[old])
     longer = [Listed(new[ngrams.words], ngrams.logs, ngrams.weights) for ngrams in listed[1:]]

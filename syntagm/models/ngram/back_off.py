@@ -22,7 +22,7 @@ _ROOM = 500_000
 
 
 class BackOff(LanguageModel):
-    """An n-gram model with its vocabulary, made by `ngram.load`.
+    """An n-gram model with its vocabulary, created by `ngram.load`.
 
     Attributes:
         ngrams: the n-grams.
@@ -66,7 +66,7 @@ class BackOff(LanguageModel):
         return self._scorer.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which candidates are one word; see `LanguageModel.single`."""
+        """Return whether each candidate is one word; see `LanguageModel.single`."""
         return self._scorer.single(words)
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -83,7 +83,7 @@ class BackOff(LanguageModel):
         return np.where(in_vocabulary, ids, _NEW - 1 - ids), in_vocabulary
 
     def _unknown(self, word: str) -> int:
-        """Return an id below `_NEW` that encodes the class of an unknown word. Cached, so it is found like other words."""
+        """Return an id below `_NEW` that encodes the class of an unknown word, and cache it like those of other words."""
         if word not in self._numbers:
             if len(self._numbers) >= self._room:
                 self._numbers = self._word_ids()
@@ -110,7 +110,7 @@ class BackOff(LanguageModel):
         return max(1, self.ngrams.order - 1)
 
     def _distribution(self, history: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:
-        """Return log10 p of all words; the same negated and sorted; and the cumulative sums of these probabilities."""
+        """Return log10 p of all words, the same negated and sorted, and the cumulative sums of these probabilities."""
         if history not in self._distributions:
             if len(self._distributions) >= _KEPT:
                 self._distributions.clear()

@@ -16,9 +16,9 @@ FAMILY = Family(
         ),
         Option(
             "tokens", choice(KINDS), "",
-            "how a text is split into words. `blanks`: at white space; `treebank`: by NLTK's Penn Treebank tokenizer. Folders "
-            "only accept the value used in training, or any value if that was `auto`",
-            depends="as in training; `blanks` for files of other programs",
+            "how a text is split into words. `blanks`: at white space; `treebank`: by NLTK's Penn Treebank tokenizer. A folder "
+            "only accepts the value used in training, or any value if that was `auto`",
+            depends="as in training; `blanks` for files from other programs",
         ),
         Option(
             "case", choice(["keep", "lower"]), "keep",
@@ -27,7 +27,7 @@ FAMILY = Family(
         Option(
             "unknown", choice(["single", "berkeley"]), "",
             "ARPA files only: whether unknown words become `<unk>`, or the classes of unknown words in the file",
-            depends="`single`; folders have it recorded",
+            depends="`single`; folders record their value",
         ),
     ),
     references=("kneser-ney-1995-improved", "chen-goodman-1999-empirical"),

@@ -1,4 +1,4 @@
-"""Folders of n-gram models: model.json, model.safetensors, vocabulary.txt, and training.json about the training."""
+"""Folders of n-gram models: model.json, model.safetensors, vocabulary.txt, and training.json for the record of training."""
 
 import contextlib
 import hashlib
@@ -86,7 +86,7 @@ def _arrays(ngrams: Ngrams) -> dict[str, NDArray[Any]]:
 
 
 def _safetensors(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
-    """Yield the safetensors file in parts: its library would make a second copy of everything in memory."""
+    """Yield the safetensors file in parts, because its library would copy everything in memory."""
     head, end = {}, 0
     for name, values in arrays.items():
         begin, end = end, end + values.nbytes
@@ -102,16 +102,14 @@ def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
     """Read a model: n-grams, vocabulary, the option `tokens` of its training, and a hash of everything.
 
     Raises:
-        ModelError: a file is missing, damaged, or from another training.
+        ModelError: a file is missing, damaged, or from a different training.
     """
     place = f"ngram:{folder}"
     head = check(folder)
     words = vocabulary.read(folder / "vocabulary.txt")
     ngrams = _ngrams(folder / "model.safetensors", head["order"], words)
     if (counts := [len(values) for values in ngrams.probabilities]) != head["ngrams"]:
-        raise ModelError(
-            place, f"{counts} n-grams by order", f"{head['ngrams']}, as model.json says", "Train it again."
-        )
+        raise ModelError(place, f"{counts} n-grams by order", f"{head['ngrams']}, as in model.json", "Train it again.")
     if fault := _fault(ngrams):
         raise ModelError(
             place, f"{fault} in model.safetensors", "sorted n-grams and their logarithms", "Train it again."
@@ -123,7 +121,7 @@ def check(folder: Path) -> dict[str, Any]:
     """Read model.json, and check that the other files were written together with it.
 
     Raises:
-        ModelError: a file is missing, damaged, or from another training.
+        ModelError: a file is missing, damaged, or from a different training.
     """
     place, head = f"ngram:{folder}", _head(folder)
     sealed = seal.demand(folder, ModelError)
@@ -136,13 +134,13 @@ def check(folder: Path) -> dict[str, Any]:
 def _head(folder: Path) -> dict[str, Any]:
     """Read and check model.json."""
     place = f"ngram:{folder}"
-    expected_and_cure = "a folder made by training", "Was the training finished?"
+    expected_and_cure = "a folder written by `syntagm train ngram`", "Check that the training was finished."
     head = record(folder / "model.json", ModelError, *expected_and_cure)
     try:
         valid = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in KINDS
         valid = valid and type(head["order"]) is int and all(isinstance(head["sha256"][name], str) for name in FILES)
     except (KeyError, TypeError) as error:
-        raise ModelError(place, f"model.json lacks a part ({error!r})", *expected_and_cure) from error
+        raise ModelError(place, f"model.json is incomplete ({error!r})", *expected_and_cure) from error
     if not valid:
         found = f"family {head['family']!r}, format {head['format']!r}"
         raise ModelError(place, found, f"an n-gram model of format {FORMAT}")
@@ -168,7 +166,9 @@ def _ngrams(path: Path, order: int, vocabulary: Vocabulary) -> Ngrams:
             tuple(arrays[f"backoffs.{index}"] for index in orders[:-1]),
         )
     except (SafetensorError, KeyError) as error:
-        raise ModelError(str(path), f"can't be read ({error})", "the n-grams of a model", "Train it again.") from error
+        raise ModelError(
+            str(path), f"can't be read ({error})", "the n-grams of an n-gram model", "Train it again."
+        ) from error
 
 
 def _fault(ngrams: Ngrams) -> str:
@@ -196,7 +196,7 @@ def _array_fault(ngrams: Ngrams) -> str:
     integers, logs = (*ngrams.firsts, *ngrams.suffixes), (*ngrams.probabilities, *ngrams.backoffs)
     for kind, arrays in ((np.int32, integers), (np.float32, logs)):
         if any(values.dtype != kind or values.ndim != 1 for values in arrays):
-            return "arrays of another type or shape"
+            return "arrays of an unexpected type or shape"
     if not all((values <= 0).all() for values in ngrams.probabilities):
         return "probabilities above 1, or nan"
     # A weight may be 0, since a discount may be 0, and its logarithm -inf.

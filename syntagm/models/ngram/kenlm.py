@@ -1,4 +1,4 @@
-"""Models in KenLM's binary files, read with the package kenlm."""
+"""Models in KenLM's binary format, read with the package kenlm."""
 
 import contextlib
 import hashlib
@@ -28,14 +28,14 @@ _NO_UNKNOWN = -100.0
 
 
 def is_binary(path: Path) -> bool:
-    """Tell if a file is one of KenLM's binary files."""
+    """Return whether a file is one of KenLM's binary files."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
     return False
 
 
 class KenLM(LanguageModel):
-    """A model in a KenLM binary file, made by `ngram.load`."""
+    """A model in a KenLM binary file, created by `ngram.load`."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching: ClassVar[bool] = False
@@ -64,7 +64,7 @@ class KenLM(LanguageModel):
         return self._scorer.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which candidates are one word; see `LanguageModel.single`."""
+        """Return whether each candidate is one word; see `LanguageModel.single`."""
         return self._scorer.single(words)
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -105,7 +105,7 @@ class KenLM(LanguageModel):
 
 
 def _spelled(word: str) -> str:
-    """Return a word, or the unknown word if the package can't take it."""
+    """Return a word, or the unknown word if the package can't accept it."""
     return UNKNOWN if _UNSPELLED.search(word) else word
 
 
@@ -121,4 +121,4 @@ def _opened(path: Path) -> Any:
         return kenlm.Model(str(path))
     except (OSError, RuntimeError) as error:
         shown = str(error).splitlines()[0] if str(error) else repr(error)
-        raise ModelError(f"ngram:{path}", shown, "a whole KenLM binary of this version") from error
+        raise ModelError(f"ngram:{path}", shown, "a complete KenLM binary of this version") from error

@@ -1,4 +1,4 @@
-"""N-gram models: folders written by `syntagm train ngram`, ARPA files, KenLM's binary files.
+"""N-gram models: folders written by `syntagm train ngram`, ARPA files and KenLM's binary files.
 
 Names: `ngram:FOLDER`, `ngram:FILE.arpa`, `ngram:FILE.arpa.gz`, `ngram:FILE.binary` (needs the package kenlm: `pip install
 syntagm[kenlm]`). Each text is scored after `<s>`.
@@ -25,7 +25,7 @@ def load(path: str, **options: str) -> BackOff | KenLM:
     """Load an n-gram model.
 
     Raises:
-        UsageError: the family or this kind of file does not have an option.
+        UsageError: the family has no such option, or the option does not apply to this kind of file.
         ModelError: the model can't be read, is damaged, or needs a package that is not installed.
     """
     chosen = FAMILY.choose(options)
@@ -50,7 +50,7 @@ def load(path: str, **options: str) -> BackOff | KenLM:
 
 def _of_folder(place: Path, chosen: Mapping[str, str], options: Mapping[str, str]) -> BackOff:
     if "unknown" in options:
-        raise UsageError("model option unknown", "given with a folder, which has it recorded", "none")
+        raise UsageError("model option unknown", "given with a folder, which already records it", "no such option")
     ngrams, vocabulary, tokens, digest = folder.read(place)
     # Only a model trained with `auto` may be used with another value: others must split texts as in training.
     if tokens != "auto" and "tokens" in options:

@@ -135,7 +135,7 @@ class Ngrams:
         return logs
 
     def distribution(self, history: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return log10 p of every word after a history: shape (words,). That of the start symbol is -inf.
+        """Return log10 p of every word after a history: shape (words,). It is -inf for the start symbol.
 
         Arguments:
             history: shape (history,), int32: the start symbol, then words.

@@ -22,7 +22,7 @@ BITS = -np.log2(10.0)
 
 @dataclass(frozen=True, slots=True)
 class Tokenisation:
-    """The options about splitting texts into words.
+    """The options for splitting texts into words.
 
     Arguments:
         tokens: `blanks`, `treebank` or `auto`, as in `words.words`.
@@ -134,7 +134,7 @@ class WordScorer:
         text = texts[int(np.searchsorted(borders, at)) - 1]
         raise ModelError(
             self._name, f"the word {words[at]!r} of {text!r} has probability 0",
-            "a probability above 0", "Does the file have an <unk>, and no back-off weight of -inf?",
+            "a probability above 0", "Check that the file has an <unk> and no back-off weight of -inf.",
         )  # fmt: skip
 
     def _refuse_special_in(self, texts: Sequence[str]) -> None:
@@ -163,7 +163,7 @@ class WordScorer:
         return once(keys, in_batches(1, lambda batch: [self._filled(key[0], lists[key[1]]) for key in batch]), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which candidates are one word; see `LanguageModel.single`."""
+        """Return whether each candidate is one word; see `LanguageModel.single`."""
         return single(words, self._tokenisation.tokens, self._name)
 
     def _filled(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Fill:
@@ -196,7 +196,7 @@ class WordScorer:
 
 
 def _starts_if_single_spaces(words: Sequence[str], borders: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return where words and end symbols start in their sentences, if words are separated by single spaces.
+    """Return the starts of words and end symbols in their sentences, if words are separated by single spaces.
 
     Arguments:
         words: words of all sentences, each sentence between its start symbol and its end symbol.

@@ -1,4 +1,4 @@
-"""A random baseline: surprisals are normally distributed pseudo-random numbers, from a hash of the text.
+"""A random baseline: surprisals are normally distributed pseudo-random numbers, derived from a hash of the text.
 
 A word's surprisal is a pure function of the seed and of the text from its beginning to the end of the word. Different texts
 get independent draws from the normal distribution with mean 16 and standard deviation 2 bits; the same text gets the same
@@ -42,7 +42,7 @@ _INSIDE = re.compile(r"\w\w")
 
 
 class Random(LanguageModel):
-    """A model with pseudo-random surprisals; see the module."""
+    """A model with pseudo-random surprisals; see the description of the module."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching = False
@@ -66,7 +66,7 @@ class Random(LanguageModel):
                 done(1)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate. `above` and `below` are nan, since there is no vocabulary."""
+        """Compute the surprisal of each candidate. `above` and `below` are nan, because there is no vocabulary."""
         for gap in gaps:
             # The text before the gap is hashed once. A word that continues after it is refused.
             *_, last = [(0, self._beginning, 0.0), *self._words(gap.left, self._beginning)]
@@ -77,7 +77,7 @@ class Random(LanguageModel):
                 done(1)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which candidates are one word."""
+        """Return whether each candidate is one word."""
         return np.array([len(self._score(word).bits) == 1 for word in words], bool)
 
     def _candidate(self, left: str, end: int, hashed: "hashlib.blake2b", word: str) -> float:
@@ -107,7 +107,7 @@ class Random(LanguageModel):
 
 
 def load(path: str, **options: str) -> Random:
-    """Make the model of `random?seed=1`.
+    """Create the random model for a seed.
 
     Raises:
         UsageError: a path was given, an option is unknown, or the seed is not a whole number or too long.

@@ -8,7 +8,7 @@ FAMILY = Family(
     summary="Surprisals read from a file, for example of a model that you can't run.",
     module="syntagm.models.recorded.model",
     settings=(
-        Option("bos", YES_NO, "yes", "`no`: first tokens were not scored (their bits are `nan` and count 0 in sums)"),
+        Option("bos", YES_NO, "yes", "`no`: first tokens were not scored (their bits are `nan` and count as 0 in sums)"),
         Option(
             "model", Text(("a name",)), "", "name of the model to read, if the file has several", effect="source",
             depends="the only one in the file",

@@ -28,7 +28,7 @@ _NEEDED = ("index", "start", "token", "bits")
 
 
 class Recorded(LanguageModel):
-    """A model whose answers are read from a file. Texts that are not in the file are refused."""
+    """A model that reads its answers from a file and refuses texts that are not in it."""
 
     worth_caching = False
 
@@ -51,7 +51,7 @@ class Recorded(LanguageModel):
         for text in texts:
             if text not in self._answers:
                 raise ModelError(
-                    self.name, f"nothing recorded for {text!r}", f"one of {len(self._answers):,} sentences"
+                    self.name, f"nothing recorded for {text!r}", f"one of the {len(self._answers):,} recorded sentences"
                 )
             yield self._answers[text]
             if done:
@@ -112,7 +112,7 @@ def _model(path: str, text: str, options: Mapping[str, str]) -> str:
 
 
 def _both_sides(options: Mapping[str, str], model: str) -> dict[str, str]:
-    """Return the scoring settings of a model that saw both sides, from the options or its name; none for other models."""
+    """Return the scoring settings of a model that saw both sides, from the options or its name; empty for other models."""
     family, model_options = families.of_model(model), model.partition("?")[2].split("&")
     both = (family is not None and family.sees == "both") or "sides=both" in model_options
     sides = options.get("sides", "both" if both else "left")

@@ -1,4 +1,4 @@
-"""A toy model that can be computed by hand: bigrams with add-one smoothing over the words of a small text.
+"""A toy model that can be computed by hand: word bigrams of a small text, with add-one smoothing.
 
     p(word | previous) = (count(previous, word) + 1) / (count(previous) + V)
 
@@ -49,7 +49,7 @@ _WORD = re.compile(r"\s*(\w+|[^\w\s])")
 
 
 class Toy(LanguageModel):
-    """A bigram model with add-one smoothing; see the module."""
+    """A bigram model with add-one smoothing; see the description of the module."""
 
     can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
     worth_caching = False
@@ -100,7 +100,7 @@ class Toy(LanguageModel):
                 done(1)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which candidates are one word."""
+        """Return whether each candidate is one word."""
         return np.array([len(_words(word)) == 1 for word in words], bool)
 
     def _candidate(self, left: str, word: str) -> tuple[tuple[float, float, float], bool]:
@@ -127,7 +127,7 @@ class Toy(LanguageModel):
 
 
 def load(path: str, **options: str) -> Toy:
-    """Make the toy model of the file `path` (one sentence per line), or of the twelve sentences if `path` is empty.
+    """Build the toy model from the file `path` (one sentence per line), or from the twelve sentences if `path` is empty.
 
     Raises:
         ModelError: the file can't be read.

@@ -1,6 +1,6 @@
 """Tokenisation of gaps into words: the words before the gap, and those of each candidate.
 
-The text after the gap makes a difference in one case only: with `auto`, the whole text shows whether it is already tokenised.
+The text after the gap matters only with `auto`, where the whole text shows whether it is already tokenised.
 """
 
 from collections.abc import Sequence
@@ -83,6 +83,6 @@ def _refuse(model: str, left: str, word: str) -> None:
 
 
 def single(words: Sequence[str], tokens: str, model: str) -> NDArray[np.bool_]:
-    """Tell which candidates are one word after a space; see `LanguageModel.single`."""
+    """Return whether each candidate is one word after a space; see `LanguageModel.single`."""
     divided = divide(Gap("a ", "", tuple(words)), tokens, model)
     return np.array([len(candidate) == 1 for candidate in divided.candidates], bool)

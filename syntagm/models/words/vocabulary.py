@@ -69,7 +69,7 @@ class Vocabulary:
         return isinstance(word, str) and self.known(word)
 
     def known(self, word: str) -> bool:
-        """Tell if a word is in the vocabulary; symbols and classes of unknown words don't count."""
+        """Return whether a word is in the vocabulary; symbols and classes of unknown words don't count."""
         return word in self._ids
 
     def ids(self, words: Sequence[str]) -> list[int]:
@@ -124,7 +124,7 @@ def _wider(name: str) -> Iterator[str]:
 def build(
     sentences: Iterable[Sequence[str]], threshold: int = 2, classes: str = "berkeley", place: str = "corpus"
 ) -> Vocabulary:
-    """Build the vocabulary of a training text. A word in the text that is spelled like a class is taken for that class.
+    """Build the vocabulary of a training text. A word that is spelled like a class counts as that class.
 
     Arguments:
         sentences: the words of each sentence.
@@ -133,7 +133,7 @@ def build(
         place: name of the text, for messages.
 
     Raises:
-        UsageError: a threshold below 1, or no such classes.
+        UsageError: the threshold is below 1, or there are no such classes.
         InputError: there are no words, or a sentence contains the end symbol.
     """
     counts: Counter[str] = Counter()
@@ -143,7 +143,7 @@ def build(
 
 
 def of_counts(counts: Counter[str], threshold: int = 2, classes: str = "berkeley", place: str = "corpus") -> Vocabulary:
-    """Build a vocabulary from word counts in the order of first occurrence; otherwise as `build`."""
+    """Build a vocabulary from word counts in the order of first occurrence; see `build`."""
     _check(threshold, classes)
     threshold = 1 if classes == "none" else threshold
     if END in counts:
@@ -163,10 +163,10 @@ def of_counts(counts: Counter[str], threshold: int = 2, classes: str = "berkeley
 
 
 def read(path: Path) -> Vocabulary:
-    """Read a vocabulary as `Vocabulary.write` writes it.
+    """Read a vocabulary written by `Vocabulary.write`.
 
     Raises:
-        ModelError: the file can't be read, is incomplete, or has a word twice.
+        ModelError: the file can't be read, is incomplete, or contains a word twice.
     """
     try:
         lines = path.read_bytes().decode().split("\n")
@@ -174,11 +174,11 @@ def read(path: Path) -> Vocabulary:
         size, threshold, classes = int(head["words"]), int(head["threshold"]), str(head["classes"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(
-            str(path), f"can't be read as a vocabulary ({error!r})", "a line of JSON, then words"
+            str(path), f"not a readable vocabulary ({error!r})", "a line of JSON, followed by words"
         ) from error
     if len(lines) != size + 2 or lines[-1]:
         raise ModelError(
-            str(path), f"{len(lines) - 2:,} words", f"{size:,}, as its first line says", "The file is damaged."
+            str(path), f"{len(lines) - 2:,} words", f"{size:,}, as stated in its first line", "The file is damaged."
         )
     words = (_ESCAPE.sub(lambda match: chr(int(match[1], 16)), line) for line in lines[1:-1])
     try:

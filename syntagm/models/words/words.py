@@ -1,8 +1,8 @@
 """Tokenisation into words with positions: at white space, or by the rules of the Penn Treebank.
 
-Treebank words are exactly those of NLTK's TreebankWordTokenizer. NLTK applies twenty regular expressions to each line. What
-they do to a piece between two spaces depends only on the piece and on whether it is the first or last of its line. So each
-distinct piece is tokenised once.
+Treebank words are exactly those of NLTK's TreebankWordTokenizer. NLTK applies twenty regular expressions to each line.
+Their effect on a piece between two spaces depends only on the piece and on whether it is the first or last of its line.
+So each distinct piece is tokenised once.
 """
 
 import re
@@ -30,7 +30,7 @@ def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int3
     Arguments:
         text: one line.
         tokens: `blanks`: split at white space; `treebank`: as NLTK's TreebankWordTokenizer, with `` and '' for quotes;
-            `auto`: as `blanks` if a punctuation mark stands alone, so that the text is already tokenised, else as
+            `auto`: as `blanks` if the text is already tokenised (it contains a separate punctuation mark), else as
             `treebank`.
 
     Returns:
@@ -48,7 +48,7 @@ def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int3
 
 
 def placed(text: str, split_words: Sequence[str]) -> NDArray[np.int32]:
-    """Return where each word starts in a text, given the words that `split` returns; see `words`."""
+    """Return the start of each word in a text, given the words that `split` returns; see `words`."""
     starts = np.zeros(len(split_words), np.int32)
     end = 0
     for index, word in enumerate(split_words):
@@ -79,7 +79,7 @@ def split(text: str, tokens: str = "blanks") -> list[str]:
 
 
 def between_blanks(text: str, starts: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which word each token belongs to, and where each word ends; words are delimited by white space.
+    """Return the word that each token belongs to, and the end of each word; words are delimited by white space.
 
     White space belongs to the word after it. A token that starts after the last word gets the index after the last.
 
@@ -92,7 +92,7 @@ def between_blanks(text: str, starts: NDArray[np.int32]) -> tuple[NDArray[np.int
 
 
 def is_split(text: str) -> bool:
-    """Tell if a text is already tokenised, that is, if a punctuation mark stands alone.
+    """Return whether a text is already tokenised, that is, contains a separate punctuation mark.
 
     >>> is_split("It barks ."), is_split("It barks.")
     (True, False)

@@ -1,8 +1,8 @@
 """The design of a controlled experiment: the models that it compares, and the layout of its folder.
 
-    experiment.json       the design; another experiment is refused
+    experiment.json       the design; a different experiment is refused
     corpora/SIZE.txt      the nested subsets of the corpus
-    models/NAME/          the model folders, NAME being FAMILY-SIZE-SEED
+    models/NAME/          the model folders, where NAME is FAMILY-SIZE-SEED
     runs/NAME/            the run directory of each model
     perplexity/NAME.json  the perplexity of each model on the test text
 
@@ -30,7 +30,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The name of its folders.
+        """The name of the model's folders.
 
         >>> Cell("lstm", "xs", 1).name, Cell("ngram", "xs", 0).name
         ('lstm-xs-1', 'ngram-xs')
@@ -44,15 +44,15 @@ class Design:
 
     Arguments:
         folder: the folder of the experiment.
-        corpus: paths of the training text, as in `corpus.texts`; the subsets are drawn from it.
+        corpus: paths of the training text, as in `corpus.texts`, from which the subsets are drawn.
         valid: paths of the held-out text, for schedules and early stopping.
         test: paths of the text for the comparison of perplexities.
         sizes: the sizes of the subsets: name -> words.
         seeds: the seeds of weights, order and dropout; one model is trained per seed.
         options: family -> its hyperparameters by name; see `hyperparameters`.
-        suites: the suites that models are scored on, by names as on the command line.
-        draw: the seed that the subsets are drawn with.
-        device: where to train and score.
+        suites: the suites to score, by their names on the command line.
+        draw: the seed for drawing the subsets.
+        device: the device for training and scoring.
     """
 
     folder: Path
@@ -67,7 +67,7 @@ class Design:
     device: str = "cpu"
 
     def cells(self) -> list[Cell]:
-        """List all models, small subsets first; a family that uses no seed has one model per size, with seed 0.
+        """List all models, small subsets first. A family without seeds has one model per size, with seed 0.
 
         >>> design = Design(Path(), [], [], [], {"sm": 20, "xs": 10}, [1, 2], {"ngram": {}, "lstm": {}})
         >>> [cell.name for cell in design.cells()]

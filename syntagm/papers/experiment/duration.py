@@ -1,4 +1,4 @@
-"""Estimate of the duration of a controlled experiment, made before it starts from the estimates of each family.
+"""Estimates of the duration of a controlled experiment before it starts, based on the estimates of each family.
 
 The machine's speed in floating-point operations per second is measured here with one matrix product.
 """
@@ -15,7 +15,7 @@ from syntagm.training.duration import REACHED, Work
 
 
 def operations(device: str) -> float:
-    """Measure the floating-point operations per second of a matrix product on a device, the best of several."""
+    """Measure the floating-point operations per second of a matrix product on a device; return the best of several runs."""
     import torch
 
     size, repeats = (4096, 10) if device.startswith("cuda") else (512, 20)
@@ -35,14 +35,14 @@ def seconds(
 
     Arguments:
         family: the name of the family.
-        options: its hyperparameters.
-        words: the number of words of its training text.
+        options: the hyperparameters of the family.
+        words: the number of words in the training text.
         texts: the number of words in each of the texts `valid` and `test`.
         speed: floating-point operations per second; see `operations`.
-        device: where to train and score.
+        device: the device for training and scoring.
 
     Returns:
-        Seconds of training and seconds of scoring.
+        The seconds of training and of scoring.
     """
     controlled = families.find(family).controlled
     if controlled is None:
@@ -53,7 +53,7 @@ def seconds(
 
 
 def remaining(design: Design, cell: Cell, texts: Mapping[str, int], speed: float) -> float:
-    """Estimate the longest time in seconds that the remaining work on a model can take; arguments as in `seconds`."""
+    """Estimate the longest time, in seconds, that the remaining work on a model can take; for the arguments see `seconds`."""
     options, words = design.options[cell.family], design.sizes[cell.size]
     total = seconds(cell.family, options, words, texts, speed, design.device)
     return {"done": 0.0, "trained": total[1]}.get(state(design, cell), sum(total))

@@ -1,4 +1,4 @@
-"""The execution of a controlled experiment: draw the subsets, then train and evaluate one model after the other."""
+"""The execution of a controlled experiment: draw the subsets, then train and evaluate the models one by one."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,8 +24,8 @@ def carry_out(design: Design, write: Callable[[Path], None], progress: Progress)
     Raises:
         UsageError: a hyperparameter, a size or a family is not allowed.
         InputError: a text can't be read.
-        RunError: the folder holds another experiment, is in use, or can't be written.
-        Interrupted: `progress` stopped it; the same call resumes.
+        RunError: the folder contains another experiment, is in use, or can't be written.
+        Interrupted: `progress` requested a stop; making the same call again resumes the experiment.
     """
     record.begin(design, progress)
     words = parts.draw(design, progress)
@@ -46,12 +46,12 @@ def carry_out(design: Design, write: Callable[[Path], None], progress: Progress)
 
 @contextmanager
 def locked(design: Design, cell: Cell, progress: Progress) -> Iterator[None]:
-    """Check that the record still allows a model; lock its folder if the model serves for all seeds.
+    """Check that the record still allows a model, and lock its folder if the model serves for all seeds.
 
     Other processes wait for such a model.
 
     Raises:
-        RunError: another process has started with other hyperparameters or subsets meanwhile.
+        RunError: another process has meanwhile started with other hyperparameters or subsets.
     """
     with ExitStack() as stack:
         if not families.find(cell.family).seeded and state(design, cell) != "done":

@@ -1,8 +1,8 @@
-"""The hyperparameters of an experiment: those of a scale, with changes by the user, as settings of a training.
+"""The hyperparameters of an experiment: those of a scale, with changes by the user, as training settings.
 
-They are named after the fields of a family's settings. Families that are trained in several passes also have `reading`, which
-limits the passes: the text is read only as often as it takes to read this many words in all, rounded to whole passes, and at
-least once. 0: no limit.
+They are named after the fields of a family's settings. Families that are trained in several passes also have `reading`,
+which limits the number of words read in all passes together. The number of passes is rounded, and is at least 1. 0
+means no limit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,7 @@ def options(scale: str, names: Sequence[str], changes: Mapping[str, str] | None 
         changes: FAMILY.NAME -> value, as text.
 
     Raises:
-        UsageError: the scale, a family or a hyperparameter does not exist, or a value has another type.
+        UsageError: the scale, a family or a hyperparameter does not exist, or a value has a different type.
 
     >>> options("small", ["ngram"], {"ngram.order": "3"})["ngram"]["order"]
     3
@@ -90,11 +90,11 @@ def _like(default: object, name: str, text: str) -> object:
 
 
 def settings(name: str, chosen: Options, words: int, **more: object) -> Any:
-    """Make the settings with which a family is trained on a text.
+    """Create the settings for training a family on a text.
 
     Arguments:
         name: the name of the family.
-        chosen: its hyperparameters.
+        chosen: the hyperparameters of the family.
         words: the number of words of the text, for `reading`.
         more: further settings: the seed, the device.
 
@@ -111,7 +111,7 @@ def settings(name: str, chosen: Options, words: int, **more: object) -> Any:
 
 
 def passes(chosen: Options, words: int) -> int:
-    """Return the largest number of passes over a text of `words` words.
+    """Return the maximum number of passes over a text of `words` words.
 
     >>> passes({"epochs": 40, "reading": 4_000_000}, 1_000_000), passes({"epochs": 40, "reading": 0}, 1_000_000)
     (4, 40)

@@ -79,7 +79,7 @@ def scored(folder: Path) -> bool:
 
 
 def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
-    """Yield the perplexity record and the run of each finished model of a folder, small subsets first.
+    """Yield the perplexity record and the run of each finished model of a folder, beginning with small subsets.
 
     Raises:
         RunError: there is no experiment, or a file is damaged.

@@ -19,7 +19,7 @@ def make(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     Arguments:
         design: the experiment.
         cell: the model.
-        words: the number of words of its training text.
+        words: the number of words in its training text.
         progress: progress callbacks.
     """
     train(design, cell, progress)
@@ -51,10 +51,10 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
 
 
 def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
-    """Write the perplexity of a model on the test text, sentence ends included; do nothing if it is written already.
+    """Write the perplexity of a model on the test text, including sentence ends; do nothing if it is already written.
 
     Raises:
-        RunError: the perplexity was computed with other weights than the model has now.
+        RunError: the perplexity was computed with different weights from those that the model has now.
     """
     from syntagm.models.hugging_face.weights import hash_folder
     from syntagm.tasks.perplexity import division, perplexity
@@ -64,7 +64,7 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     if path.exists():
         if PERPLEXITY.read(path)["weights"] != weights:
             cure = f"Remove it and {design.run(cell)}; the same command then computes both again."
-            found, expected = "the perplexity of another training", f"that of the weights in models/{cell.name}"
+            found, expected = "the perplexity of other weights", f"that of the weights in models/{cell.name}"
             raise RunError(str(path), found, expected, cure)
         return
     model = _load(design, cell, eos="yes", **division(str(design.model(cell)), design.test))

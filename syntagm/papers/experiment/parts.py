@@ -62,7 +62,7 @@ def words(design: Design) -> dict[str, int]:
         if size > counts["corpus"]:
             found = f"{name} of {size:,} words"
             fitting = ",".join(f"{name}={size}" for name, size in fitting_sizes(design.sizes, counts["corpus"]).items())
-            expected = f"at most the {counts['corpus']:,} of the training text"
+            expected = f"at most the {counts['corpus']:,} words of the training text"
             raise UsageError("sizes", found, expected, f"These fit: --sizes {fitting}")
     return counts
 

@@ -1,7 +1,8 @@
 """The record of an experiment, and the check that a resumed experiment is the same one.
 
-A value of the record is fixed once results depend on it: hyperparameters of a family when the training of one of its models
-has started, the size of a subset when it is drawn. Until then a new value replaces it, so a mistake can be corrected.
+A value of the record is fixed once results depend on it: the hyperparameters of a family when the training of one of
+its models has started, the size of a subset when it is drawn. Until then, a new value replaces the old one, so mistakes
+can be corrected.
 """
 
 import json
@@ -24,7 +25,7 @@ def check(design: Design) -> None:
     """Check that an experiment can start or resume in its folder. Nothing is written.
 
     Raises:
-        RunError: the folder holds another experiment.
+        RunError: the folder contains another experiment.
         UsageError: a hyperparameter, suite or seed is not allowed.
         InputError: a text or suite can't be read.
     """
@@ -41,10 +42,10 @@ def begin(design: Design, progress: Progress) -> None:
 
 
 def refuse_changed(design: Design, cell: Cell) -> None:
-    """Refuse a model that the record does not allow any more.
+    """Refuse a model that the record no longer allows.
 
     Raises:
-        RunError: another process has started with other hyperparameters or subsets meanwhile.
+        RunError: another process has meanwhile started with other hyperparameters or subsets.
     """
     recorded = DESIGN.read(design.record())
     requested: dict[str, dict[str, Any]] = {
@@ -91,7 +92,7 @@ def _merged(design: Design, requested: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fixed(design: Design, recorded: Mapping[str, Any]) -> dict[str, set[str]]:
-    """Return the sizes and families whose values can't change any more, because results in the folder depend on them."""
+    """Return the sizes and families whose values can no longer change, because results in the folder depend on them."""
     fixed: dict[str, set[str]] = {"sizes": set(), "families": set()}
     models = _models_with_results(design.folder)
     for size in recorded.get("sizes", {}):
@@ -105,7 +106,7 @@ def _fixed(design: Design, recorded: Mapping[str, Any]) -> dict[str, set[str]]:
 
 
 def _models_with_results(folder: Path) -> set[str]:
-    """Return the names of the models with a training, a run or a perplexity in the folder."""
+    """Return the names of the models that have training results, a run or a perplexity in the folder."""
     trained = {path.name for path in folder.glob("models/*") if training.leaves_something(path)}
     runs = {path.parent.name for path in folder.glob("runs/*/run.json")}
     return trained | runs | {path.stem for path in folder.glob("perplexity/*.json")}
@@ -115,7 +116,7 @@ def _refuse_another(design: Design, recorded: Mapping[str, Any], requested: Mapp
     """Refuse a request that changes a recorded value. Keys that only one of the two has are ignored."""
     old, new = _shared(recorded, requested), _shared(requested, recorded)
     changed = {path.partition(".")[0] for path in records.differences(old, new)} & {"families", "sizes"}
-    remove = ", remove what was made with the old ones" if changed else ""
+    remove = ", remove what was computed from the old files" if changed else ""
     cure = f"Use the same options as before to resume it{remove}, or choose another folder."
     records.refuse_another(design.record(), "an experiment", old, new, cure)
 

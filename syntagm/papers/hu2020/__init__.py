@@ -1,1 +1,1 @@
-"""Hu et al. 2020."""
+"""The reproduction of Hu et al. 2020."""

@@ -1,6 +1,6 @@
 """Claims of Hu et al. 2020 about their scores, checked against their raw data; each function checks one claim.
 
-Where a claim has no number ("comparable", "little"), the text of the computed result states the criterion.
+If a claim has no number ("comparable", "little"), the computed result states the criterion.
 """
 
 import polars as pl

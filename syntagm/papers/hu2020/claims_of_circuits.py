@@ -1,7 +1,7 @@
 """Claims of Hu et al. 2020 about corpora, circuits, modifiers and perplexity, checked against their raw data.
 
-Each function checks one claim or a few related ones. Where a claim has no number ("comparable", "little"), the text of the
-computed result states the criterion.
+Each function checks one claim or a few related ones. If a claim has no number ("comparable", "little"), the computed
+result states the criterion.
 """
 
 from math import isnan

@@ -134,7 +134,7 @@ def context_blind(findings: Findings) -> Checked:
 
 
 def _by_itself(item: Item) -> Callable[[str, str], float]:
-    """Return a function that gives bits which depend only on the words of a region."""
+    """Return a function whose bits depend only on the words of a region."""
 
     def bits(region: str, condition: str) -> float:
         sentence = item.sentences[condition]

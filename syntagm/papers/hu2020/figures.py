@@ -1,8 +1,8 @@
-"""Figures 1 to 6 of Hu et al. 2020 for any study: their raw data, or an experiment of our own.
+"""Figures 1 to 6 of Hu et al. 2020 for any study: the paper's raw data, or a new experiment.
 
-The bars of the paper are means of pooled rows, and so are the dots here: a corpus with more seeds weighs more in the mean of
-its model class. Intervals are percentile bootstraps over rows (Figures 1 and 6) or two-level cluster bootstraps that resample
-clusters and then rows within them (Figures 3 to 5).
+The paper's bars are means of pooled rows, and so are the dots here: a corpus with more seeds has more weight in the
+mean of its model class. Intervals are percentile bootstraps over rows (Figures 1 and 6) or two-level cluster bootstraps
+that resample clusters and then rows within them (Figures 3 to 5).
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ ALL = "all classes"
 
 
 def figures(study: Study) -> Iterator[tuple[str, Figure]]:
-    """Yield all figures that the study has data for, with the names of their files."""
+    """Yield all figures for which the study has data, with the names of their files."""
     # Deltas are differences from the mean over classes and corpora; for a single class and corpus they are always 0.
     comparable = study.items.filter(pl.col("corpus") != "").select("model", "corpus").n_unique() > 1
     yield "figure1", figure1(study)
@@ -50,7 +50,7 @@ def figure1(study: Study) -> Figure:
 
 
 def figure2(study: Study) -> Figure:
-    """Draw the score of each model against its perplexity; models without a perplexity are lines."""
+    """Draw the score of each model against its perplexity; models without a perplexity are drawn as lines."""
     table = labelled(study, study.instances()).join(_intervals(study), on=list(INSTANCE), how="left")
     corpora = [corpus for corpus in study.words if corpus in set(table["corpus"])]
     shown = table.filter(pl.col("perplexity").is_not_null() | (pl.col("kind") == SHELF))
@@ -65,7 +65,7 @@ def figure2(study: Study) -> Figure:
 
 
 def figure3(study: Study) -> Figure:
-    """Draw deltas by model class and by corpus; where the paper excludes models by corpus, with and without them."""
+    """Draw deltas by model class and by corpus, with and without the models that the paper excludes by corpus."""
     deltas = labelled(study, study.deltas())
     panels = [
         clustered.means(deltas, ["model"], "delta", "corpus").sort("value", descending=True).rename({"model": "name"})
@@ -97,7 +97,7 @@ def figure4_by_class(study: Study) -> Figure:
 
 
 def figure4_by_corpus(study: Study) -> Figure:
-    """Draw deltas by circuit and corpus; where the paper excludes models, with and without them."""
+    """Draw deltas by circuit and corpus, with and without the models that the paper excludes."""
     tables = [
         clustered.means(in_order(study, subset), ["circuit", "corpus"], "delta", "model").with_columns(
             series=pl.lit(series)
@@ -150,7 +150,7 @@ def figure6(study: Study) -> Figure:
 
 
 def modified(study: Study) -> pl.DataFrame:
-    """Return the scores of paired suites: a row per instance, pair of suites and member of the pair."""
+    """Return the scores of paired suites: one row per instance, pair of suites and member of the pair."""
     return labelled(study, modifier_stability(study.scores(), modifiers.PAIRS))
 
 
@@ -178,7 +178,7 @@ def _pooled(study: Study) -> str:
 
 
 def _models(study: Study) -> dict[str, str]:
-    """Return the kind of each model: model -> kind, models that were trained for the study first."""
+    """Return the kind of each model: model -> kind, beginning with the models trained for the study."""
     pairs = study.items.select("model", "corpus").unique(maintain_order=True).iter_rows()
     kinds = {str(model): TRAINED if corpus else SHELF for model, corpus in pairs}
     return dict(sorted(kinds.items(), key=lambda pair: pair[1] == SHELF))
@@ -195,7 +195,7 @@ def labelled(study: Study, table: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_order(study: Study, table: pl.DataFrame) -> pl.DataFrame:
-    """Sort rows by corpus, the largest first."""
+    """Sort rows by corpus, beginning with the largest."""
     rank = {corpus: -index for index, corpus in enumerate(study.words)}
     return table.sort(pl.col("corpus").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
 
@@ -213,13 +213,13 @@ def _with_and_without(study: Study, table: pl.DataFrame) -> list[tuple[str, pl.D
 
 
 def _circuits(study: Study, column: str) -> pl.DataFrame:
-    """Return the mean of a column over the suites of each circuit: a row per instance and circuit."""
+    """Return the mean of a column over the suites of each circuit: one row per instance and circuit."""
     table = study.deltas() if column == "delta" else study.scores()
     return labelled(study, classes.by_circuit(table, study.circuits, column))
 
 
 def _intervals(study: Study) -> pl.DataFrame:
-    """Return the interval of each instance's score, by bootstrap over items within suites."""
+    """Return the interval of each instance's score, from a bootstrap over items within suites."""
     rows = []
     for instance, items in study.items.group_by(INSTANCE, maintain_order=True):
         rows.append((*instance, *_interval(items), bootstrap.method_over_suites(items["suite"].n_unique())))
@@ -239,7 +239,7 @@ def _interval(items: pl.DataFrame) -> tuple[float, float, int]:
 
 
 def _single(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return score and interval of single instances by circuit, by bootstrap over items within the circuit's suites."""
+    """Return the score and interval of single instances by circuit; the bootstrap resamples items within the circuit's suites."""
     items = labelled(study, study.items).with_columns(
         circuit=pl.col("suite").replace_strict(study.circuits, default=None, return_dtype=pl.String)
     )

@@ -37,7 +37,7 @@ Number = Mapping[str, Any]
 class Findings:
     """The raw data, and the means and fits computed from them. A mean is a row with value, low, high and n.
 
-    A model, a corpus or a fit that the data don't have raises LookupError, whose message says what is missing.
+    If the data lack a model, a corpus or a fit, LookupError is raised, whose message names it.
     """
 
     raw: Raw
@@ -45,7 +45,7 @@ class Findings:
 
     @cached_property
     def printed(self) -> Mapping[str, Any]:
-        """The numbers cited from the paper."""
+        """The numbers transcribed from the paper."""
         return cited("hu2020")
 
     @cached_property
@@ -145,8 +145,8 @@ def table(claims: "Sequence[Check]", findings: Findings) -> Table:
     """Make the table of claims with their verdicts.
 
     Arguments:
-        claims: functions that check claims. The docstring of a function that checks a single claim is the claim. If the data
-            are missing or the models can't be compared, the table says why.
+        claims: functions that check claims. The docstring of a function that checks a single claim is the claim. If
+            data are missing or models can't be compared, the table gives the reason.
         findings: the data.
     """
     lacking = missing(findings)

@@ -10,11 +10,11 @@ class ModelClass:
     """A class of models.
 
     Arguments:
-        name: its name in the raw data.
-        label: its name in the paper.
-        neural: True if it is a neural network.
-        whole_words: True if it is a neural model over whole words; perplexities can be compared among these.
-        pretrained: True if it is a large transformer that others trained on much more text.
+        name: the name of the class in the raw data.
+        label: the name of the class in the paper.
+        neural: whether it is a neural network.
+        whole_words: whether it is a neural model over whole words; perplexities can be compared among these.
+        pretrained: whether it is a large transformer that others trained on much more text.
     """
 
     name: str

@@ -33,15 +33,15 @@ _BPE = "gptbpe"
 
 
 def prepared(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
-    """Make the study of the paper from its raw data.
+    """Build the study of the paper from its raw data.
 
     Arguments:
         raw: the raw data.
-        suites: how many suites count: "31" (as in the paper's figures), "33" or "34".
-        ngram: the seeds of the n-gram become one instance by "vote" (as in the paper) or by "mean".
+        suites: the number of suites to include: "31" (as in the paper's figures), "33" or "34".
+        ngram: the method of combining the seeds of the n-gram into one instance: "vote" (as in the paper) or "mean".
 
     Raises:
-        UsageError: an option has another value.
+        UsageError: an option has any other value.
         InputError: no model remains.
     """
     if ngram not in VOTES:
@@ -70,7 +70,8 @@ def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:
 def of_the_study(table: pl.DataFrame) -> pl.DataFrame:
     """Keep the models of the study, with corpora renamed XS to LG.
 
-    This excludes unigrams, n-grams that don't break ties, word-level models on byte pairs and GPT-2 models on words.
+    This excludes unigrams, n-grams that don't break ties, word-level models over byte pairs, and GPT-2 models over
+    words.
     """
     parts = pl.col("corpus").str.split("-")
     pieces = pl.col("corpus").str.ends_with("bpe")
@@ -90,7 +91,8 @@ def with_one_ngram(items: pl.DataFrame, how: str = "vote") -> pl.DataFrame:
 def chance(raw: Raw, suites: list[str]) -> float:
     """Return the score of random answers over the suites.
 
-    It comes from the file of random answers, or else exactly from the suites' first predictions.
+    The score comes from the file of random answers or, without it, is computed exactly from the suites' first
+    predictions.
     """
     simulated = raw.random.filter(pl.col("suite").is_in(suites))
     if len(simulated) == len(suites):
@@ -101,7 +103,7 @@ def chance(raw: Raw, suites: list[str]) -> float:
 
 
 def formulas() -> dict[str, Formula]:
-    """Return the first prediction of each suite, which the raw results are about: suite -> formula."""
+    """Return the first prediction of each suite, to which the raw results refer: suite -> formula."""
     return {name: suite.predictions[0].formula for name, suite in bundled().items()}
 
 

@@ -1,4 +1,4 @@
-"""The results of the raw data of Hu et al. 2020: figures, tables, regressions, and where the printed paper differs."""
+"""Results from the raw data of Hu et al. 2020: figures, tables, regressions, and differences from the printed paper."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,12 +29,12 @@ def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table 
 
     Arguments:
         folder: `data/raw` of the authors' repository.
-        suites: how many suites count: "31", "33" or "34".
-        ngram: the tie-breaking seeds of the n-gram become one model by "vote" or "mean".
+        suites: the number of suites to include: "31", "33" or "34".
+        ngram: the method of combining the tie-breaking seeds of the n-gram into one model: "vote" or "mean".
 
     Raises:
         InputError: a file is not as published.
-        UsageError: an option has another value.
+        UsageError: an option has any other value.
     """
     raw = read(folder)
     study = prepared(raw, suites, ngram)
@@ -79,7 +79,7 @@ def suite_sets(raw: Raw, ngram: str) -> Table:
 
 
 def table4(study: Study) -> Table:
-    """Make Table 4: computed perplexities beside the printed ones."""
+    """Make Table 4: computed perplexities next to the printed ones."""
     printed = cited("hu2020")["table4"]
     ppl = pl.col("perplexity")
     keys = ["model", "corpus"]
@@ -101,7 +101,7 @@ def table4(study: Study) -> Table:
 
 
 def withdrawn(study: Study) -> Table:
-    """Make the table of the GPT-2 models that the authors withdrew, and of those that replaced them, with their raw data."""
+    """Make the table of the GPT-2 models that the authors withdrew, and of their replacements, from the raw data."""
     quoted = cited("hu2020")["withdrawn"]
     instances = study.instances().filter((pl.col("model") == "gpt-2") & (pl.col("corpus") != ""))
     known = {(row["corpus"], row["seed"]): row for row in instances.iter_rows(named=True)}

@@ -2,7 +2,7 @@
 
 A results file has the columns model, suite, item and correct (True or False). Models are named NAME_CORPUS_SEED, with an empty
 corpus for off-the-shelf models. The perplexity file has the columns model, corpus, seed and test_ppl.
-Seeds are integers, so 0111 in one file equals 111 in another.
+Seeds are integers, so 0111 in one file is the same as 111 in another.
 """
 
 import re
@@ -38,9 +38,9 @@ class Raw:
     """The contents of the files, before anything is excluded.
 
     Arguments:
-        items: columns as in `views.classes.ITEM`.
-        perplexity: columns as in `PERPLEXITY`; empty if there is no such file.
-        random: the mean score of random answers on each suite: columns suite, score; empty if there is no such file.
+        items: the answers, with the columns of `views.classes.ITEM`.
+        perplexity: the perplexities, with the columns of `PERPLEXITY`; empty if there is no such file.
+        random: the mean score of random answers on each suite: columns suite and score; empty if there is no such file.
     """
 
     items: pl.DataFrame
@@ -71,7 +71,7 @@ def read(folder: Path) -> Raw:
 
 
 def circuit_of(suite: str) -> str:
-    """Return the circuit of a suite by the beginning of its name; empty if it has none.
+    """Return the circuit of a suite, judging by the beginning of its name; empty if it has none.
 
     >>> circuit_of("npz_obj_mod"), circuit_of("fgd-embed3"), circuit_of("nn-nv-rpl")
     ('Garden-Path Effects', 'Long-Distance Dependencies', '')
@@ -114,7 +114,7 @@ def _refuse_values(table: pl.DataFrame, file: Path) -> None:
             raise InputError(str(file), f"an unknown suite {suite!r}", f"a name that begins with one of {known}")
     if table["item"].null_count():
         line = table.with_row_index("line", 2).filter(pl.col("item").is_null())["line"][0]
-        raise InputError(f"{file}, line {line}", "no item", "its number")
+        raise InputError(f"{file}, line {line}", "no item number", "an integer")
 
 
 def _refuse_twice(items: pl.DataFrame, place: Path) -> None:
@@ -140,7 +140,7 @@ def _refuse_unequal(items: pl.DataFrame, place: Path) -> None:
         name = "{model}_{corpus}_{seed}".format(**row)
         found = f"{name} answers {row['len'] or 0} items of {row['suite']}"
         raise InputError(
-            str(place), found, f"{row['most']}, as other models", "Get the file again, or remove the model."
+            str(place), found, f"{row['most']}, as for other models", "Download the file again, or remove the model."
         )
 
 
@@ -163,11 +163,11 @@ def _perplexities(file: Path) -> pl.DataFrame:
 
 
 def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """Read these columns of a CSV file as text; an empty cell is null."""
+    """Read columns of a CSV file as text; an empty cell becomes null."""
     rows = [row for _, row in csv.records(utf8.read(file), file, columns)]
     if not rows:
         raise InputError(
-            str(file), "a header and no rows", "a row per answer or model", "Get the file again, or remove it."
+            str(file), "a header and no rows", "a row per answer or model", "Download the file again, or remove it."
         )
     cells = {name: [row[name] or None for row in rows] for name in columns}
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))

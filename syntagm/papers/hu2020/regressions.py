@@ -46,7 +46,7 @@ class Fits:
     """The fits of some models, and the reasons why others could not be fitted.
 
     Arguments:
-        fits: name of the model, as in `FIXED` -> fit.
+        fits: name of the model (a key of `FIXED`) -> fit.
         failures: name of the model -> reason.
     """
 
@@ -55,7 +55,7 @@ class Fits:
 
 
 def observations(study: Study) -> pl.DataFrame:
-    """Return the observations, a row per trained model and suite.
+    """Return the observations, one row per trained model and suite.
 
     The columns are performance, numwords (millions), architecture, suite, circuit and instance.
     """
@@ -64,7 +64,7 @@ def observations(study: Study) -> pl.DataFrame:
 
 
 def fitted(table: pl.DataFrame, names: tuple[str, ...] = tuple(FIXED)) -> Fits:
-    """Fit models to observations; models that the data don't allow get a reason instead of a fit."""
+    """Fit models to observations; a model that the data don't allow gets a reason instead of a fit."""
     fits: dict[str, Fit] = {}
     failures: dict[str, str] = {}
     for name in names:
@@ -89,7 +89,7 @@ def tables(study: Study) -> Iterator[tuple[str, Table]]:
 
 
 def without_classes(table: pl.DataFrame) -> dict[str, Fits]:
-    """Fit the models without circuits to subsets of the data that exclude some model classes, if the data have these."""
+    """Fit the models without circuits to data without some model classes, if the data contain these."""
     present = set(table["architecture"])
     return {
         name: fitted(table.filter(~pl.col("architecture").is_in([*chain(*classes)])), _ABLATIONS)
@@ -132,7 +132,7 @@ def fits(fitted_models: Fits) -> Table:
 def tests(by_classes: Mapping[str, Fits]) -> Table:
     """Make the table of likelihood-ratio tests, with the AIC with and without the tested predictor.
 
-    A note gives the reason for each test that can't be made.
+    A note gives the reason for each test that can't be performed.
     """
     rows: list[tuple[Cell, ...]] = []
     notes = ["classes: all, and without those of footnote 7 of the paper."]
@@ -159,7 +159,7 @@ def coefficients(fitted_models: Fits) -> Table:
 
 
 def random_effects(fitted_models: Fits) -> Table:
-    """Make the table of the standard deviations of random effects and of their correlations with the effects above."""
+    """Make the table of the standard deviations of random effects and of their correlations with the effects before them."""
     rows = tuple(
         (
             name,
@@ -180,7 +180,7 @@ def random_effects(fitted_models: Fits) -> Table:
 def items(study: Study) -> Table:
     """Make the table of a logistic regression of individual items, which is not in the paper.
 
-    Suite means ignore how many items they are based on.
+    Suite means ignore the number of items behind them.
     """
     table = study.items.filter((pl.col("corpus") != "") & pl.col("value").is_in([0.0, 1.0]))
     rows = table.select(pl.col("value").cast(pl.Int64).alias("correct"), *_predictors(study), "suite", "item")

@@ -1,12 +1,12 @@
 """Hu et al. 2020, "A systematic assessment of syntactic generalization in neural language models": the controlled experiment.
 
-Model classes are trained on nested corpora, with several seeds where the seed matters, and scored on the test suites. Their
-perplexity is measured on one test text for all. The questions are whether perplexity and score are related, and whether the
-model class or the amount of text matters more.
+Model classes are trained on nested corpora, with several seeds where the seed matters, and scored on the test suites.
+The perplexity of all models is measured on the same test text. The questions are whether perplexity and score are
+related, and whether the model class or the amount of text matters more.
 
-An item is correct if the suite's first prediction holds for it. A suite's score is its share of correct items. The SG score is
-the mean over suites: over the 31 suites of the paper's figures, and over all 34. Perplexity is per whitespace-separated word
-for all model classes; each sentence is scored by itself, and its end counts as a word.
+An item is correct if the suite's first prediction holds for it. A suite's score is the proportion of correct items. The
+SG score is the mean over suites, both over the 31 suites of the paper's figures and over all 34. Perplexity is per
+whitespace-separated word for all model classes; each sentence is scored separately, and its end counts as a word.
 
 The paper's figures can be drawn from its own raw data (`from_raw`, with the regressions and a list of the differences from the
 printed paper), from an experiment (`of_experiment`), and in part from off-the-shelf models (`of_runs`).
@@ -48,7 +48,7 @@ SCORE = ("score", "low", "high", "n", "ties", "undefined_items", "score_34")
 
 
 def experiment(design: Design, progress: Progress | None = None) -> Table:
-    """Carry out the experiment, or resume it; errors as in `carry_out`.
+    """Carry out the experiment, or resume it; for the errors see `carry_out`.
 
     Returns:
         The results of all finished models of the folder, which are also in `results.csv` and `results.md`.
@@ -62,12 +62,12 @@ def from_raw(folder: Path, *, suites: str = "31", ngram: str = "vote") -> Iterat
 
     Arguments:
         folder: `data/raw` of cpllab/syntactic-generalization.
-        suites: how many suites count: "31" (as in the paper's figures), "33" or "34".
-        ngram: the seeds of the n-gram become one model by "vote" (as in the paper) or by "mean".
+        suites: the number of suites to include: "31" (as in the paper's figures), "33" or "34".
+        ngram: the method of combining the seeds of the n-gram into one model: "vote" (as in the paper) or "mean".
 
     Raises:
         InputError: a file is not as published.
-        UsageError: an option has another value.
+        UsageError: an option has any other value.
     """
     return published.outputs(folder, suites, ngram)
 
@@ -131,7 +131,7 @@ def _circuits(finished: Sequence[tuple[Mapping[str, object], Run]]) -> list[str]
 
 
 def _scores(run: Run, circuits: Sequence[str], suites: Sequence[str]) -> tuple[Cell, ...]:
-    """Return the SG score with its interval, and the scores of circuits and suites; None for suites that were not run."""
+    """Return the SG score with its interval, and the scores of circuits and suites (None for suites that were not run)."""
     table, predictions = run.results(), estimates.predictions(run, "first")
     counted = {name: indices for name, indices in predictions.items() if name not in ASIDE}
     labels = {suite.name: suite.tags["circuit"] for suite in run.suites if "circuit" in suite.tags}

@@ -1,7 +1,7 @@
 """The data of the figures of Hu et al. 2020: scores of model instances, from raw data, runs or an experiment.
 
-An instance belongs to a model class that was trained for the study, on corpora of several sizes with several seeds, or it is
-an off-the-shelf model, which has no corpus.
+An instance either belongs to a model class that was trained for the study, on corpora of several sizes and with several
+seeds, or is an off-the-shelf model, which has no corpus.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,13 +25,13 @@ class Study:
     """Model instances and their scores.
 
     Arguments:
-        items: the results on items of the included suites, columns as in `views.classes.ITEM`; corpus is empty for
-            off-the-shelf models.
+        items: the results on items of the included suites, with the columns of `views.classes.ITEM`; corpus is empty
+            for off-the-shelf models.
         circuits: suite -> circuit, for suites that have one.
-        perplexity: columns model, corpus, seed, perplexity; may be empty.
-        words: corpus -> millions of words, in ascending order, which is the order of corpora in figures.
+        perplexity: a table with the columns model, corpus, seed and perplexity; may be empty.
+        words: corpus -> millions of words, in ascending order, which is also the order of corpora in figures.
         labels: model -> label.
-        chance: the score of independent draws over the suites; nan if unknown.
+        chance: the chance level over the suites; nan if unknown.
         absent: the models that the published figures by corpus exclude.
         words_alike: the neural models over whole words, whose perplexities can be compared.
         remarks: lines below the title of every figure by model.
@@ -57,7 +57,7 @@ class Study:
         return [str(name) for name in self.items["suite"].unique(maintain_order=True)]
 
     def scores(self) -> pl.DataFrame:
-        """Return the suite scores, a row per instance and suite; see `views.classes.suite_scores`."""
+        """Return the suite scores, one row per instance and suite; see `views.classes.suite_scores`."""
         return classes.suite_scores(self.items)
 
     def deltas(self) -> pl.DataFrame:
@@ -65,7 +65,7 @@ class Study:
         return classes.score_deltas(self.scores().filter(pl.col("corpus") != ""))
 
     def instances(self) -> pl.DataFrame:
-        """Return the instances: model, corpus, seed, score, suites, perplexity (null if unknown), words."""
+        """Return the instances, with the columns model, corpus, seed, score, suites, perplexity (null if unknown) and words."""
         scores = classes.over_suites(self.scores())
         joined = scores.join(self.perplexity, on=list(classes.INSTANCE), how="left", maintain_order="left")
         sizes = {"corpus": list(self.words), "words": [float(words) for words in self.words.values()]}
@@ -74,7 +74,7 @@ class Study:
 
 
 def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
-    """Make a study of off-the-shelf models, one run per model; models with the same name are numbered.
+    """Build a study of off-the-shelf models, one run per model; models with the same name are numbered.
 
     Arguments:
         runs: the runs.
@@ -87,7 +87,7 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
     tables = []
     for run in runs:
         if not run.task.conjoins:
-            raise RunError(run.place, f"a run of the task {run.task.name}", "one of predictions")
+            raise RunError(run.place, f"a run of the task {run.task.name}", "a run of the task predictions")
     for number, run in enumerate(runs, 1):
         ambiguous = sum(other.model == run.model for other in runs) > 1
         model = f"{number}: {run.model}"
@@ -99,7 +99,7 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
 
 
 def _unequal(study: Study, runs: Mapping[str, Run]) -> tuple[str, ...]:
-    """Describe why the scores of some models are not based on the same items."""
+    """Explain why the scores of some models are not based on the same items."""
     counts = study.items.group_by("model", maintain_order=True).agg(pl.col("suite").n_unique())
     present, suites = dict(counts.iter_rows()), set(study.suites)
     short = [f"{study.label(model)}: {present.get(model, 0)}" for model in runs if present.get(model, 0) < len(suites)]
@@ -128,10 +128,10 @@ def _some(names: Sequence[str]) -> str:
 def of_experiment(
     finished: Iterable[tuple[Mapping[str, Any], Run]], words: Mapping[str, float], aside: Sequence[str] = ()
 ) -> Study:
-    """Make the study of a controlled experiment: families, sizes and seeds.
+    """Build the study of a controlled experiment: families, sizes and seeds.
 
     Arguments:
-        finished: for each finished model, a record with its family, size, seed and perplexity, and its run.
+        finished: for each finished model, its run and a record with its family, size, seed and perplexity.
         words: size -> millions of words.
         aside: the excluded suites.
 

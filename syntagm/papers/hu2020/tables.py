@@ -1,6 +1,7 @@
-"""The tables of Hu et al. 2020 for any study: classes, cells, deltas, suites, modifiers, correlations.
+"""The tables of Hu et al. 2020 for any study: classes, cells, deltas, suites, modifiers and correlations.
 
-Every mean has its n and an interval: a percentile bootstrap, 95%, 10,000 draws, seed 1, over the units in each table's notes.
+Every mean has its n and an interval: a percentile bootstrap, 95%, 10,000 draws, seed 1, over the units that each
+table's notes name.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ _NONE = "nan: there are too few models for the controlled variables, or a number
 
 
 def tables(study: Study) -> Iterator[tuple[str, Table]]:
-    """Yield all tables that the study has data for, with the names of their files."""
+    """Yield all tables for which the study has data, with the names of their files."""
     yield "classes", classes(study)
     if _trained(study):
         yield "cells", cells(study)
@@ -97,7 +98,7 @@ def cells(study: Study) -> Table:
 
 
 def deltas(study: Study) -> Table:
-    """Make the table of deltas by class and by corpus, with rows pooled and as means of means."""
+    """Make the table of deltas by class and by corpus, both from pooled rows and as means of means."""
     table = labelled(study, study.deltas())
     rows: list[Row] = []
     for by, other, subset in (("model", "corpus", table), ("corpus", "model", in_order(study, table))):
@@ -119,7 +120,7 @@ def deltas(study: Study) -> Table:
 
 
 def suites(study: Study) -> Table:
-    """Make the table of scores by suite and class, seeds and corpora pooled, with the suite means used for deltas."""
+    """Make the table of scores by suite and class, pooled over seeds and corpora, with the suite means used for deltas."""
     scores = labelled(study, study.scores())
     mean = dict(suite_means(study.scores().filter(pl.col("corpus") != "")).iter_rows())
     models = list(dict.fromkeys(scores["model"]))
@@ -148,9 +149,9 @@ def suites(study: Study) -> Table:
 
 
 def suite_intervals(study: Study) -> Table:
-    """Make the table of scores by suite with intervals, a row per suite and class.
+    """Make the table of scores by suite with intervals, one row per suite and class.
 
-    The bootstrap resamples the items of a suite, for all models of the class together.
+    The bootstrap resamples the items of a suite jointly for all models of the class.
     """
     items = labelled(study, study.items)
     means = items.group_by("model", "suite", "item", maintain_order=True).agg(pl.col("value").drop_nans().mean())
@@ -217,14 +218,14 @@ def correlations(study: Study) -> Table:
 
 
 def subsets(study: Study, known: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """Return two sets of models: all trained models, and the neural word-level ones, whose perplexities compare best."""
+    """Return two sets of models: all trained models, and the neural word-level models, whose perplexities are most comparable."""
     words = known.filter(pl.col("model").is_in(study.words_alike))
     labels = ", ".join(study.label(model) for model in dict.fromkeys(words["model"]))
     return [("all that were trained", known), *([(labels, words)] if 0 < len(words) < len(known) else [])]
 
 
 def _trained(study: Study) -> bool:
-    """Check whether any models were trained for the study."""
+    """Return whether any models were trained for the study."""
     return any(study.items["corpus"])
 
 

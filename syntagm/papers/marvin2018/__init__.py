@@ -1,1 +1,1 @@
-"""Marvin and Linzen 2018."""
+"""The reproduction of Marvin and Linzen 2018."""

@@ -1,15 +1,16 @@
 """Marvin & Linzen 2018, "Targeted syntactic evaluation of language models": accuracy by construction and by number.
 
 A model scores minimal pairs of sentences that differ in one word. It prefers the sentence with the higher probability, that
-is, with fewer bits over the whole sentence. Accuracy is the share of pairs whose grammatical sentence is preferred; a tie
-counts as wrong. Pairs of a construction with animate and with inanimate subjects are pooled (a micro average). A triple of
-the negative polarity items gives three comparisons, which the paper's table does not distinguish.
+is, with fewer bits over the whole sentence. Accuracy is the proportion of pairs whose grammatical sentence is
+preferred; a tie counts as wrong. For each construction, pairs with animate and with inanimate subjects are pooled (a
+micro average). Each triple of sentences with negative polarity items gives three comparisons, which the paper's table
+does not distinguish.
 
 The published pickles and the suites of `marvin2018` have the same names, so a run on either gives these tables.
 
-Besides the two tables, there are accuracy by tested word with its frequency (the paper's lexical variation; by form, as
-there), the surprisal of each word of an item (figures A.1 to A.3 of the supplement, for the first item of a suite), and, if a
-unigram model is given, the scores normalised after Pauls & Klein 2012 that the paper tried.
+Besides the two tables, there are: accuracy by tested word form, with its frequency (the paper's lexical variation); the
+surprisal of each word of an item (figures A.1 to A.3 of the supplement, for the first item of a suite); and, if a
+unigram model is given, the scores normalised as in Pauls & Klein 2012 that the paper tried.
 """
 
 import json
@@ -54,11 +55,12 @@ TESTED = "region:critical"
 
 
 def of_runs(runs: Sequence[Run], *, unigrams: str = "") -> dict[str, Table | Figure]:
-    """Make the tables and figures of the paper, by the names of their files; tables of several models are numbered.
+    """Make the tables and figures of the paper: file name -> table or figure. Tables of several models are numbered.
 
     Arguments:
         runs: the runs, one per model.
-        unigrams: a text to count words in, or an n-gram model of order 1 (`ngram:...`): adds the table `normalised`.
+        unigrams: a text to count words in, or an n-gram model of order 1 (`ngram:...`). If given, the table
+            `normalised` is added.
 
     >>> of_runs([])
     {}
@@ -120,9 +122,10 @@ def table1(run: Run) -> Table:
 
 
 def table2(run: Run) -> Table:
-    """Make Table 2: accuracy by the numbers of main and embedded subject, across and within object relative clauses.
+    """Make Table 2: accuracy by the grammatical number of main and embedded subject, for object relative clauses.
 
-    Subjects are animate. The table is empty if the run has neither suite.
+    The dependency is across or within the clause. Subjects are animate. The table is empty if the run has neither
+    suite.
     """
     published = cited("marvin2018")
     quoted = [name for name in published["columns"] if name in published["table2"][0]]
@@ -184,7 +187,12 @@ def _tags(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
         tags = json.loads(text)
         if not {"number", "attractor"} <= tags.keys():
             place = f"{run.place}, suite {suite}, item {item}"
-            raise RunError(place, "no tags number and attractor", "both", "Run the suite of marvin2018, or the pickle.")
+            raise RunError(
+                place,
+                "no tags number and attractor",
+                "both tags",
+                "Run the suites of marvin2018, or the published pickles.",
+            )
         yield item, tags
 
 

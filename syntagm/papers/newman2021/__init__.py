@@ -1,1 +1,1 @@
-"""Newman et al. 2021."""
+"""The reproduction of Newman et al. 2021."""

@@ -1,9 +1,10 @@
-"""Confounds of EW and MW of verbs: base forms that are also nouns or past tenses, and unusual right contexts.
+"""Confounds of EW and MW for verbs: base forms that are also nouns or past tenses, and unusual right contexts.
 
-`The officer experience ...` need not be an agreement error: it can continue as a noun phrase. A model that sees only the left
-context is right to give the base form of a verb some probability there if the form is also a noun. Likewise `The officer cut
-...`, where the base form is also a past tense. So lemmas of both kinds are compared with all others, separately after singular
-and plural subjects. If the confound matters, they score lower after singular subjects.
+`The officer experience ...` need not be an agreement error: it can continue as a noun phrase. If the base form of a
+verb is also a noun, a model that sees only the left context is right to give the form some probability there. The same
+holds for `The officer cut ...`, where the base form is also a past tense. So lemmas of both kinds are compared with all
+others, separately after singular and plural subjects. If the confound matters, these lemmas score lower after singular
+subjects.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,9 +45,9 @@ def tags(run: Run) -> tuple[Mapping[str, Mapping[str, str]], str]:
 
 
 def lemmas(run: Run, label: str = "") -> tuple[pl.DataFrame, str]:
-    """Return the scored lemmas of a run, one row each, and a note about their tags.
+    """Return a table with one row for each scored lemma of a run, and a note about the lemmas' tags.
 
-    Each row gives a lemma's tags and its sums, over the contexts of one label or balanced over all labels.
+    Each row has a lemma's tags and its sums, over the contexts with one label or balanced over all labels.
     """
     scored = kept.lemmas(run)
     of_label = lemma_groups.by_lemma(scored.filter(pl.col("label") == label))
@@ -56,7 +57,7 @@ def lemmas(run: Run, label: str = "") -> tuple[pl.DataFrame, str]:
 
 
 def confound(runs: Runs) -> Table | None:
-    """Compare lemmas that are also nouns or past tenses with the others, by label; None if no lemma is tagged so."""
+    """Compare lemmas that are also nouns or past tenses with the others, by label; None if no lemma has such a tag."""
     lines: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for name, run in runs:
@@ -113,7 +114,7 @@ def _shown(estimate: Estimate) -> tuple[Cell, Cell, Cell]:
 
 
 def right_contexts(runs: Runs) -> Table | None:
-    """Make the table of EW and MW by the text right of the gap, for models that see it; None if there are none.
+    """Make the table of EW and MW by the text to the right of the gap, for models that see it; None if there are none.
 
     `The cat [..] tall.` is a context in which hardly any verb fits, but EW counts it like any other.
     """

@@ -1,10 +1,11 @@
 """Newman et al. 2021, "Refining targeted syntactic evaluation of language models": systematicity and likely behaviour.
 
 A context is a sentence with a gap for its verb. TSE checks whether the verb of the good sentence is more probable there than
-the verb of the bad one. Two further measures use a list of verbs. Equal weight (EW) is the share of lemmas whose correct form
-is more probable: is the model systematic? Model weight (MW) is the share of the probability mass of all forms that is on
-correct forms: is what the model would say correct? Both are means over distinct contexts. Both can be restricted to a part of
-the model's distribution: the most probable entries of its vocabulary (nucleus, top-p), or the least probable ones.
+the verb of the bad one. Two further measures use a list of verbs. Equal weight (EW) is the proportion of lemmas whose
+correct form is more probable. It shows whether the model is systematic. Model weight (MW) is the proportion of the
+probability mass of all forms that goes to correct forms. It shows whether the model's likely output is correct. Both
+are means over distinct contexts. Both can be restricted to a part of the model's distribution: the most probable
+vocabulary entries (nucleus, top-p) or the least probable ones.
 
 This works for the paper's templates, the suites of marvin2018 and any other suites with such gaps, and for other word lists.
 """
@@ -39,10 +40,10 @@ FIGURES = {
 
 
 def of_runs(runs: Sequence[Run]) -> dict[str, Table | Figure]:
-    """Make the tables and figures that the fill runs allow, by the names of their files.
+    """Make the tables and figures that the fill runs allow: file name -> table or figure.
 
     Raises:
-        RunError: a run is no fill run, or has no context.
+        RunError: a run is not a fill run, or has no context.
 
     >>> of_runs([])
     {}

@@ -22,7 +22,7 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     """Return the runs with the names of their models.
 
     Raises:
-        RunError: a run is no fill run, or has no context.
+        RunError: a run is not a fill run, or has no context.
     """
     checked = []
     for name, run in named(runs):
@@ -38,7 +38,7 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
 def rows(run: Run) -> Rows:
     """Return the suites of each row, in the paper's order: row -> names of suites.
 
-    The tag `construction` assigns suites to rows. Each other suite is a row of its own, after those of the paper.
+    The tag `construction` assigns suites to rows. Each other suite gets a separate row after those of the paper.
     """
     known = {tag: line["row"] for line in cited("newman2021")["table2"] for tag in line["constructions"]}
     by_row: Rows = {row: [] for row in known.values()}
@@ -49,7 +49,7 @@ def rows(run: Run) -> Rows:
 
 
 def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
-    """Compute the estimates of all rows at all cut-offs; groups have model, measure and the label `row`."""
+    """Compute the estimates of all rows at all cut-offs; their groups have model, measure and the label `row`."""
     return [
         estimate
         for name, run in runs
@@ -87,11 +87,11 @@ def signatures(runs: Sequence[tuple[str, Run]], measure: str = "equal_weight") -
 
 
 def cut_offs(run: Run) -> tuple[Cut, ...]:
-    """Return the nucleus cut-offs of a run, without the whole distribution."""
+    """Return the nucleus cut-offs of a run, excluding the whole distribution."""
     return tuple(cut for cut in kept.cuts(run) if not cut.whole)
 
 
 def published(row: str) -> dict[str, Any]:
-    """Return the published MW, EW and TSE in a row, by model; empty for a row that the paper lacks."""
+    """Return the published MW, EW and TSE in a row, by model; empty for a row that is not in the paper."""
     lines = [line for line in cited("newman2021")["table2"] if line["row"] == row]
     return {name: lines[0][name] for name in cited("newman2021")["columns"]} if lines else {}

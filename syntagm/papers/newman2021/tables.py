@@ -46,7 +46,7 @@ def table2(runs: Runs, estimates: Sequence[Estimate]) -> Table:
 
 
 def _order(runs: Runs) -> list[str]:
-    """Return the rows in the paper's order, then other suites in the order of the runs."""
+    """Return the rows in the paper's order, followed by other suites in the order of the runs."""
     ours = dict.fromkeys(row for _, run in runs for row in rows(run))
     known = [line["row"] for line in cited("newman2021")["table2"]]
     return [*(row for row in known if row in ours), *(row for row in ours if row not in known)]
@@ -100,7 +100,7 @@ def _notes(runs: Runs) -> tuple[str, ...]:
 
 
 def eligible(runs: Runs) -> Table:
-    """Make the table of each model's queries: contexts, eligible lemmas, and excluded items with the reasons."""
+    """Make the table of each model's queries: contexts, eligible lemmas, and items excluded with reasons."""
     lines: list[tuple[Cell, ...]] = []
     for model, run in runs:
         records, contexts = run.record["contexts"].values(), kept.contexts(run)

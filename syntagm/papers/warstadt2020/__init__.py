@@ -1,1 +1,1 @@
-"""Warstadt et al. 2020 (BLiMP)."""
+"""The reproduction of Warstadt et al. 2020 (BLiMP)."""

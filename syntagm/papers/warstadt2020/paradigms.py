@@ -1,4 +1,4 @@
-"""The 67 paradigms of BLiMP: category, field and human agreement of each, and the contrasts between them in the paper."""
+"""The 67 paradigms of BLiMP, with their category, field and human agreement, and the paper's contrasts between them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ _VERBS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A contrast between paradigms: the mean difference over pairs of them.
+    """A contrast between paradigms: the mean difference over pairs of paradigms.
 
     Arguments:
-        description: its description for readers: the easier kind minus the harder one.
+        description: a readable description, with the easier kind minus the harder kind.
         pairs: pairs of an easier and a harder paradigm.
-        printed: its name in `cited/warstadt2020.toml`; "" if the paper gives no number.
+        printed: the name of the contrast in `cited/warstadt2020.toml`; "" if the paper gives no number.
     """
 
     description: str
@@ -56,7 +56,7 @@ CONTRASTS = (
 
 @dataclass(frozen=True, slots=True)
 class Paradigm:
-    """The category and field of a suite of minimal pairs, and the share of people who agree (nan if unknown)."""
+    """The category and field of a suite of minimal pairs, and the proportion of people who agree (nan if unknown)."""
 
     phenomenon: str
     field: str
@@ -79,13 +79,13 @@ def published() -> Mapping[str, Paradigm]:
 
 
 def paradigms(suites: Sequence[SuiteRecord]) -> dict[str, Paradigm]:
-    """Return category, field and human agreement of each suite, from the paper or, for other suites, from their tags."""
+    """Return the category, field and human agreement of each suite, from the paper or, for other suites, from their tags."""
     known = published()
     return {suite.name: known.get(suite.name) or _of_tags(suite.tags) for suite in suites}
 
 
 def complete(phenomenon: str) -> int:
-    """Return how many paradigms a category or field of the paper has: 0 if there is no such category, 67 for "all"."""
+    """Return the number of paradigms in a category or field of the paper; 0 if it doesn't exist, 67 for "all"."""
     return sum(phenomenon in ("all", paradigm.phenomenon, paradigm.field) for paradigm in published().values())
 
 

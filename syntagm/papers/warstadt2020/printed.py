@@ -26,11 +26,11 @@ Row = tuple[Cell, ...]
 def printed(
     means: Sequence[Estimate], correlations: pl.DataFrame, contrasts: Sequence[Estimate], judgements: Judgements
 ) -> Table:
-    """Make the table of printed numbers: each with the computed number, and whether they are the same when rounded.
+    """Make the table of printed and computed numbers, with whether they are the same when rounded.
 
     Arguments:
         means: the result of `tables.means`.
-        correlations: columns as in `stats.correlation.SCHEMA`.
+        correlations: a table with the columns of `stats.correlation.SCHEMA`.
         contrasts: the result of `tables.contrasts`.
         judgements: the individual judgements; may be empty.
     """
@@ -125,7 +125,7 @@ def _people(judgements: Judgements) -> Iterator[Row]:
 
 
 def people_table(samples: Samples, judgements: Judgements) -> Table:
-    """Make the table of human judgements by paradigm, including the paradigms that were dropped because of them."""
+    """Make the table of human judgements by paradigm, including the paradigms dropped because of these judgements."""
     counts = won(judgements)
     rows: list[tuple[Cell, ...]] = []
     kept = [count for suite, count in counts.items() if suite in published()]

@@ -1,4 +1,4 @@
-"""Reader of the results published with BLiMP: accuracies of four models by paradigm, and single human judgements."""
+"""Reader of the results published with BLiMP: accuracies of four models by paradigm, and individual human judgements."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ Judgements = dict[str, dict[str, list[bool]]]
 
 
 def models(path: Path) -> dict[Key, Resampled]:
-    """Read how many of the 1,000 pairs of a paradigm a model got right: (model, paradigm) -> sample.
+    """Read the number of pairs, out of 1,000, that each model got right: (model, paradigm) -> sample.
 
     Means over categories are skipped.
 
@@ -51,10 +51,11 @@ _EXPECTED = "JSON with UID and accuracies " + ", ".join(MODELS)
 
 
 def judgements(path: Path) -> Judgements:
-    """Read single human judgements: paradigm -> good sentence -> whether each judgement chose it.
+    """Read individual human judgements: paradigm -> good sentence -> whether each judgement chose it.
 
-    Dropped paradigms are included. An assignment counts unless it was rejected. A slot counts if it was answered and is no
-    attention check. The choice is the first character of the answer; the rest of the answer is truncated in the file.
+    Dropped paradigms are included. An assignment counts unless it was rejected. A slot counts if it was answered and is
+    not an attention check. The choice is the first character of the answer; the rest of the answer is truncated in the
+    file.
 
     Raises:
         InputError: the file is not as published.
@@ -63,7 +64,7 @@ def judgements(path: Path) -> Judgements:
     assignments: set[str] = set()
     for _, row in csv.records(_text(path), path):
         if (assignment := row.get("AssignmentId", "")) in assignments:
-            raise InputError(str(path), f"assignment {assignment} twice", "each once", "Get the file again.")
+            raise InputError(str(path), f"assignment {assignment} twice", "each once", "Download the file again.")
         assignments |= {assignment} - {""}
         for slot in range(1, SLOTS + 1):
             try:
@@ -83,7 +84,7 @@ def judgements(path: Path) -> Judgements:
 
 
 def people(judgements: Judgements) -> dict[Key, Resampled]:
-    """Compute the share of people who chose the good sentence of each pair: (people, paradigm) -> sample.
+    """Compute the proportion of people who chose the good sentence of each pair: (people, paradigm) -> sample.
 
     Raises:
         InputError: a paradigm of the paper has no judgement.
@@ -98,14 +99,14 @@ def people(judgements: Judgements) -> dict[Key, Resampled]:
 
 
 def _refuse_lacking(place: str, present: set[str]) -> None:
-    """Refuse incomplete data: means over fewer paradigms are not comparable with the printed ones."""
+    """Refuse incomplete data, because means over fewer paradigms are not comparable with the printed ones."""
     if lacking := [suite for suite in published() if suite not in present]:
         found = f"no data for {lacking[0]}" + (f" and {len(lacking) - 1} more paradigms" if len(lacking) > 1 else "")
-        raise InputError(place, found, f"all {len(published())}", "Get the file again.")
+        raise InputError(place, found, f"all {len(published())}", "Download the file again.")
 
 
 def won(judgements: Judgements) -> dict[str, tuple[int, int, int, int]]:
-    """Count the pairs of each paradigm: paradigm -> pairs won by a majority, tied pairs, all pairs, judgements."""
+    """Count the pairs of each paradigm: paradigm -> pairs won by a majority, tied pairs, all pairs, and judgements."""
     counts = {}
     for suite, pairs in judgements.items():
         rates = [float(np.mean(chosen)) for chosen in pairs.values()]
@@ -115,7 +116,7 @@ def won(judgements: Judgements) -> dict[str, tuple[int, int, int, int]]:
 
 
 def summary(path: Path) -> dict[str, tuple[int, float, int]]:
-    """Read the authors' summary: paradigm -> pairs won, mean of the five shares, judgements.
+    """Read the authors' summary: paradigm -> pairs won, mean of the five proportions, and judgements.
 
     Raises:
         InputError: the file is not as published.

@@ -1,12 +1,13 @@
 """Warstadt et al. 2020, "BLiMP: The Benchmark of Linguistic Minimal Pairs for English": accuracy by paradigm and category.
 
-A model is correct on a minimal pair if the good sentence is more probable; a tie counts as wrong. The accuracy on a paradigm is
-the share of correct pairs; on a category, the unweighted mean of its paradigms; overall, the mean of all paradigms. Further
-analyses follow the paper: correlations between models and people; surface predictors of correct answers; the effects of
-distance, attractors and irregular nouns; the effect of more training text; and a comparison of scoring methods.
+A model is correct on a minimal pair if the good sentence is more probable; a tie counts as wrong. The accuracy on a
+paradigm is the proportion of correct pairs; that on a category is the unweighted mean of its paradigms; overall
+accuracy is the mean of all paradigms. Further analyses follow the paper: correlations between models and people;
+surface predictors of correct answers; the effects of distance, attractors and irregular nouns; the effect of more
+training text; and a comparison of scoring methods.
 
-This works for any suites of minimal pairs, in BLiMP's format or our own. Analyses of the paper's own paradigms use those that
-the runs have, and list them.
+This works for any suites of minimal pairs, in BLiMP's or any other format. Analyses of the paper's own paradigms use
+those that the runs have, and list them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,12 +42,12 @@ Outputs = dict[str, Table | Figure]
 
 
 def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
-    """Make the tables and figures that the runs allow, by the names of their files.
+    """Make the tables and figures that the runs allow: file name -> table or figure.
 
     Arguments:
         runs: the runs, one per model.
         words: the numbers of words of the training texts, for the learning curves: comma-separated, in the order of the
-            runs, `-` for unknown. By default they come from the record of the experiment that a run belongs to.
+            runs, `-` for unknown. By default, they come from the record of the experiment to which a run belongs.
 
     Raises:
         RunError: a run has no suite of minimal pairs.
@@ -82,7 +83,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
 
 
 def from_raw(folder: Path) -> Outputs:
-    """Make the tables and figures from the published accuracies and judgements, by the names of their files.
+    """Make the tables and figures from the published accuracies and judgements: file name -> table or figure.
 
     Arguments:
         folder: a folder with `models_summary.jsonl`, `human_responses.csv` and `human_validation_summary.csv`.
@@ -135,7 +136,7 @@ def _accuracy(estimates: Sequence[Estimate], humans: Mapping[str, float], remark
 
 
 def _humans(estimates: Sequence[Estimate], people: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """Return the human score of each category, on the paradigms of the model that has most of them."""
+    """Return the human score for each category, on the paradigms of the model that has the most."""
     most: dict[str, int] = {}
     scores: dict[str, float] = {}
     for estimate in estimates:
@@ -146,7 +147,7 @@ def _humans(estimates: Sequence[Estimate], people: Mapping[tuple[str, str], floa
 
 
 def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
-    """Return titles of suites: model -> suite -> title, with a hash if another run has other content under the name."""
+    """Return titles of suites: model -> suite -> title, with a hash if another run has different content under the same name."""
     shown = titles(runs)
     return {name: {suite.name: shown[suite.name, suite.hash] for suite in run.suites} for name, run in named(runs)}
 

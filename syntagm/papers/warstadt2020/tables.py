@@ -1,4 +1,4 @@
-"""The tables of Warstadt et al. 2020, from the accuracies by paradigm of runs or of the published data."""
+"""The tables of Warstadt et al. 2020, from accuracies by paradigm in runs or in the published data."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -57,9 +57,9 @@ def _names(over: str, known: Known) -> list[str]:
 
 
 def people(samples: Samples, known: Known, estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:
-    """Compute human scores on the paradigms of each model: (model, category or field) -> score.
+    """Compute human scores for the paradigms of each model: (model, category or field) -> score.
 
-    The score is nan if that of any paradigm is unknown.
+    The score is nan if the score of any paradigm is unknown.
     """
     scores: dict[tuple[str, str], float] = {}
     for estimate in estimates:
@@ -72,14 +72,15 @@ def people(samples: Samples, known: Known, estimates: Sequence[Estimate]) -> dic
 def table3(
     samples: Samples, known: Known, estimates: Sequence[Estimate], notes: Sequence[str], published: bool = True
 ) -> Table:
-    """Make Table 3: accuracy over all paradigms, by field and by category, a row per model.
+    """Make Table 3: accuracy over all paradigms, by field and by category, with one row per model.
 
     Arguments:
         samples: the sample of each (model, paradigm).
-        known: paradigm -> its category, field and human agreement.
+        known: paradigm -> category, field and human agreement.
         estimates: the result of `means`.
         notes: further notes.
-        published: add the numbers of people and of the paper's models, where the paradigms are those of the paper.
+        published: whether to add the numbers of people and of the paper's models, where the paradigms are those of the
+            paper.
     """
     humans = people(samples, known, estimates)
     printed = {row["phenomenon"]: row for row in cited("warstadt2020")["table3"]}
@@ -102,7 +103,7 @@ def table3(
 
 
 def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published: bool = True) -> Table:
-    """Make the table of accuracy by paradigm, a row per model."""
+    """Make the table of accuracy by paradigm, with one row per model."""
     estimates = [(suite, suite_means.mean([sample], Group(model))) for (model, suite), sample in samples.items()]
     by_category = sorted(known, key=lambda suite: (known[suite].phenomenon, suite))
     order = {suite: index for index, suite in enumerate(by_category)}
@@ -124,9 +125,9 @@ def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published:
 def contrasts(samples: Samples) -> list[Estimate]:
     """Compute the contrasts of attractors, distance and irregular nouns for each model.
 
-    A contrast is over the pairs of paradigms of which the model has both.
+    A contrast uses the pairs of paradigms for which the model has both.
 
-    Groups have the model, the label `contrast`, and the counts `pairs` and `of` (how many the paper has).
+    Groups have the model, the label `contrast`, and the counts `pairs` and `of` (the number of pairs in the paper).
     """
     estimates = []
     for contrast in CONTRASTS:
@@ -179,7 +180,7 @@ def shallow_table(table: pl.DataFrame, descriptions: Mapping[str, str]) -> Table
     """Make the table of logistic regressions on surface predictors.
 
     Arguments:
-        table: columns as in `views.surface.REGRESSIONS`.
+        table: a table with the columns of `views.surface.REGRESSIONS`.
         descriptions: predictor -> description.
     """
     described = [name for name in dict.fromkeys(table["predictor"]) if name in descriptions]
@@ -221,7 +222,7 @@ def method_table(compared: Sequence[Comparison]) -> Table:
 
 
 def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
-    """Make the table of gains per doubling of the training text, where the line reaches people, and the paper's gains."""
+    """Make the table of gains per doubling of the training text, with the size at which the line reaches people."""
     quoted = {row["phenomenon"]: row for row in cited("warstadt2020")["slopes"]}
     rows = []
     for row in table.iter_rows(named=True):
@@ -257,7 +258,7 @@ def numbers(estimate: Estimate) -> tuple[Cell, ...]:
 
 
 def methods(estimates: Sequence[Estimate]) -> list[str]:
-    """Describe how the intervals of estimates were computed, each method once, with remarks on suites of one item."""
+    """Describe the distinct methods by which intervals were computed, with remarks on suites with one item."""
     distinct = list(dict.fromkeys(_OVER.sub("", estimate.method) for estimate in estimates))
     return [f"Intervals: 95 %, {method}." for method in distinct[:4]] + (["Ties count as wrong."] if estimates else [])
 

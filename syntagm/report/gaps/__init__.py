@@ -1,1 +1,1 @@
-"""The chapter on runs over gaps."""
+"""The chapter on fill runs."""

@@ -1,4 +1,4 @@
-"""The chapter on runs over gaps: the measures by suite, by nucleus cut-off and by lemma, with example contexts."""
+"""The chapter on fill runs: the measures by suite, by nucleus cut-off and by lemma, with example contexts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from syntagm.views.gaps import comparability
 
 @dataclass(frozen=True, slots=True)
 class ModelOnSuite:
-    """The results of one model on a suite: a row of numbers, some lemmas, some contexts."""
+    """The results of one model on a suite: a row of numbers, some lemmas and some contexts."""
 
     row: Row
     lemmas: Lemmas
@@ -99,7 +99,7 @@ class Gaps(Chapter):
         }
 
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
-        """Yield the whole page, then without the CSV of individual suites, then also without lemmas and contexts."""
+        """Yield the whole page, then the page without the CSV of individual suites, then also without lemmas and contexts."""
         for data, with_examples in ((True, True), (False, True), (False, False)):
             yield render({"data": data, "examples": with_examples})
 

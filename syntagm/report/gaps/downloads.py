@@ -1,4 +1,4 @@
-"""Links in the page that save the numbers of runs over gaps as CSV: estimates, lemmas, contexts."""
+"""Links in the page that save the numbers of fill runs as CSV: estimates, lemmas and contexts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -40,7 +40,7 @@ def lemmas(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
 
 
 def contexts(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
-    """Return a link to every context of a suite, with its numbers without a cut-off."""
+    """Return a link to every context of a suite, with its values without a cut-off."""
     shown = ("item", "left", "right", "label", "items", "eligible", "equal_weight", "model_weight", "covered")
     tables = ((column, kept.contexts(column.run, suite).select(shown)) for column in columns)
     rows = ((column.name, *row) for column, table in tables for row in table.iter_rows())

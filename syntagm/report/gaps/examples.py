@@ -1,4 +1,4 @@
-"""Examples from a suite of gaps: the lemmas that are most often wrong and right, and a few contexts."""
+"""Examples from a suite: the lemmas that are most often wrong and right in its gaps, and a few contexts."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,10 @@ class Lemma:
     Arguments:
         forms: the forms, in the order of the list's labels.
         band: the frequency band; "" if the list has none.
-        won: label -> (in how many contexts with this label the right form is the likelier one, how many such contexts there
-            are). With more than two labels, a context adds the proportion of the other forms that are less likely.
-        right: the probability of right forms divided by that of all forms, both summed over the contexts.
+        won: label -> (number of contexts with this label in which the correct form is more likely, number of all
+            contexts with this label). With more than two labels, a context adds the proportion of the other forms that
+            are less likely.
+        right: the probability of correct forms divided by that of all forms, both summed over the contexts.
     """
 
     forms: tuple[str, ...]
@@ -37,7 +38,7 @@ class Lemmas:
 
     Arguments:
         labels: the labels of the contexts.
-        never, always: the number of lemmas whose right form is the likelier one in no context, and in every context.
+        never, always: the number of lemmas whose correct form is more likely in no context, and in every context.
         total: the number of all lemmas.
     """
 
@@ -50,9 +51,9 @@ class Lemmas:
 
 
 def lemmas(run: Run, suite: str, most: int = LEMMAS) -> Lemmas:
-    """Return the lemmas ranked by the proportion of contexts in which the right form is the likelier one, then by probability.
+    """Rank the lemmas by the proportion of contexts in which the correct form is more likely, then by probability.
 
-    Each label counts the same. If there are at most twice `most` lemmas, all of them are in `hardest`.
+    All labels have equal weight. If there are at most twice `most` lemmas, all of them are in `hardest`.
     """
     table = kept.lemmas(run, suite).filter(pl.col("contexts") > 0)
     labels = tuple(label for label in kept.words(run).labels if (table["label"] == label).any())
@@ -82,7 +83,7 @@ def _lemma(run: Run, row: int, rows: pl.DataFrame) -> Lemma:
 
 
 def contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]:
-    """Return contexts with the lowest and the highest equal weight, and a sample, as rows of `kept.contexts` with a reason `why`.
+    """Choose contexts with the lowest and the highest equal weight, and a sample: rows of `kept.contexts` with a reason `why`.
 
     If a suite has at most 3 * `most` contexts, all are returned in their order, without a reason.
     """

@@ -1,4 +1,4 @@
-"""The figures of runs over gaps: the measures at nucleus cut-offs, and by the frequency of lemmas."""
+"""The figures of fill runs: the measures at nucleus cut-offs and by the frequency of lemmas."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,8 @@ class Drawing:
 def cut_off_drawings(columns: Sequence[Column[Run]], titled: bool = False) -> list[Drawing]:
     """Return figures of equal weight, model weight, covered mass and invalid contexts at cut-offs.
 
-    The list is empty if no run has cut-offs. The lines are by construction if all suites of all runs have one, else by suite.
+    The list is empty if no run has cut-offs. There is one line per construction if all suites of all runs have one,
+    else one per suite.
 
     Arguments:
         titled: whether the figure itself has the title and the lines under it.
@@ -77,7 +78,7 @@ def band_drawing(columns: Sequence[Column[Run]], titled: bool = False) -> Drawin
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Equal weight and model weight of the lemmas of a frequency band under a model, each label counting the same."""
+    """Equal weight and model weight of the lemmas of a frequency band under a model; all labels have equal weight."""
 
     column: Column[Run]
     band: int

@@ -1,4 +1,4 @@
-"""The numbers of runs over gaps: estimates by suite and by construction, skipped items, and eligible rows."""
+"""The numbers of fill runs: estimates by suite and by construction, skipped items, and eligible rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ TAG = "construction"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the overview: a model on a suite, or on the suites of a construction.
+    """A row of the overview, for a model on a suite or on the suites of a construction.
 
     Arguments:
         label: the suite or construction.
-        estimates: measure -> estimate, without a cut-off; only `tse` if there are no contexts.
+        estimates: measure -> estimate without a cut-off; only `tse` if there are no contexts.
         rows: the smallest and the largest number of eligible rows in a context.
-        skipped: reason why an item has no context -> number of items.
+        skipped: reason why items have no context -> number of items.
         number: the number of the suite on the page; 0 for a construction.
     """
 
@@ -41,7 +41,7 @@ class Row:
 
 
 def columns(runs: Sequence[Run]) -> list[Column[Run]]:
-    """Return the runs, with different names, and their estimates at every cut-off."""
+    """Return the runs, with distinct names, and their estimates at every cut-off."""
     return [_column(run, name) for (name, _), run in zip(named(runs), runs, strict=True)]
 
 
@@ -66,7 +66,7 @@ def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def conflicts(column: Column[Run]) -> int:
-    """Return how many items share a context with an item of another label, whose label is used."""
+    """Return the number of items that share a context with an item of another label, whose label is used."""
     return sum(int(record["conflicts"]) for record in column.run.record["contexts"].values())
 
 

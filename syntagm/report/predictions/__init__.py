@@ -1,1 +1,1 @@
-"""The chapter on runs of predictions, or of measures in their place."""
+"""The chapter on runs of predictions, or of measures used instead of them."""

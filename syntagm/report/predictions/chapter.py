@@ -1,4 +1,4 @@
-"""The chapter on runs of predictions: accuracies, models compared, regions, and items token by token."""
+"""The chapter on runs of predictions: accuracies, comparisons of models, regions, and items token by token."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ class Section:
 
     Arguments:
         svg: the figure; "" if there is no room for it.
-        kind: "regions" or "margins": what the figure shows.
+        kind: what the figure shows, "regions" or "margins".
         shown: the items that are shown token by token.
         item, example: the first item, as `example.example` returns it.
         figure_data, items_data: links that save tables as CSV; the second is "" if its table is too large for the page.
@@ -76,7 +76,7 @@ class Section:
 
 @final
 class Predictions(Chapter):
-    """Runs of predictions, or of measures in their place."""
+    """A chapter on runs of predictions, or of measures used instead of them."""
 
     folder: ClassVar[str] = "predictions"
     title: ClassVar[str] = "Targeted syntactic evaluation"
@@ -119,7 +119,7 @@ class Predictions(Chapter):
         }
 
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
-        """Yield the page with fewer and fewer items, skipping versions that can't be small enough."""
+        """Yield the page with ever fewer items, skipping versions that can't be small enough."""
         sections: Sequence[Section] = page["sections"]
         # The size without items and CSV: at first only the size of the figures is known.
         bare_size, may_fit = sum(len(section.svg) for section in sections), 0
@@ -166,7 +166,7 @@ def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
 
 
 def _added(sections: Sequence[Section], limit: int, data: bool) -> int:
-    """Return a lower bound on the bytes that items and CSV add to a page."""
+    """Return a lower bound for the bytes that items and CSV add to a page."""
     shown = sum(len(item.encode()) for section in sections for item in section.json_of(limit))
     return shown + (sum(len(section.figure_data) + len(section.items_data) for section in sections) if data else 0)
 
@@ -177,7 +177,7 @@ def _render(render: Render, sections: Sequence[Section], limit: int, data: bool)
 
 
 def _items(section: Section, limit: int) -> str:
-    """Return the data from which the script draws the `limit` most informative items of a suite, as JSON."""
+    """Return the JSON from which the script draws the `limit` most informative items of a suite."""
     subject = section.subject
     labels = subject.record.region_labels
     data = {

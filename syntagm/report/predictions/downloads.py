@@ -1,4 +1,4 @@
-"""Links in the page that save the numbers of runs of predictions as CSV: scores, comparisons, verdicts."""
+"""Links in the page that save the numbers of runs of predictions as CSV: scores, comparisons and verdicts."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,7 +19,7 @@ COMPARISON_COLUMNS = (
 
 
 def scores(columns: Sequence[Column[Run]], lines: Iterable[ScoreRow]) -> Markup:
-    """Return a link to every accuracy of every run and the scores of `lines`, with interval, chance and signature."""
+    """Return a link to every accuracy of every run and to the scores of `lines`, with interval, chance and signature."""
     rows: list[tuple[object, ...]] = []
     over = list(lines)
     for place, column in enumerate(columns):
@@ -35,7 +35,7 @@ def compared(pairs: Sequence[ModelPair]) -> Markup:
 
 
 def verdicts(subject: Subject[Run], stem: str) -> Markup:
-    """Return a link to the value and the margin of every item, comparison row per item, measure and model."""
+    """Return a link to the value and the margin of every item: one row per item, measure and model."""
     columns = ("model", "item", "measure", "value", "margin")
     rows = [
         (column.name, *row)

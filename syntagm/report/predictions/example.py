@@ -32,10 +32,10 @@ class ExampleSentence:
 
 
 def example(record: SuiteRecord, sentences: pl.DataFrame) -> tuple[str, tuple[ExampleSentence, ...]]:
-    """Return the id of the first item and its sentences; "" and () if the suite has no items.
+    """Return the id of the first item and its sentences, or "" and () if the suite has no items.
 
     Arguments:
-        sentences: the sentences of the suite, as `Run.sentences` returns them.
+        sentences: the sentences of the suite, as returned by `Run.sentences`.
     """
     if not len(sentences):
         return "", ()

@@ -70,7 +70,7 @@ def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list
 
 
 def accuracies(subjects: Sequence[Subject[Run]], title: str = "") -> Figure:
-    """Return the figure of the accuracy of every model on every suite, by the first prediction of each suite."""
+    """Return the figure of every model's accuracy on every suite, by the first prediction of each suite."""
     estimates = [
         replace(estimate, group=Group(column.name, subject.title, subject.first))
         for subject in subjects

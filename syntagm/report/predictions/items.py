@@ -34,7 +34,7 @@ class Shown:
         ranks: the ranks of the items, in the order of the suite; 0 is the most informative.
         total: the number of items in the suite.
         regions: the names of all regions.
-        keys, reasons: the items, and why each is shown, by rank.
+        keys, reasons: the items, and the reason why each is shown, by rank.
         verdicts, sentences: the rows of the items with their ranks, one table per model.
         conditions: condition -> its index.
     """
@@ -49,7 +49,7 @@ class Shown:
     conditions: Mapping[str, int]
 
     def items(self, first: int, last: int) -> dict[int, dict[str, Any]]:
-        """Return the items from rank `first` up to, but not including, `last`, with every token, by rank.
+        """Return the items from rank `first` up to but not including `last`, with every token, by rank.
 
         Each is {id, why, rank, verdicts: [[column, measure, value, margin]], sentences: [[column, condition, [region of each
         token], [token], [bits]]]}. Columns, conditions and regions are indices; region -1 means no region. nan is None; the
@@ -79,14 +79,14 @@ class Shown:
 def choose(
     order: Sequence[Key], verdicts: Sequence[pl.DataFrame], tolerance: float, name: str, limit: int = LIMIT
 ) -> dict[Key, str]:
-    """Choose at most `limit` items, and return them with the reason why each is chosen, the most informative first.
+    """Choose at most `limit` items, beginning with the most informative, and return them with the reason for each.
 
-    Chosen are items that models judge differently, undefined items, ties, extreme margins, and a random sample of the others.
-    If all items fit, all are returned; those without such a reason are "shown".
+    These are items that models judge differently, undefined items, ties, extreme margins, and a random sample of the
+    others. If all items fit, all are returned; those without such a reason are "shown".
 
     Arguments:
         order: all items of the suite.
-        verdicts: the results on the suite, one table per model, with the columns item, measure, value, margin.
+        verdicts: the results on the suite, one table per model, with the columns item, measure, value and margin.
         tolerance: margins within this many bits are ties.
         name: the name of the suite, which seeds the sample together with `SEED`.
     """
@@ -106,7 +106,7 @@ def choose(
 
 
 def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
-    """Return the items for each reason, the most informative first."""
+    """Return the items for each reason, beginning with the most informative."""
     defined, tied = table.filter(pl.col("value").is_not_nan()), pl.col("margin").abs() <= tolerance
     # Only verdicts: numbers nearly always differ between models.
     judged = defined.filter(pl.col("value").is_in([0.0, 1.0]))

@@ -1,4 +1,4 @@
-"""The pairwise comparison of models: differences, their significance by suite, and discordant items."""
+"""Pairwise comparison of models: differences, their significance by suite, and discordant items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class ModelPair:
-    """The comparison of two models on the suites that both have with the same content, by the first prediction of each.
+    """The comparison of two models on the suites that both contain with the same content, by the first prediction of each.
 
     Arguments:
         number: the number of the pair on the page, from 1.
         a, b: the models; differences are b minus a.
         overall: the comparison over all suites.
-        suites: each suite with the comparison on it, the largest difference first.
+        suites: each suite with the comparison on it, beginning with the largest difference.
     """
 
     number: int
@@ -36,14 +36,14 @@ class ModelPair:
 
     @property
     def better(self) -> tuple[int, int]:
-        """The numbers of suites on which a, and b, is significantly better, by p after Holm's adjustment."""
+        """The numbers of suites on which a, and on which b, is significantly better after Holm's adjustment."""
         significant = [comparison for _, comparison in self.suites if comparison.holm <= LEVEL]
         for_b = sum(verdicts.only_b > verdicts.only_a for verdicts in map(_verdicts, significant))
         return len(significant) - for_b, for_b
 
     @property
     def discordant(self) -> tuple[int, int]:
-        """The numbers of items of which the prediction holds only under a, and only under b."""
+        """The numbers of items for which the prediction holds only under a, and only under b."""
         counts = [_verdicts(comparison) for _, comparison in self.suites]
         return sum(verdicts.only_a for verdicts in counts), sum(verdicts.only_b for verdicts in counts)
 
@@ -54,9 +54,9 @@ def _verdicts(comparison: Comparison) -> Verdicts:
 
 
 def compare(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) -> list[ModelPair]:
-    """Compare every pair of columns that share a suite; with more than `MOST` columns, each with the first.
+    """Compare every pair of columns that share a suite; with more than `MOST` columns, compare each with the first.
 
-    The list is empty if the values of a run are numbers, since then no item holds or fails.
+    The list is empty if the values of a run are numbers, because then no item holds or fails.
     """
     if len(columns) < 2 or not judged(columns):
         return []
@@ -73,7 +73,7 @@ def compare(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) ->
 
 
 def _first(column: Column[Run], subjects: Sequence[Subject[Run]]) -> dict[str, Sequence[str]]:
-    """Return the first prediction of each suite, if it was computed for the model; others are not comparable."""
+    """Return the first prediction of each suite if it was computed for the model; other predictions are not comparable."""
     return {
         subject.name: (subject.first,)
         for subject in subjects

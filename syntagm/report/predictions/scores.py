@@ -19,8 +19,8 @@ class ScoreRow:
     """A row of a table of scores.
 
     Arguments:
-        label: what the scores are about.
-        over: the suites, by name and content, that the estimate of each column is over.
+        label: the thing that the scores are about.
+        over: the suites, by name and content, over which the estimate of each column is computed.
         cells: the estimate of each column; None if a column has none.
         chance: the chance level.
     """
@@ -32,12 +32,12 @@ class ScoreRow:
 
     @property
     def counts(self) -> list[int]:
-        """The numbers of suites that the estimates are over, each once, in ascending order."""
+        """The distinct numbers of suites over which the estimates are computed, in ascending order."""
         return sorted({len(suites) for suites in self._shown or self.over})
 
     @property
     def alike(self) -> bool:
-        """Whether all estimates are over the same suites."""
+        """Whether all estimates are computed over the same suites."""
         return len(set(self._shown)) <= 1
 
     @property
@@ -46,7 +46,7 @@ class ScoreRow:
 
 
 def columns(runs: Sequence[Run]) -> list[Column[Run]]:
-    """Return the runs, with different names, and their accuracies."""
+    """Return the runs, with distinct names, and their accuracies."""
     return [_column(run, name) for name, run in named(runs)]
 
 
@@ -65,13 +65,13 @@ def _column(run: Run, name: str) -> Column[Run]:
 
 
 def judged(columns: Sequence[Column[Run]]) -> bool:
-    """Return whether all values are verdicts; the values of measures may be numbers, which no item passes or fails."""
+    """Return whether all values are verdicts. The values of measures may be numbers, which neither hold nor fail."""
     kinds = {column.run.kind(name) for column in columns for suite in column.run.suites for name in suite.predictions}
     return kinds <= {Kind.VERDICT}
 
 
 def overall(columns: Sequence[Column[Run]]) -> list[ScoreRow]:
-    """Return the scores over all suites: by first prediction, by all, and by each measure that several suites have."""
+    """Return the scores over all suites: by first prediction, by all predictions, and by each measure of several suites."""
     records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
     named = [name for record in records for name in record.predictions]
     shared = [name for name in dict.fromkeys(named) if named.count(name) > 1 and not name.isdigit()]
@@ -97,13 +97,13 @@ def _line(
 
 
 def _over(column: Column[Run], rule: str, tag: str = "", label: str = "") -> Suites:
-    """Return the suites that a score is over: those of which the rule takes a prediction and, with a tag, that have the label."""
+    """Return the suites of a score: the rule must select a prediction of each and, with a tag, the label must match."""
     taken = [suite for suite in column.run.suites if suite.predictions_for(rule)]
     return frozenset((suite.name, suite.hash) for suite in taken if not tag or suite.group(tag) == label)
 
 
 def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
-    """Return, for each tag that suites have, the scores by first prediction over the suites of each of its values."""
+    """Return the scores by first prediction over the suites with each value of each tag."""
     by_tag = {}
     for tag in estimates.grouping([column.run for column in columns]):
         cells: dict[str, dict[int, Estimate]] = {}
@@ -125,7 +125,7 @@ def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
 
 
 def in_no_line(columns: Sequence[Column[Run]], tag: str) -> tuple[int, int]:
-    """Return how many suites are in no row of a table by tag: those without the tag, and those without a first prediction."""
+    """Return the number of suites in no row of a table by tag, because they lack the tag or a first prediction."""
     suites = [suite for column in columns for suite in column.run.suites]
     tagged = {suite.name for suite in suites if suite.tags.get(tag)}
     taken = {suite.name for suite in suites if suite.predictions_for("first")}

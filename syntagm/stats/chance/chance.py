@@ -1,20 +1,20 @@
 """Chance levels: the probability that predictions hold if all values are independent draws from one distribution.
 
 A value belongs to a region in a condition. The same region in the same condition always has the same value, and
-different ones have independent values. The distribution is continuous, so that `a = b` has probability 0 and there are
-no ties.
+different regions or conditions have independent values. The distribution is continuous, so `a = b` has probability 0
+and there are no ties.
 
-If only the order of values matters, as in `(5;%a%) < (5;%b%) & (5;%a%) < (5;%c%)`, the fitting orders are counted: all
-n! orders of n values are equally probable, whatever the distribution. A single comparison whose two sides can be
-exchanged, as in a + b < c + d, has probability 1/2, whatever the distribution. In all other cases, sums and differences
-depend on the distribution, which is assumed to be normal. Comparisons are then half-spaces through the centre of a
-spherical normal distribution, and the probability of three of them is
+If only the order of values matters, as in `(5;%a%) < (5;%b%) & (5;%a%) < (5;%c%)`, the orders that satisfy the formula
+are counted: all n! orders of n values are equally probable, regardless of the distribution. A single comparison whose
+two sides can be exchanged, as in a + b < c + d, has probability 1/2, regardless of the distribution. In all other
+cases, sums and differences depend on the distribution, which is assumed to be normal. Comparisons are then half-spaces
+through the centre of a spherical normal distribution, and the probability of three of them is
 
     1/8 + (arcsin r12 + arcsin r13 + arcsin r23) / 4 pi        r: correlations of the differences compared with 0
 
 Parts without a common value (under the normal distribution: uncorrelated parts) are independent, and their
-probabilities are multiplied. `|` is resolved by inclusion and exclusion. Formulas beyond these rules are refused, never
-approximated.
+probabilities are multiplied. `|` is resolved by inclusion and exclusion. Formulas that these rules don't cover are
+refused, never approximated.
 """
 
 import math
@@ -37,7 +37,7 @@ class Chance:
     Arguments:
         value: from 0 to 1; nan if unknown.
         fraction: the exact value if it is rational, otherwise None.
-        method: the distributions for which the value holds; if it is unknown, the reason.
+        method: the distributions for which the value holds; if the value is unknown, the reason.
     """
 
     value: float
@@ -54,8 +54,9 @@ def chance(*formulas: Formula) -> Chance:
     """Compute the probability that all formulas hold if values are independent draws from one continuous distribution.
 
     Raises:
-        InputError: the probability is undefined (a value is compared with a number, or different numbers of values are
-            compared; or a whole sentence and a region of it both occur), or is beyond the rules of this module.
+        InputError: the rules of this module don't cover the formulas, or the probability is undefined: a value is
+            compared with a number, different numbers of values are compared, or a whole sentence and a region of it
+            both occur.
 
     >>> from syntagm.formula import parse
     >>> level = chance(parse("(1;%a%) > (1;%b%) & (1;%a%) > (1;%c%)"))
@@ -83,7 +84,7 @@ def unknown(reason: str) -> Chance:
 
 
 def mean(chances: Sequence[Chance]) -> Chance:
-    """Average chance levels; the mean is unknown if one of them is, or if there are none.
+    """Average chance levels; the mean is unknown if one of them is unknown, or if there are none.
 
     >>> str(mean([Chance(0.5, Fraction(1, 2), ANY), Chance(0.25, Fraction(1, 4), NORMAL)]))
     '3/8'
@@ -100,9 +101,9 @@ def mean(chances: Sequence[Chance]) -> Chance:
 
 
 def comparisons(*formulas: Formula) -> tuple[_event.Inequality, ...]:
-    """Return the distinct comparisons of the formulas with 0, in no particular order.
+    """Return the distinct comparisons in the formulas, written as comparisons with 0, in no particular order.
 
-    Comparisons by `=` and those in which all values cancel are not included.
+    Comparisons with `=`, and those in which all values cancel, are not included.
 
     Raises:
         InputError: as in `chance`.

@@ -12,7 +12,7 @@ from syntagm.formula import Binary, Node, Reference
 
 @dataclass(frozen=True, slots=True)
 class Inequality:
-    """The event that a sum of values, each times a whole number, is above 0.
+    """The event that a sum of values, each multiplied by an integer, is above 0.
 
     Terms are sorted, and their factors have no common divisor.
     """
@@ -23,13 +23,13 @@ class Inequality:
         return Inequality(tuple((reference, -times) for reference, times in self.terms))
 
     def __matmul__(self, other: "Inequality") -> int:
-        """Compute the covariance of the two sums if values have variance 1."""
+        """Compute the covariance of two sums whose values have variance 1."""
         factors = dict(self.terms)
         return sum(factors.get(reference, 0) * times for reference, times in other.terms)
 
     @property
     def ranks(self) -> bool:
-        """Whether it compares one value with one other value."""
+        """Whether the inequality compares one value with one other value."""
         return sorted(times for _, times in self.terms) == [-1, 1]
 
     @property
@@ -41,7 +41,7 @@ class Inequality:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A conjunction (`every`) or disjunction of events. Parts are sorted, and none is a junction of the same kind."""
+    """A conjunction (`every`) or disjunction of events. Its parts are sorted, and none of them is of the same kind."""
 
     every: bool
     parts: tuple["Event", ...]
@@ -74,14 +74,14 @@ def read(node: Node) -> Event:
 def _refuse_scale(constant: Fraction, surplus: int) -> None:
     if constant or surplus:
         found = (
-            "a comparison with a number" if constant else "more values on one side of a comparison than on the other"
+            "a comparison with a number" if constant else "different numbers of values on the two sides of a comparison"
         )
         cure = "The chance level would depend on the unit or the mean of the values."
         raise InputError("no chance level", found, "the same number of values on both sides, and no numbers", cure)
 
 
 def _difference(node: Binary) -> tuple[dict[Reference, int], Fraction]:
-    """Subtract the smaller side from the larger; return the factor of each value, and the constant."""
+    """Subtract the smaller side of a comparison from the larger; return the factor of each value, and the constant."""
     terms: Counter[Reference] = Counter()
     constant = Fraction(0)
     left, right = (-1, 1) if node.operator == "<" else (1, -1)
@@ -116,7 +116,7 @@ def join(every: bool, events: Iterable[Event]) -> Event:
 
 
 def opposite(event: Event) -> Event:
-    """Return the complement; for a comparison without ties, which have probability 0."""
+    """Return the complement of an event. Ties have probability 0, so the complement of a comparison ignores them."""
     if isinstance(event, bool):
         return not event
     if isinstance(event, Inequality):

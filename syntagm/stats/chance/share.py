@@ -1,4 +1,4 @@
-"""Probability of an event if values are independent draws from one distribution; see `chance`."""
+"""The probability of an event if all values are independent draws from one distribution; see `chance`."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,7 @@ def share(event: Event) -> tuple[Share, bool]:
     """Compute the probability of an event, and whether it is the same for all continuous distributions.
 
     Returns:
-        The probability, a fraction if it is rational; and whether it doesn't depend on the distribution.
+        The probability, as a fraction if it is rational; and whether it is independent of the distribution.
 
     Raises:
         InputError: too many comparisons depend on each other.
@@ -44,7 +44,7 @@ def share(event: Event) -> tuple[Share, bool]:
 
 
 def _inclusion_exclusion(event: Joined, alternatives: Joined) -> tuple[Share, bool]:
-    """P(x and (a or b)) = P(x and a) + P(x and b) - P(x and a and b)."""
+    """Resolve a disjunction: P(x and (a or b)) = P(x and a) + P(x and b) - P(x and a and b)."""
     _limit("comparisons", len({*within(event)}), MOST_COMPARISONS)
     others = [part for part in event.parts if part is not alternatives]
     first, rest = alternatives.parts[0], join(False, alternatives.parts[1:])
@@ -65,7 +65,7 @@ def _conjunction(comparisons: Sequence[Inequality]) -> tuple[Share, bool]:
 
 
 def _orders(comparisons: Sequence[Inequality]) -> Fraction:
-    """Compute the proportion of orders of the values that satisfy comparisons of one value with one other."""
+    """Compute the proportion of the values' orders that satisfy comparisons between single values."""
     places = {reference: place for place, reference in enumerate(_references(comparisons))}
     _limit("values", len(places), MOST_VALUES)
     below = [0] * len(places)
@@ -143,4 +143,6 @@ def _references(comparisons: Iterable[Inequality]) -> dict[object, None]:
 def _limit(what: str, count: int, most: int) -> None:
     if count > most:
         found = f"{count} {what} that depend on each other"
-        raise InputError("no chance level", found, f"at most {most}", "More can't be computed exactly.")
+        raise InputError(
+            "no chance level", found, f"at most {most}", "The chance level of more values can't be computed exactly."
+        )

@@ -1,1 +1,1 @@
-"""Mixed-effects regression in lme4's notation, linear and logistic, fitted by maximum likelihood."""
+"""Linear and logistic mixed-effects regression in lme4's notation, fitted by maximum likelihood."""

@@ -76,12 +76,12 @@ def used(
     if count and missing == "refuse":
         where = ", ".join(name for name in names if chosen[name].is_null().any() or _has_nan(chosen[name]))
         cure = 'Fill them in, or drop those rows with missing="drop".'
-        raise InputError(model.text, f"{count} of {len(chosen)} rows lack a value ({where})", "none", cure)
+        raise InputError(model.text, f"{count} of {len(chosen)} rows lack a value ({where})", "complete rows", cure)
     return chosen.filter(~absent), count
 
 
 def levels(model: Model, table: pl.DataFrame, reference: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the levels of each factor in a formula, the reference level first.
+    """Return the levels of each factor in a formula, beginning with the reference level.
 
     Arguments:
         reference: factor -> its reference level; by default the first level.
@@ -99,10 +99,10 @@ def levels(model: Model, table: pl.DataFrame, reference: Mapping[str, str]) -> d
 
 
 def columns(part: Sum, table: pl.DataFrame, factors: Levels) -> Columns:
-    """Make the columns of a sum of terms, in R's order and with R's names.
+    """Compute the columns of a sum of terms, in R's order and with R's names.
 
     Raises:
-        InputError: a factor with one level, a number that isn't finite, or an undefined logarithm or root.
+        InputError: a factor has only one level, a number isn't finite, or a logarithm or root is undefined.
     """
     _limit(part, factors, len(table))
     names, values = ["(Intercept)"] * part.intercept, [np.ones(len(table))] * part.intercept
@@ -139,7 +139,7 @@ def number(variable: Variable, table: pl.DataFrame, what: str) -> Numbers:
     raw = column.cast(pl.Float64).to_numpy()
     if not np.isfinite(raw).all():
         raise InputError(
-            f"column {variable.column}", f"{int((~np.isfinite(raw)).sum())} infinite numbers", "finite ones"
+            f"column {variable.column}", f"{int((~np.isfinite(raw)).sum())} infinite numbers", "finite numbers"
         )
     if not variable.function:
         return raw
@@ -155,9 +155,9 @@ def number(variable: Variable, table: pl.DataFrame, what: str) -> Numbers:
 
 
 def group(table: pl.DataFrame, names: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the levels of a group of crossed columns that occur, sorted, and the index of the level of each row.
+    """Return the sorted levels that occur in a group of crossed columns, and the index of each row's level.
 
-    Numbers are sorted by value, all else by text. The index has shape (rows,).
+    Numbers are sorted by value, other values as text. The index has shape (rows,).
     """
     plain = [pl.col(name).cast(pl.String) if table[name].dtype == pl.Categorical else pl.col(name) for name in names]
     keys = table.select(plain)
@@ -189,7 +189,7 @@ def _levels(column: pl.Series) -> tuple[str, ...]:
 
 
 def _full(before: Sequence[Term], term: Term, variable: Variable) -> bool:
-    """Return whether a factor has a column for each level here, because no earlier term has the rest of this term."""
+    """Return whether a factor needs a column for each level in a term, because no earlier term contains the rest of it."""
     rest = set(term) - {variable}
     return bool(rest) and not any(rest <= set(earlier) for earlier in before)
 
@@ -200,7 +200,7 @@ def _coded(variable: Variable, table: pl.DataFrame, factors: Levels, full: bool)
         raise InputError(
             f"column {variable.column}",
             f"only the level {', '.join(own)}",
-            "two or more",
+            "two or more levels",
             "Remove it from the formula.",
         )
     if len(own) > 1000:
@@ -220,7 +220,7 @@ def _number(variable: Variable, table: pl.DataFrame) -> Columns:
 
 
 def _limit(part: Sum, factors: Levels, rows: int) -> None:
-    """Refuse columns that would not fit into memory, before they are made."""
+    """Refuse columns that would not fit into memory, before creating them."""
     widths = [math.prod(len(factors.get(str(variable), "1")) for variable in term) for term in part.terms]
     if (count := sum(widths)) * rows > MAX_CELLS:
         raise InputError(

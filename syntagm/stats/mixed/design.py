@@ -1,4 +1,4 @@
-"""Design of a mixed-effects model: response, fixed effects, and groupings with their random effects.
+"""The design of a mixed-effects model: response, fixed effects, and groupings with their random effects.
 
 Random terms of the same group form one grouping, with a mask of the free covariances. The columns of a grouping are
 scaled to a mean square of 1, so that the optimisation of the covariances doesn't depend on units.
@@ -37,7 +37,7 @@ class Grouping:
         effects: the random effects, with R's names.
         columns: their scaled values. Shape (rows, effects).
         scale: the divisors of the values. Shape (effects,).
-        free: which entries of the lower triangle of the covariance factor are estimated. Shape (effects, effects).
+        free: whether each entry of the lower triangle of the covariance factor is estimated. Shape (effects, effects).
     """
 
     name: str
@@ -60,9 +60,9 @@ class Design:
 
     Arguments:
         model: the formula.
-        response: shape (rows,).
+        response: the response. Shape (rows,).
         fixed: the linearly independent columns of the fixed effects.
-        groupings: the grouping with the most random effects first.
+        groupings: the groupings, beginning with the one that has the most random effects.
         remarks: sentences about dropped rows and columns.
         trials: the number of trials of each response; 1 in a linear model. Shape (rows,).
     """
@@ -111,7 +111,7 @@ def design(
 
 
 def independent(values: Numbers) -> NDArray[np.bool_]:
-    """Return which columns are linearly independent of those before them. Shape (columns,)."""
+    """Return whether each column is linearly independent of those before it. Shape (columns,)."""
     space = np.empty((len(values), min(values.shape)))
     kept: list[bool] = []
     for column in values.T:
@@ -128,7 +128,7 @@ def independent(values: Numbers) -> NDArray[np.bool_]:
 
 
 def within(values: Numbers, others: Numbers) -> bool:
-    """Return whether all columns are linear combinations of the others."""
+    """Return whether all columns of one matrix are linear combinations of the columns of another."""
     both = np.column_stack([others, values])
     return not independent(both)[others.shape[1] :].any()
 
@@ -197,7 +197,9 @@ def _groupings(
 def _grouping(group: tuple[list[str], Integers], name: str, parts: Sequence[Columns], place: str) -> Grouping:
     levels, index = group
     if len(levels) < 2:
-        raise InputError(f"group {name}", f"only the level {levels[0]}", "two or more", "Remove its random term.")
+        raise InputError(
+            f"group {name}", f"only the level {levels[0]}", "two or more levels", "Remove its random term."
+        )
     effects = [effect for part in parts for effect in part.names]
     if repeated := sorted({effect for effect in effects if effects.count(effect) > 1}):
         raise InputError(place, f"{', '.join(repeated)} given twice for group {name}", "each effect once per group")

@@ -1,11 +1,11 @@
-"""Profiled deviance of a linear mixed-effects model and its gradient, both exact.
+"""The exact profiled deviance of a linear mixed-effects model, and its exact gradient.
 
 The deviance, -2 log-likelihood, is a function of the relative covariance factors only. The fixed effects, random
 effects and residual variance for given factors follow by penalised least squares (Bates et al. 2015, equations 34 and
-41). The factor of M (see `mixed.factor`), with the fixed effects and the response as further columns, contains all that
-is needed: log |M| of the random effects, that of the fixed effects (for the restricted likelihood), and in its last
-entry the square root of the penalised residual sum of squares. The gradient of the latter is -2 e'Z dL u, because
-coefficients and random effects minimise it.
+41). The factor of M (see `mixed.factor`), with the fixed effects and the response as further columns, contains
+everything that is needed: log |M| of the random effects, log |M| of the fixed effects (for the restricted likelihood)
+and, in its last entry, the square root of the penalised residual sum of squares. The gradient of the latter is -2 e'Z
+dL u, because coefficients and random effects minimise it.
 """
 
 from collections.abc import Sequence
@@ -27,12 +27,12 @@ class Problem:
     Fixed effects are orthogonalised. The response is the residual of ordinary least squares, scaled to length 1.
 
     Arguments:
-        products: of random effects, orthogonal fixed effects and response.
+        products: the cross-products of random effects, orthogonal fixed effects and response.
         triangle: the triangular factor that relates fixed effects to orthogonal ones. Shape (fixed, fixed).
         ordinary: the coefficients of ordinary least squares.
         length: the length of the residual, in units of the response.
         rows: the number of rows.
-        reml: whether the likelihood is the restricted one.
+        reml: whether to use the restricted likelihood.
     """
 
     groupings: tuple[Grouping, ...]
@@ -50,7 +50,7 @@ class Problem:
 
     @property
     def size(self) -> int:
-        """The number of columns of the rest that are part of the determinant."""
+        """The number of columns of the rest that enter the determinant."""
         return self.products.random + len(self.ordinary) * self.reml
 
 
@@ -60,7 +60,7 @@ class Solution:
 
     Arguments:
         coefficients: of the fixed effects.
-        covariance: of the coefficients.
+        covariance: the covariance of the coefficients.
         sigma: the residual standard deviation.
         modes: the random effects of each grouping, in the unit of the scaled columns. Shapes (levels, effects).
     """
@@ -75,7 +75,7 @@ def problem(design: Design, reml: bool) -> Problem:
     """Prepare a design for optimisation.
 
     Raises:
-        InputError: the fixed effects explain the response exactly, or it is constant.
+        InputError: the fixed effects explain the response exactly, or the response is constant.
     """
     orthogonal, triangle = np.linalg.qr(design.fixed.values)
     explained = orthogonal.T @ design.response
@@ -96,7 +96,7 @@ def deviance(model: Problem, lower: Sequence[Numbers]) -> tuple[float, list[Numb
     """Compute -2 log-likelihood and its derivatives with respect to the entries of each covariance factor.
 
     Raises:
-        InputError: there is no residual variance, to machine precision.
+        InputError: there is no residual variance within machine precision.
     """
     products, size = model.products, model.size
     factored = _factored(model, lower)
@@ -137,7 +137,7 @@ def _factored(model: Problem, lower: Sequence[Numbers]) -> factor.Factor:
 def _least_squares(
     model: Problem, factored: factor.Factor, lower: Sequence[Numbers]
 ) -> tuple[Numbers, list[Numbers], list[Numbers]]:
-    """Solve the penalised least squares: weights of the rest, and for each grouping the random effects u and Z'e."""
+    """Solve the penalised least squares; return the weights of the rest and, for each grouping, the random effects u and Z'e."""
     products, random = model.products, model.products.random
     weights = np.asarray(np.linalg.solve(factored.corner[:-1, :-1].T, factored.corner[-1, :-1]), np.float64)
     gap = factored.panel[:, :, -1] - factored.panel[:, :, :-1] @ weights

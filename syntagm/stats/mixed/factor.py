@@ -25,10 +25,10 @@ class Products:
     """The weighted products of all columns.
 
     Arguments:
-        within: of the first grouping with itself, level by level. Shape (levels, effects, effects).
-        across: of the first grouping with the rest. Shape (levels, effects, rest).
-        rest: of the rest with itself: the effects of the other groupings, level by level, then the further columns.
-            Shape (rest, rest).
+        within: products of the first grouping with itself, level by level. Shape (levels, effects, effects).
+        across: products of the first grouping with the rest. Shape (levels, effects, rest).
+        rest: products of the rest with itself: the effects of the other groupings, level by level, then the further
+            columns. Shape (rest, rest).
         shapes: (levels, effects) of each of the other groupings.
     """
 
@@ -65,7 +65,7 @@ def products(groupings: Sequence[Grouping], further: Numbers, weights: Numbers |
 
     Arguments:
         further: columns F besides the random effects. Shape (rows, columns).
-        weights: of the rows; 1 by default. Shape (rows,).
+        weights: the weights of the rows; 1 by default. Shape (rows,).
     """
     first, others = groupings[0], groupings[1:]
     weighted = further if weights is None else further * weights[:, None]
@@ -88,7 +88,7 @@ def factor(product: Products, lower: Sequence[Numbers]) -> Factor:
     """Factor M for given covariance factors of the groupings.
 
     Raises:
-        numpy.linalg.LinAlgError: M isn't positive definite, to machine precision.
+        numpy.linalg.LinAlgError: M isn't positive definite within machine precision.
     """
     first = lower[0]
     half = scaled(product.across, product.shapes, lower)
@@ -102,7 +102,7 @@ def factor(product: Products, lower: Sequence[Numbers]) -> Factor:
 
 
 def scaled(values: Numbers, shapes: Sequence[tuple[int, int]], lower: Sequence[Numbers]) -> Numbers:
-    """Multiply columns of the other groupings with their covariance factors: Z to ZL. Columns are the last axis."""
+    """Multiply the columns of the other groupings by their covariance factors: Z becomes ZL. Columns are the last axis."""
     result = values.copy()
     start = 0
     for (levels, effects), covariance_factor in zip(shapes, lower[1:], strict=True):
@@ -120,7 +120,7 @@ def log_determinant(factored: Factor, size: int) -> float:
 
 
 def inverses(factored: Factor, size: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Compute parts of M^-1, with the first `size` columns of the rest.
+    """Compute parts of M^-1, including the first `size` columns of the rest.
 
     Returns:
         The block of each level of the first grouping (levels, effects, effects); minus its blocks with the rest
@@ -137,7 +137,7 @@ def inverses(factored: Factor, size: int) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def solve(factored: Factor, right: Sequence[Numbers]) -> list[Numbers]:
-    """Multiply M^-1 with a vector, if there are no further columns. Shape (levels, effects) for each grouping."""
+    """Multiply M^-1 by a vector if there are no further columns. Shape (levels, effects) for each grouping."""
     first = np.linalg.solve(factored.blocks, right[0][:, :, None])[:, :, 0]
     below = np.concatenate([np.empty(0), *(part.ravel() for part in right[1:])])
     corner = factored.corner

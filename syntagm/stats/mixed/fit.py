@@ -21,10 +21,11 @@ class Coefficient:
     """A fixed effect.
 
     Arguments:
-        name: as in R: `(Intercept)`, `log(size)`, `familylstm`, `log(size):familylstm`.
-        estimate: change of the response for each unit of the predictor; in a logistic model, of the log odds (base e).
+        name: R's name of the effect: `(Intercept)`, `log(size)`, `familylstm`, `log(size):familylstm`.
+        estimate: the change of the response (in a logistic model, of its log odds to base e) for each unit of the
+            predictor.
         se: the standard error.
-        t: estimate / se; in a logistic model, z.
+        t: estimate / se, which is z in a logistic model.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Group:
         levels: the levels that occur.
         effects: the random effects, with R's names.
         sd: the standard deviation of each effect, in the unit of its coefficient.
-        correlations: of the effects; nan if a standard deviation is 0. Shape (effects, effects).
+        correlations: the correlations of the effects; nan if a standard deviation is 0. Shape (effects, effects).
         modes: the conditional mode of each effect in each level (BLUP). Shape (levels, effects).
     """
 
@@ -59,20 +60,20 @@ class Fit:
     """A fitted model.
 
     Arguments:
-        formula: as written by the user.
+        formula: the formula, as written by the user.
         method: "ML", "REML" or "Laplace".
         coefficients: the fixed effects, in R's order.
-        covariance: of the estimates of the fixed effects.
+        covariance: the covariance of the estimates of the fixed effects.
         loglik, deviance: the log-likelihood, and -2 times the log-likelihood.
         k: the number of parameters: fixed effects, variances, covariances, and the residual variance of a linear model.
         n: the number of rows.
         sigma: the residual standard deviation; nan in a logistic model.
-        groups: the random effects, the group with the most of them first.
-        singular: whether a variance is 0, or random effects are linear combinations of others, to 1e-4 of the residual
-            standard deviation.
+        groups: the random effects, beginning with the group that has the most.
+        singular: whether a variance is 0, or random effects are linear combinations of others, within 1e-4 of the
+            residual standard deviation.
         converged: whether the gradient is 0 and the curvature positive at the end of the optimisation.
-        gradient: the largest derivative of the deviance there.
-        reached: the deviance at the end of each start.
+        gradient: the largest derivative of the deviance at the end of the optimisation.
+        reached: the final deviance of each start.
         messages: sentences about dropped rows and columns, singular fit and convergence.
         design: the design, for comparisons of models.
     """
@@ -95,17 +96,17 @@ class Fit:
 
     @property
     def deviance(self) -> float:
-        """-2 log-likelihood; with REML, of the restricted likelihood."""
+        """-2 log-likelihood; with REML, that of the restricted likelihood."""
         return -2 * self.loglik
 
     @property
     def aic(self) -> float:
-        """Deviance + 2k."""
+        """Akaike's information criterion: deviance + 2k."""
         return self.deviance + 2 * self.k
 
     @property
     def bic(self) -> float:
-        """Deviance + k log n."""
+        """The Bayesian information criterion: deviance + k log n."""
         return self.deviance + self.k * float(np.log(self.n))
 
     def coefficient(self, name: str) -> Coefficient:
@@ -133,10 +134,10 @@ class Fit:
         raise UsageError(self.formula, f"no group {name}", f"one of {', '.join(g.name for g in self.groups) or 'none'}")
 
     def table(self) -> pl.DataFrame:
-        """Return the estimates, one row each, with columns part, group, term, estimate, se, t, low, high.
+        """Return a table with one row for each estimate and the columns part, group, term, estimate, se, t, low and high.
 
-        Part is `fixed`, `sd`, `correlation` or `residual`. low and high are estimate -/+ 1.96 se, for fixed effects
-        only: the likelihood of a variance is too skewed for such an interval.
+        `part` is `fixed`, `sd`, `correlation` or `residual`. `low` and `high` are estimate -/+ 1.96 se. Only fixed
+        effects have them, because the likelihood of a variance is too skewed for such an interval.
         """
         rows: list[tuple[object, ...]] = [
             (
@@ -169,7 +170,7 @@ class Fit:
 
 
 def coefficients(names: Sequence[str], estimates: Numbers, covariance: Numbers) -> tuple[Coefficient, ...]:
-    """Make fixed effects with their standard errors."""
+    """Compute the fixed effects with their standard errors."""
     errors = np.sqrt(np.diagonal(covariance))
     return tuple(
         Coefficient(name, float(estimate), float(se), float(estimate / se))
@@ -182,7 +183,7 @@ def group(grouping: Grouping, lower: Numbers, modes: Numbers, sigma: float) -> G
 
     Arguments:
         lower: the covariance factor, in units of sigma and of the scaled columns.
-        modes: in the unit of the scaled columns.
+        modes: the modes, in the unit of the scaled columns.
     """
     covariance = lower @ lower.T
     sd = np.sqrt(np.diagonal(covariance))
@@ -221,7 +222,7 @@ def course(minimum: Minimum, covariances: int) -> tuple[bool, list[str]]:
 
     Arguments:
         found: the result of the optimisation.
-        covariances: how many of the parameters are entries of covariance factors.
+        covariances: the number of parameters that are entries of covariance factors.
     """
     messages = []
     if np.abs(minimum.place[:covariances]).max(initial=0.0) > 0.99 * LARGEST:

@@ -10,8 +10,8 @@
     group    := column ( ":" column )*  |  column ( "/" column )*
 
 A column whose name isn't a plain word is enclosed in backticks. `0` or `- 1` removes the intercept, `- a:b` removes a
-term. The notation is that of R (Chambers & Hastie 1992) and lme4 (Bates et al. 2015, section 2.2), without `^`, `%in%`
-and `I()`.
+term. The notation is that of R (Chambers & Hastie 1992) and lme4 (Bates et al. 2015, section 2.2), except for `^`,
+`%in%` and `I()`.
 """
 
 import re
@@ -27,10 +27,10 @@ FUNCTIONS = ("log", "log2", "log10", "exp", "sqrt")
 
 
 def parse(text: str) -> Model:
-    """Read a model formula.
+    """Parse a model formula.
 
     Raises:
-        FormulaError: the formula can't be read; the message points to the place and says what was expected.
+        FormulaError: the formula can't be parsed; the message points to the place and gives what was expected.
 
     >>> str(parse("score ~ log(size) * family + (log(size) || suite) + (1 | family/seed)"))
     'score ~ 1 + log(size) + family + log(size):family + (1 | suite) + (0 + log(size) | suite) + (1 | family) + (1 | family:seed)'
@@ -48,13 +48,13 @@ _FOREIGN = {
     "=": "The response is followed by ~.",
     "|": "A random term is enclosed in brackets and joined by +: ... + (x | group).",
     "/": "Only groups nest by `/`; in the fixed part write a + a:b.",
-    "-": "To change a sign, make a column of its own in the table.",
+    "-": "To change a sign, add a column with the opposite sign to the table.",
 }
 _Terms: TypeAlias = list[Term]
 
 
 class _Parser:
-    """Recursive-descent parser with a limit on depth and number of terms."""
+    """A recursive-descent parser that limits depth and number of terms."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
@@ -96,7 +96,7 @@ class _Parser:
                 return ordered(intercept, [*terms.values()])
 
     def constant(self) -> bool | None:
-        """Read 1 or 0 as a part of a sum."""
+        """Parse 1 or 0 as a part of a sum."""
         if not (number := _NUMBER.match(self.text, self.at)):
             return None
         if number[0] not in ("0", "1"):
@@ -107,7 +107,7 @@ class _Parser:
         return number[0] == "1"
 
     def random(self, sign: str) -> bool:
-        """Read a random term if there is one here, and add it to `bars`."""
+        """Parse a random term, if there is one at the current position, and add it to `bars`."""
         start = self.at
         if not self.take("("):
             return False
@@ -131,7 +131,7 @@ class _Parser:
         columns, between = [self.column("a column that groups")], ""
         while (operator := self.text[self.skip() : self.at + 1]) in (":", "/") and operator:
             if between and operator != between:
-                self.fail(self.at, "`:` beside `/`", "one of the two", "Write several random terms.")
+                self.fail(self.at, "`:` beside `/`", "one of the two", "Write a separate random term for each.")
             between, self.at = operator, self.at + 1
             columns.append(self.column("a column that groups"))
         if len(set(columns)) < len(columns):
@@ -164,7 +164,7 @@ class _Parser:
             return [(self.variable("a column, a function of one, or an opening bracket"),)]
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            self.fail(start, f"brackets more than {MAX_DEPTH} deep", "fewer")
+            self.fail(start, f"brackets nested more than {MAX_DEPTH} deep", "fewer")
         inner = self.sum()
         if self.text[self.skip() : self.at + 1] == "|":
             self.fail(start, "a random term inside another part", "random terms joined by +")

@@ -1,4 +1,4 @@
-"""Laplace approximation of the deviance of a logistic mixed-effects model, with its exact gradient.
+"""The Laplace approximation of the deviance of a logistic mixed-effects model, with its exact gradient.
 
 For given covariance factors L and coefficients b, the mode of the spherical random effects u is found by Newton's
 method (penalised iteratively reweighted least squares). With M as in `mixed.factor`, weighted by the variances,
@@ -31,7 +31,7 @@ class Problem:
 
     Arguments:
         fixed: orthogonal columns of the fixed effects with mean square 1. Shape (rows, fixed).
-        successes, trials: shape (rows,).
+        successes, trials: the numbers of successes and of trials. Shapes (rows,).
         constant: the contribution of the binomial coefficients to the deviance.
         effects: the last mode of u, from which the next search starts.
     """
@@ -53,7 +53,7 @@ class Mode:
         cost: -2 log p(y | u) + u'u.
         gap: e, response minus mean. Shape (rows,).
         weights: the variances of the responses. Shape (rows,).
-        probability: of a success. Shape (rows,).
+        probability: the probability of a success. Shape (rows,).
         products, factor: M and its factor at the mode.
     """
 
@@ -67,7 +67,7 @@ class Mode:
 
 
 def problem(groupings: tuple[Grouping, ...], fixed: Numbers, successes: Numbers, trials: Numbers) -> Problem:
-    """Prepare a model for optimisation; the binomial coefficients don't depend on parameters and are computed once."""
+    """Prepare a model for optimisation. The binomial coefficients don't depend on parameters, so they are computed once."""
     from scipy.special import gammaln
 
     coefficients = gammaln(trials + 1) - gammaln(successes + 1) - gammaln(trials - successes + 1)
@@ -96,7 +96,7 @@ def deviance(model: Problem, lower: Sequence[Numbers], weights: Numbers) -> tupl
 
 
 def mode(model: Problem, lower: Sequence[Numbers], weights: Numbers) -> Mode:
-    """Find the mode of the random effects by Newton's method, with halved steps if a full step increases the cost."""
+    """Find the mode of the random effects by Newton's method; a step that increases the cost is halved."""
     fixed = model.fixed @ weights
     effects, step = model.effects, 1.0
     current = _costs(model, fixed + _spread(model.groupings, lower, effects), effects)
@@ -141,7 +141,7 @@ def _spread(groupings: Sequence[Grouping], lower: Sequence[Numbers], effects: Se
 
 
 def _gathered(groupings: Sequence[Grouping], rows: Numbers) -> list[Numbers]:
-    """Multiply Z' with a vector. Shape (levels, effects) for each grouping."""
+    """Multiply Z' by a vector. Shape (levels, effects) for each grouping."""
     gathered: list[Numbers] = []
     for grouping in groupings:
         sums = [np.bincount(grouping.index, column * rows, len(grouping.levels)) for column in grouping.columns.T]

@@ -1,7 +1,7 @@
 """Linear mixed-effects models in lme4's notation: `score ~ log(size) + (log(size) | suite) + (1 | run)`.
 
 Groups may be crossed or nested, and several correlated effects may vary in each. The likelihood is exact (Bates et al.
-2015) and maximised from several starts; a fit says whether it converged and whether it is singular.
+2015) and is maximised from several starts. A fit reports whether it converged and whether it is singular.
 docs/reference/regression.md explains the notation and the method, and compares it with lme4.
 """
 
@@ -29,13 +29,13 @@ _UNIT = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodRatio:
-    """Likelihood-ratio test of a model against a larger one.
+    """The likelihood-ratio test of a model against a larger one.
 
     Arguments:
         chi2: twice the difference of the log-likelihoods.
         df: the difference of the numbers of parameters.
         p: the probability of a chi2 at least as large if the smaller model is true.
-        remark: the reason if p is inexact, otherwise empty.
+        remark: the reason why p is inexact; empty if it is exact.
     """
 
     chi2: float
@@ -59,18 +59,18 @@ def fit(
     """Fit a linear mixed-effects model; without random terms, ordinary least squares.
 
     Arguments:
-        formula: in lme4's notation; columns of strings, categories or truth values are factors.
-        table: one row for each observation.
+        formula: the model formula in lme4's notation; columns of strings, categories or truth values are factors.
+        table: a table with one row for each observation.
         reml: whether to use restricted maximum likelihood (lme4's default) instead of maximum likelihood.
-        reference: factor -> its reference level; by default the first by code point.
+        reference: factor -> its reference level; by default the first level by code point.
         missing: "refuse" or "drop" rows with a missing value in a column of the formula.
         dependent: "refuse" or "drop" fixed effects that are linear combinations of others.
         starts: the minimum number of starts. The first has uncorrelated effects with the variance of the residuals.
-        seed: of the other starts.
-        progress: called with the number of finished starts and of all starts.
+        seed: the seed of the other starts.
+        progress: called with the numbers of finished starts and of all starts.
 
     Raises:
-        FormulaError: the formula can't be read; the message points to the place.
+        FormulaError: the formula can't be parsed; the message points to the place.
         InputError, UsageError: the data or the options don't allow a fit.
 
     >>> table = pl.DataFrame({"y": [1.0, 2.0, 4.0, 5.0, 8.0, 8.0], "g": list("aabbcc")})
@@ -179,6 +179,6 @@ def _comparable(smaller: Fit, larger: Fit) -> None:
 
 
 def _in_one_unit(first: Numbers, second: Numbers) -> bool:
-    """Return whether columns of the same space have the same log |X'X|, on which the restricted likelihood depends."""
+    """Return whether two bases of the same space have the same log |X'X|, on which the restricted likelihood depends."""
     logs = [float(np.linalg.slogdet(np.linalg.qr(columns, mode="r"))[1]) for columns in (first, second)]
     return abs(logs[0] - logs[1]) < _UNIT

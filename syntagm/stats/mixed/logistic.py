@@ -1,6 +1,6 @@
 """Logistic mixed-effects models of binary responses: `correct ~ log(size) + (1 | suite/item) + (1 | run)`.
 
-Each item is an observation, whereas means of suites hide their number of items. The likelihood is approximated by
+Each item is one observation, whereas means of suites hide their number of items. The likelihood is approximated by
 Laplace's method and maximised over covariances and coefficients together, as in lme4's `glmer`.
 docs/reference/regression.md explains notation and method.
 """
@@ -42,13 +42,13 @@ def fit(
     """Fit a logistic mixed-effects model; without random terms, a logistic regression.
 
     Arguments:
-        formula: in lme4's notation; the response is 0 or 1, or true or false.
-        table: one row for each observation.
+        formula: the model formula in lme4's notation; the response is 0 or 1, or true or false.
+        table: a table with one row for each observation.
         trials: the column with the number of trials, if the response is the number of successes.
         reference, missing, dependent, starts, seed, progress: as in `linear.fit`.
 
     Raises:
-        FormulaError: the formula can't be read; the message points to the place.
+        FormulaError: the formula can't be parsed; the message points to the place.
         InputError, UsageError: the data or the options don't allow a fit, for example because predictors separate
             successes from failures, so that no finite estimate exists.
 
@@ -112,7 +112,7 @@ def _whole(place: str, values: Numbers, outside: NDArray[np.bool_], expected: st
 
 
 def _without_groups(design: Design, fixed: Numbers) -> Numbers:
-    """Fit the coefficients without random effects; they are the start of the optimisation.
+    """Fit the coefficients without random effects, as the starting point of the optimisation.
 
     Raises:
         InputError: predictors separate successes from failures.

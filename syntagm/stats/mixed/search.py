@@ -1,10 +1,10 @@
-"""Minimisation of the deviance: several seeded starts with L-BFGS-B, then Newton steps from the best.
+"""Minimisation of the deviance: several seeded starts with L-BFGS-B, then Newton steps from the best result.
 
 A deviance with several covariances can have more than one minimum, so one start is not enough. If the best value is
 reached only once, there are further starts; the value at the end of each start is recorded. The covariance factors have
 no bound at 0. The deviance doesn't depend on the sign of a column of a factor, so it is smooth where a variance is 0,
-whereas a bound there would end the search at a saddle point, where all derivatives for that column vanish. Saddle
-points are recognised by their negative curvature, and left.
+whereas a bound there would end the search at a saddle point, where all derivatives for that column vanish. The search
+recognises saddle points by their negative curvature, and leaves them.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,9 +32,9 @@ class Minimum:
     Arguments:
         place: the parameters at the minimum.
         value: the smallest deviance.
-        slope: the largest absolute derivative there.
+        slope: the largest absolute derivative at the minimum.
         reached: the final deviance from each starting point, in order.
-        hessian: the second derivatives there. Shape (parameters, parameters).
+        hessian: the second derivatives at the minimum. Shape (parameters, parameters).
     """
 
     place: Numbers
@@ -48,10 +48,11 @@ def minimise(objective: Objective, starts: Callable[[int], Numbers], count: int,
     """Minimise a smooth function.
 
     Arguments:
-        objective: parameters -> value and gradient.
-        starts: number of the start, from 0 -> parameters.
-        count: the number of starts. If it is above 1, up to as many more follow until the best value is reached twice.
-        progress: called after each start with the number of finished starts and of all starts.
+        objective: the function: parameters -> value and gradient.
+        starts: function from the number of a start (from 0) to its parameters.
+        count: the number of starts. If it is above 1, up to the same number of further starts follow until the best
+            value is reached twice.
+        progress: called after each start with the numbers of finished starts and of all starts.
     """
     places, reached = [], list[float]()
     wanted = count if len(starts(0)) else 1
@@ -119,7 +120,7 @@ def _hessian(objective: Objective, place: Numbers) -> Numbers:
 
 
 def triangles(theta: Numbers, groupings: Sequence[Grouping]) -> list[Numbers]:
-    """Make the covariance factors of the groupings from a vector of their free entries."""
+    """Build the covariance factors of the groupings from a vector of their free entries."""
     factors, start = [], 0
     for grouping in groupings:
         lower = np.zeros(grouping.free.shape)
@@ -138,7 +139,7 @@ def gathered(lower: Sequence[Numbers], groupings: Sequence[Grouping]) -> Numbers
 
 
 def start(groupings: Sequence[Grouping], number: int, seed: int) -> Numbers:
-    """Return a start: the identity for number 0, otherwise lower triangles with random sizes and correlations."""
+    """Return a starting point: the identity for number 0, otherwise lower triangles with random sizes and correlations."""
     if number == 0:
         return gathered([np.eye(len(grouping.free)) for grouping in groupings], groupings)
     generator = np.random.Generator(np.random.PCG64([seed, number]))

@@ -21,7 +21,7 @@ Term: TypeAlias = tuple[Variable, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A sum of terms with or without an intercept; terms are sorted by order and variables by first mention, as in R."""
+    """A sum of terms, with or without an intercept. Terms are sorted by order, and variables by first mention, as in R."""
 
     intercept: bool
     terms: tuple[Term, ...]
@@ -55,7 +55,7 @@ class Model:
 
 
 def joined(left: Term, right: Term) -> Term:
-    """Return the interaction of two terms, with each variable once."""
+    """Return the interaction of two terms, which has each variable once."""
     return tuple(dict.fromkeys(left + right))
 
 
@@ -68,5 +68,5 @@ def ordered(intercept: bool, terms: Sequence[Term]) -> Sum:
 
 
 def apart(effects: Sum) -> list[Sum]:
-    """Split effects without correlations: `(1 + x || g)` is `(1 | g) + (0 + x | g)`."""
+    """Split a random term into uncorrelated effects: `(1 + x || g)` becomes `(1 | g) + (0 + x | g)`."""
     return [Sum(True, ())] * effects.intercept + [Sum(False, (term,)) for term in effects.terms]

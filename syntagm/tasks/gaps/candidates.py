@@ -1,4 +1,4 @@
-"""The candidate words of a gap, with the positions of a word list's forms among them."""
+"""The candidate words of a gap, and the positions of a word list's forms among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from syntagm.word_list import WordList
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The candidate words of a gap: the forms of a word list, then further words of the sentences.
+    """The candidate words of a gap: the forms of a word list, followed by further words of the sentences.
 
     Arguments:
         words: the distinct words.
@@ -31,21 +31,22 @@ class Candidates:
     def eligible(self, fill: Fill, which: Eligible) -> NDArray[np.bool_]:
         """Return whether each row of the list counts. Shape (rows,).
 
-        A row counts if every form of it is in vocabulary and has an answer. With `which="single-token"` every form must
-        be a single token, too.
+        A row counts if each of its forms is in the vocabulary and has an answer. With `which="single-token"`, each form
+        must also be a single token.
         """
         result: NDArray[np.bool_] = np.all(usable(fill, which)[self.forms], axis=1)
         return result
 
     def sides(self, label: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the positions of the forms with a label, shape (rows,), and of the others, shape (rows, labels - 1)."""
+        """Return the positions of the forms with a label, shape (rows,), and of the other forms, shape (rows, labels - 1)."""
         column = self.labels.index(label)
         return self.forms[:, column], np.delete(self.forms, column, axis=1)
 
     def whole_rows(self, single: NDArray[np.bool_], sentence_words: Sequence[str]) -> NDArray[np.intp]:
         """Return the positions of the words to query if only single tokens count.
 
-        These are the single-token words among `sentence_words`, and the forms of the rows that have only single tokens.
+        These are the single-token words among `sentence_words`, and the forms of the rows whose forms are all single
+        tokens.
 
         Arguments:
             single: whether each word is a single token. Shape (words,).
@@ -58,7 +59,7 @@ class Candidates:
 
 
 def spread(fill: Fill, places: NDArray[np.intp], size: int) -> Fill:
-    """Extend the answer for some words to all words; the others get nan and count as out of vocabulary."""
+    """Extend the answer for some words to all words. The other words get nan and count as out of vocabulary."""
     bits, above, below = np.full((3, size), np.nan)
     in_vocabulary = np.zeros(size, bool)
     bits[places], above[places], below[places], in_vocabulary[places] = (
@@ -74,7 +75,7 @@ def candidates(words: WordList, others: Sequence[str] = (), capital: bool = Fals
     """Return the forms of a list in order, followed by further words that are not among them.
 
     Arguments:
-        capital: whether to capitalise the forms of the list. The other words are not changed.
+        capital: whether to capitalise the forms of the list; the other words are not changed.
     """
     forms = [[_spelled(form, capital) for form in row.forms] for row in words.rows]
     places: dict[str, int] = {}
@@ -86,7 +87,7 @@ def candidates(words: WordList, others: Sequence[str] = (), capital: bool = Fals
 
 
 def usable(fill: Fill, which: Eligible) -> NDArray[np.bool_]:
-    """Return whether each word can be judged by the answer. Shape (words,)."""
+    """Return whether the answer gives a usable probability for each word. Shape (words,)."""
     answered = fill.in_vocabulary & ~np.isnan(fill.bits)
     result: NDArray[np.bool_] = answered & single(fill) if which == "single-token" else answered
     return result

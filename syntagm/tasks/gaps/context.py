@@ -1,13 +1,13 @@
 """Contexts for word lists: the gap where the sentences of an item differ in one word.
 
-A prediction `(r;%a%) < (r;%b%)` says that condition a is better than b. If the two sentences differ in one word (words
-are separated by white space), and that word is in region r, they make a context. The context is the text on the left and
-right of the word, with the punctuation around the word, and the label that the word of a has in the word list.
+A prediction `(r;%a%) < (r;%b%)` means that condition a is better than b. If the two sentences differ in one word (words
+are separated by white space), and that word is in region r, they make a context. The context is the text to the left
+and right of the word, including the punctuation around the word, and the label in the word list of the word of a.
 Comparisons joined by `&` make one context each.
 
 With shared words instead, the gap is the one word of the list that is in region r of both sentences. Each sentence then
-makes a context. In that of a the word itself is right; in that of b the other form of its row is (in a list of two
-labels).
+makes a context. In the context of a, the word itself is correct; in that of b, the other form of its row is correct (in
+a list with two labels).
 """
 
 import re
@@ -36,8 +36,9 @@ class Context:
 
     Arguments:
         good, bad: the words in the gap in the two sentences.
-        label: the label, in the word list, of the forms that are right in the gap.
-        capital: whether the word begins the sentence and is capitalised. The forms of the list then are capitalised, too.
+        label: the label, in the word list, of the forms that are correct in the gap.
+        capital: whether the word begins the sentence and is capitalised; if so, the forms of the list are capitalised,
+            too.
     """
 
     left: str
@@ -50,7 +51,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class ComparedConditions:
-    """`region` should be less surprising in condition `good` than in `bad`."""
+    """Two conditions to compare: `region` should be less surprising in `good` than in `bad`."""
 
     region: str
     good: str
@@ -58,15 +59,15 @@ class ComparedConditions:
 
 
 class Labels:
-    """The labels of words, from a word list or else from the tag `number` of an item.
+    """The labels of words, from a word list or, failing that, from the tag `number` of an item.
 
-    If no pair of a suite has both words in the list, no word of the suite gets a label, even if the list has one word of
-    some pair. The pairs then are about something else: `some` against `no` is no contrast of polarity items, and `grew`
-    against `hurt` no contrast of number.
+    If no pair of a suite has both words in the list, no word of the suite gets a label, even if the list has one word
+    of some pair. Such pairs are about something else: `some` against `no` is not a contrast between polarity items, and
+    `grew` against `hurt` is not a contrast of number.
 
     Arguments:
         words: the word list.
-        shared: whether gaps are the words that sentences share, instead of those in which they differ.
+        shared: whether gaps replace the words that sentences share, instead of those in which they differ.
     """
 
     def __init__(self, words: WordList, shared: bool = False) -> None:
@@ -110,13 +111,13 @@ class Labels:
         return word in self._rows
 
     def other(self, word: str) -> tuple[int, str]:
-        """Return the index of the label of a listed word, and the other form of its row, in a list of two labels."""
+        """Return the index of a listed word's label and the other form of its row, in a list with two labels."""
         number = self._rows[word].index(word)
         return number, self._rows[word][1 - number]
 
 
 def comparisons(formula: Formula) -> tuple[ComparedConditions, ...]:
-    """Return the comparisons of one region in two conditions that a formula joins by `&`.
+    """Return the comparisons of a region between two conditions that a formula joins with `&`.
 
     The result is empty if the formula has any other part.
 
@@ -130,7 +131,7 @@ def comparisons(formula: Formula) -> tuple[ComparedConditions, ...]:
 
 
 def chosen(suite: Suite, labels: Labels) -> tuple[ComparedConditions, ...]:
-    """Return the comparisons of the prediction that contexts are made of.
+    """Return the comparisons of the prediction from which contexts are made.
 
     This is the first prediction that has a context with both words in the list. If there is none, it is the first
     prediction with comparisons.
@@ -143,7 +144,8 @@ def chosen(suite: Suite, labels: Labels) -> tuple[ComparedConditions, ...]:
 def knows(suite: Suite, compared: Sequence[ComparedConditions], labels: Labels) -> bool:
     """Return whether the list has both words of at least one context of the suite.
 
-    If not, the gaps are about something else. Then neither a single listed word nor the tag `number` determines a label.
+    If not, the gaps are about something else. In that case neither a single listed word nor the tag `number` determines
+    a label.
     """
     return any(
         isinstance(context, Context) for item in suite.items for context in contexts(item, compared, labels, False)
@@ -153,7 +155,7 @@ def knows(suite: Suite, compared: Sequence[ComparedConditions], labels: Labels) 
 def contexts(
     item: Item, compared: Sequence[ComparedConditions], labels: Labels, has_listed_pair: bool = True
 ) -> Iterator[Context | str]:
-    """Yield the context of each comparison, or the reason why there is none.
+    """Yield the context of each comparison, or the reason why it has none.
 
     Arguments:
         has_listed_pair: whether the list has both words of some pair of the suite. If so, one listed word is enough in
@@ -193,9 +195,9 @@ def _context(
 
 
 def _shared(good: Sentence, bad: Sentence, region: str, labels: Labels) -> Iterator[Context | str]:
-    """Yield the context of each of two sentences that share a listed word, or the reason why there is none."""
+    """Yield the contexts of two sentences that share a listed word, or the reason why there is none."""
     if len(labels.labels) != 2:
-        yield "shared words need a word list of two labels"
+        yield "shared words need a word list with two labels"
         return
     listed = [_listed(sentence, region, labels) for sentence in (good, bad)]
     common = [word for word in listed[0] if word in listed[1]]
@@ -215,7 +217,7 @@ def _shared(good: Sentence, bad: Sentence, region: str, labels: Labels) -> Itera
 def _listed(sentence: Sentence, region: str, labels: Labels) -> dict[str, tuple[int, int, bool]]:
     """Return the listed words of a region: word -> (start, end, capital). Repeated words are excluded.
 
-    `capital` says whether the word begins the sentence and is capitalised for that reason.
+    `capital` is true if the word is capitalised because it begins the sentence.
     """
     spans: dict[str, tuple[int, int, bool]] = {}
     repeated = set()
@@ -242,7 +244,7 @@ def _inside(sentence: Sentence, region: str, start: int, end: int) -> bool:
 def _capital(text: str, start: int, labels: Labels) -> bool:
     """Return whether a word is capitalised because it begins the sentence.
 
-    A word that the list itself has with a capital is not.
+    A word that is capitalised in the list does not count.
     """
     word = _WORD.match(text, start)
     begins = not text[:start].strip(_MARKS + " ") and text[start].isupper()
@@ -276,7 +278,7 @@ def _without_marks(word: re.Match[str]) -> tuple[int, int]:
 
 
 def _compared(node: Node) -> Iterator[ComparedConditions | None]:
-    """Yield the comparisons of a formula, and None for each part that does not compare one region in two conditions."""
+    """Yield the comparisons of a formula, and None for each part that does not compare one region between two conditions."""
     match node:
         case Binary("&", left, right):
             yield from _compared(left)

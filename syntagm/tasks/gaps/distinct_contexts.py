@@ -1,4 +1,4 @@
-"""The distinct contexts of a suite, with the items that have each of them."""
+"""The distinct contexts of a suite, with the items of each context."""
 
 import hashlib
 import json
@@ -37,8 +37,10 @@ class SuiteContexts:
     Arguments:
         contexts: digest -> context, in order of first appearance.
         skipped: the reasons why items have no context, with their counts.
-        conflicts: the number of items whose label differs from that of the first item of their context, which is used.
-        contradicted: the number of items whose tag `number` differs from their label in the list, which is used.
+        conflicts: the number of items whose label differs from that of the first item of their context. The first
+            item's label is used.
+        contradicted: the number of items whose tag `number` differs from their label in the list. The label in the list
+            is used.
     """
 
     contexts: dict[bytes, DistinctContext]
@@ -56,7 +58,7 @@ def suite_contexts(suite: Suite, labels: Labels, left_only: bool) -> SuiteContex
     """Find the distinct contexts of a suite.
 
     Arguments:
-        left_only: whether contexts with the same left side are the same, whatever is on their right.
+        left_only: whether contexts with the same left side are the same, regardless of their right side.
     """
     compared = chosen(suite, labels)
     has_listed_pair = knows(suite, compared, labels)
@@ -79,7 +81,7 @@ def suite_contexts(suite: Suite, labels: Labels, left_only: bool) -> SuiteContex
 
 
 def _tagged(item: Item, suite: Suite) -> Item:
-    """Add the suite's tag `number` to an item without one; suites have the tag if all items share it."""
+    """Add the suite's tag `number` to an item without one. A suite has the tag if it is the same for all items."""
     if "number" not in suite.tags or "number" in item.tags:
         return item
     return replace(item, tags={**item.tags, "number": suite.tags["number"]})

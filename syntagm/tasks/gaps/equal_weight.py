@@ -1,6 +1,6 @@
-"""Equal weight (EW): the share of the pairs of a word list in which the form that fits the context is more likely.
+"""Equal weight (EW): the proportion of a word list's pairs in which the form that fits the context is more likely.
 
-EW asks whether the model's behaviour is systematic, that is, independent of the word (Newman et al. 2021).
+EW measures whether the model's behaviour is systematic, that is, independent of the word (Newman et al. 2021).
 """
 
 from typing import ClassVar

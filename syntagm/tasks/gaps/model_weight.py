@@ -1,6 +1,6 @@
-"""Model weight (MW): the share of the probability mass of a word list's forms that goes to those that fit the context.
+"""Model weight (MW): the share of a word list's probability mass that goes to the forms that fit the context.
 
-MW asks whether the model's likely behaviour is right (Newman et al. 2021).
+MW measures whether the model's likely behaviour is correct (Newman et al. 2021).
 """
 
 from typing import ClassVar

@@ -24,7 +24,7 @@ class Cut:
         bottom: the probability mass of the least likely entries; 1 is the whole distribution.
 
     Raises:
-        UsageError: a share is not above 0 and at most 1, or both ends are cut off.
+        UsageError: a probability mass is not above 0 and at most 1, or both ends have a cut-off.
 
     >>> str(Cut()), str(Cut(top=0.9)), str(Cut(bottom=1e-5))
     ('', '(top=0.9)', '(bottom=1e-05)')
@@ -42,7 +42,7 @@ class Cut:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is cut off."""
+        """Whether the whole distribution is used."""
         return self.top == self.bottom == 1
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ def parse(text: str, name: str) -> Cut:
 
 
 def cuts(top: tuple[float, ...] = (), bottom: tuple[float, ...] = ()) -> tuple[Cut, ...]:
-    """Return the distinct cut-offs in canonical order: no cut-off, `top` rising, `bottom` falling.
+    """Return the distinct cut-offs in canonical order: no cut-off, `top` in ascending order, `bottom` in descending order.
 
     >>> [str(cut) for cut in cuts((0.9, 0.5, 0.9), (0.01, 0.1))]
     ['', '(top=0.5)', '(top=0.9)', '(bottom=0.1)', '(bottom=0.01)']

@@ -1,4 +1,4 @@
-"""Targeted syntactic evaluation (TSE) of a gap: whether the good sentence's word is more likely than the bad one's."""
+"""Targeted syntactic evaluation (TSE) of a gap: whether the good sentence's word is more likely than the bad sentence's word."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from syntagm.tasks.measure import Judgement
 
 @dataclass(frozen=True, slots=True)
 class Tse:
-    """[P(good) > P(bad)] in the context of an item. A margin within `tolerance` bits is a tie, which doesn't hold."""
+    """[P(good) > P(bad)] in the context of an item. A margin within `tolerance` bits is a tie, which counts as a failure."""
 
     tolerance: float = 1e-4
     which: Eligible = "all"

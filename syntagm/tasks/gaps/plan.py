@@ -1,7 +1,7 @@
-"""The plan of a run over gaps: units of the distinct contexts of all its suites.
+"""The plan of a fill run: units of the distinct contexts of all its suites.
 
-Each context is asked once, and belongs to the suite in which it first appears. Items of later suites with the same context
-are judged by the same answer. They are the only items that the plan holds in memory.
+Each context is scored once, and belongs to the suite in which it first appears. Items of later suites with the same
+context are judged by the same answer; they are the only items that the plan keeps in memory.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ COUNTS_SHAPE: Shape = {
 
 @dataclass(slots=True)
 class Owners:
-    """The unit of each context, and the items of later suites that have the context, too.
+    """The unit of each context, and the items of later suites with the same context.
 
     Arguments:
         units: digest of a context -> the index of its unit in the plan.
@@ -47,7 +47,7 @@ class Owners:
     guests: dict[bytes, list[ContextItem]] = field(default_factory=dict)
 
     def own(self, suite: str, of_suite: SuiteContexts) -> dict[bytes, DistinctContext]:
-        """Return the contexts that first appear in a suite, in order, with the items of all suites."""
+        """Return the contexts that first appear in a given suite, in order, with their items from all suites."""
         contexts = {
             digest: context for digest, context in of_suite.contexts.items() if self.suites[self.units[digest]] == suite
         }
@@ -57,10 +57,10 @@ class Owners:
 
 
 def plan(suites: Iterable[Suite], labels: Labels, left_only: bool, measures: Iterable[str], identity: str) -> Plan:
-    """Plan a run in one pass over all suites, with one suite in memory at a time.
+    """Plan a run in one pass over all suites, keeping one suite in memory at a time.
 
     Arguments:
-        left_only: whether the model sees only the left side. Contexts with the same left side then are the same.
+        left_only: whether the model sees only the left side; if so, contexts with the same left side are the same.
         measures: the names of the measures of the run.
         identity: text for everything else that the numbers depend on: model, word list and options.
 
@@ -113,7 +113,7 @@ def _warnings(contexts: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def _guests(owners: Owners, of_suite: SuiteContexts, digests: list[Any]) -> None:
-    """Record the items whose context belongs to an earlier suite, and add them to the digest of its unit."""
+    """Record the items whose context belongs to an earlier suite, and add them to the digest of that suite's unit."""
     for digest, context in of_suite.contexts.items():
         if digest in owners.units:
             owners.guests.setdefault(digest, []).extend(context.items)

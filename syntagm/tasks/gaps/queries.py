@@ -1,4 +1,4 @@
-"""The words that a model is asked for in the gaps of a suite."""
+"""The words to score in the gaps of a suite."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from syntagm.word_list import WordList
 class Question:
     """The words for the gaps of a suite.
 
-    Only some of the words are asked for in gaps after white space. In other gaps all are, because whether a word is a
-    single token was determined after white space.
+    In gaps after white space, only some of the words may be scored. In other gaps all words are scored, because a word
+    is tested for being a single token after white space only.
 
     Arguments:
         words: all words.
-        asked: the words to ask for after white space.
+        asked: the words to score after white space.
         places: the positions of `asked` in `words`.
     """
 
@@ -32,11 +32,11 @@ class Question:
     places: NDArray[np.intp]
 
     def gap(self, context: DistinctContext) -> Gap:
-        """Return the gap to ask the model about."""
+        """Return the gap that the model scores."""
         return Gap(context.left, context.right, self.asked if self._narrowed(context) else self.words.words)
 
     def answer(self, context: DistinctContext, fill: Fill) -> Fill:
-        """Return the answer for all words; words that were not asked for have none."""
+        """Return the answer for all words; words that were not scored have nan."""
         return spread(fill, self.places, len(self.words.words)) if self._narrowed(context) else fill
 
     def _narrowed(self, context: DistinctContext) -> bool:
@@ -48,8 +48,8 @@ def questions(
 ) -> tuple[Question, Question]:
     """Return the words for gaps within sentences, and for gaps that begin a sentence with a capital.
 
-    There is one set of words for the whole suite, so that a model divides each word into tokens once. If only single
-    tokens count, a model that can list them is not asked for other words.
+    The whole suite has one set of words, so that a model tokenizes each word once. If only single tokens count, and the
+    model can tell which words these are, other words are not scored.
     """
     contexts = list(contexts)
     sentence_words = sorted({word for context in contexts for item in context.items for word in (item.good, item.bad)})

@@ -1,22 +1,23 @@
 """Equal weight, model weight and probability mass of one context at any cut-offs (Newman et al. 2021, section 3).
 
-l+ is the form of row l that is right in the context; l- is a form that is not. Without a cut-off, over all eligible rows,
+l+ is the form of row l that is correct in the context; l- is a form that is not. Without a cut-off, over all eligible
+rows,
 
     EW = mean of [P(l+) > P(l-)]        MW = sum of P(l+) / sum of (P(l+) + P(l-))        covered = sum of (P(l+) + P(l-))
 
-At a cut-off q the entries of the vocabulary are added up from the likeliest (top) or the least likely (bottom). The entry
-at which the sum of probabilities reaches q straddles the border: `pre` are the entries before it, `post` is `pre` with the
-entry. With S either of the two:
+At a cut-off q, the entries of the vocabulary are added up from the likeliest (top) or the least likely (bottom). The
+entry at which the sum of probabilities reaches q straddles the border: `pre` is the set of entries before it, and
+`post` is `pre` plus that entry. S stands for either set:
 
     top       EW_S: rows with l+ or l- in S; MW_S: each form that is in S; covered_S: all forms of the rows counted in EW_S
     bottom    rows with both l+ and l- in S, for all three
 
     value = (1 - a) value_pre + a value_post,    a = (q - sum of pre) / (sum of post - sum of pre)
 
-EW_S without rows and MW_S without mass are undefined. If the value of one of pre and post is undefined, the other is used;
-if both are, the context has no value at q, and covered_S is 0. Entries of equal probability straddle together. With more
-than two labels, each of the other forms of a row makes a pair with l+. EW counts pairs; MW and covered count each form
-once. `covered` is the probability mass of the forms.
+EW_S without rows and MW_S without mass are undefined. If the value for pre or post is undefined, the other is used; if
+both are undefined, the context has no value at q, and covered_S is 0. Entries of equal probability straddle the border
+together. With more than two labels, each other form of a row makes a pair with l+. EW counts pairs; MW and covered
+count each form once. `covered` is the probability mass of the forms.
 """
 
 from dataclasses import dataclass
@@ -33,15 +34,15 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """The numbers of one context, by cut-off and by row.
+    """The values of one context, by cut-off and by row.
 
     Arguments:
         equal_weight, model_weight: 0 to 1; nan where undefined. Shapes (cuts,).
         covered: the probability mass of the rows counted at each cut-off. Shape (cuts,).
-        eligible: whether each row counts without a cut-off. Shape (rows,).
+        eligible: whether each row counts if there is no cut-off. Shape (rows,).
         ranked: the number of rows that can count at a cut-off, because all their forms are single tokens.
         won: the share of pairs that each row wins; nan unless eligible. Shape (rows,).
-        right, wrong: the probability of the right form and of the others; nan unless eligible. Shapes (rows,).
+        right, wrong: the probability of the correct form and of the other forms; nan unless eligible. Shapes (rows,).
     """
 
     equal_weight: Numbers
@@ -55,13 +56,13 @@ class Shares:
 
 
 def shares(fill: Fill, words: Candidates, label: str, cuts: tuple[Cut, ...], which: Eligible = "all") -> Shares:
-    """Compute the numbers of one context.
+    """Compute the values of one context.
 
     Arguments:
         fill: the answer for the words of `words`.
-        label: the label of the forms that are right in the context.
-        cuts: the cut-offs. Those other than `Cut()` consider only rows of single tokens.
-        which: which rows to use: "all" with an answer, or only those whose forms are single tokens.
+        label: the label of the forms that are correct in the context.
+        cuts: the cut-offs. Those other than `Cut()` use only rows whose forms are single tokens.
+        which: which rows to use: "all" rows with an answer, or only "single-token" rows.
     """
     eligible = words.eligible(fill, which)
     good, bad = words.sides(label)
@@ -95,7 +96,7 @@ def _whole(won: Numbers, right: float, wrong: float) -> tuple[float, float, floa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """The positions of right and other forms of the rows that can count, and bits and probabilities by position."""
+    """The rows that can count: the positions of their correct and other forms, and bits and probabilities by position."""
 
     good: NDArray[np.intp]
     bad: NDArray[np.intp]
@@ -104,10 +105,11 @@ class _Rows:
 
 
 def _cut(rows: _Rows, near: Numbers, far: Numbers, limits: Numbers, top: bool) -> Numbers:
-    """Return equal weight, model weight and probability mass at rising limits. Shape (3, limits).
+    """Return equal weight, model weight and probability mass at ascending limits. Shape (3, limits).
 
     Arguments:
-        near, far: the probability mass before each word, and up to and including it, from the end that is cut off.
+        near, far: the probability mass before each word, and up to and including it, counted from the end with the
+            cut-off.
     """
     # For each word, the first limit that it reaches into, and the first limit that it is wholly inside of.
     begun, ended = np.searchsorted(limits, near, "right"), np.searchsorted(limits, far, "left")
@@ -119,7 +121,7 @@ def _cut(rows: _Rows, near: Numbers, far: Numbers, limits: Numbers, top: bool) -
 
 
 def _inside(rows: _Rows, first: NDArray[np.intp], limits: int, top: bool) -> Numbers:
-    """Return the three numbers at each limit; `first` is the first limit that includes each word."""
+    """Return the three values at each limit; `first` is the first limit that includes each word."""
 
     def sums(firsts: NDArray[np.intp], weights: Numbers | None = None) -> Numbers:
         flat = None if weights is None else weights.ravel()
@@ -140,7 +142,7 @@ def _inside(rows: _Rows, first: NDArray[np.intp], limits: int, top: bool) -> Num
 def _straddling(
     rows: _Rows, begun: NDArray[np.intp], ended: NDArray[np.intp], near: Numbers, far: Numbers, limits: Numbers
 ) -> Numbers:
-    """Return how far each limit reaches into the word that straddles it, 0 to 1. Shape (limits,).
+    """Return the fraction, 0 to 1, of the straddling word that each limit includes. Shape (limits,).
 
     The value is 1 where no word of the list straddles the limit.
     """

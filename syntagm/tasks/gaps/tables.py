@@ -47,7 +47,7 @@ def schemas(cuts: Sequence[Cut]) -> dict[str, Schema]:
 
 
 def measures(cuts: Sequence[Cut]) -> list[EqualWeight | ModelWeight]:
-    """Return the measures of contexts that a run with these cut-offs computes."""
+    """Return the measures that a run with these cut-offs computes for each context."""
     return [kind(cut.top, cut.bottom) for cut in cuts for kind in (EqualWeight, ModelWeight)]
 
 
@@ -80,7 +80,7 @@ class Rows:
         """Add a context of a suite.
 
         Arguments:
-            about: the values of the first columns of its row in the table of contexts.
+            about: the values of the first columns of the context's row in the table of contexts.
         """
         weights = [getattr(shares, name)[number] for number in range(len(self.cuts)) for name in WEIGHTS]
         self.contexts.append((*about, int(shares.eligible.sum()), shares.ranked, *map(float, weights)))

@@ -28,7 +28,7 @@ from syntagm.word_list import WordList
 
 @dataclass(frozen=True, slots=True)
 class Contexts:
-    """A slice of the contexts of a suite, with the words to ask for.
+    """A slice of the contexts of a suite, with the words to score.
 
     Arguments:
         model: the name of the model.
@@ -36,7 +36,7 @@ class Contexts:
         contexts: digest -> context.
         within, initial: the words for gaps within sentences, and for gaps that begin a sentence with a capital.
         cuts: the cut-offs.
-        tse: the measure TSE with its tolerance and its kind of eligible rows.
+        tse: the measure TSE, with its tolerance and its rule for eligible rows.
     """
 
     model: str
@@ -48,22 +48,23 @@ class Contexts:
     tse: Tse
 
     def question(self, context: DistinctContext) -> Question:
-        """Return the words to ask for in a context."""
+        """Return the words to score in a context."""
         return self.initial if context.capital else self.within
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps(Task[Contexts]):
-    """Ask for every form of a word list in every distinct context.
+    """Score every form of a word list in every distinct context.
 
     Arguments:
         words: the word list.
         eligible: which rows to use: "all" that the model can score, or only "single-token" rows.
-        top, bottom: nucleus cut-offs as shares, in any order; see `tasks.gaps.shares`.
-        shared: whether the gap is the word that an item's sentences share, instead of the word in which they differ.
+        top, bottom: nucleus cut-offs as probability masses, in any order; see `tasks.gaps.shares`.
+        shared: whether the gap replaces the word that an item's sentences share, instead of the word in which they
+            differ.
 
     Raises:
-        UsageError: a cut-off is no share, or `eligible` has another value.
+        UsageError: a cut-off is not above 0 and at most 1, or `eligible` has another value.
     """
 
     name: ClassVar[str] = "gaps"
@@ -96,7 +97,7 @@ class Gaps(Task[Contexts]):
         nucleus.cuts(tuple(self.top), tuple(self.bottom))
 
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
-        """Return the word list (with its hash), the kind of gap, which rows are eligible, and the cut-offs."""
+        """Return the word list (with its hash), the kind of gap, the rule for eligible rows, and the cut-offs."""
         cuts, words = nucleus.cuts(tuple(self.top), tuple(self.bottom)), self.words
         return {
             "tolerance": tolerance,
@@ -130,7 +131,7 @@ class Gaps(Task[Contexts]):
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Contexts]]:
-        """Yield each unit with its contexts and the items of all suites in them."""
+        """Yield each unit with its contexts and their items from all suites."""
         own = plan.shared.own(suite.name, suite_contexts(suite, self._labels(), model.sees == "left"))
         tse = Tse(options["tolerance"], self.eligible)
         within, initial = questions(model, self.words, tse.which, own.values())
@@ -144,7 +145,7 @@ class Gaps(Task[Contexts]):
         return [content.question(context).gap(context) for context in content.contexts.values()]
 
     def judge(self, content: Contexts, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
-        """Judge each context for every suite that has it, and each item in the context."""
+        """Judge each context for every suite that contains it, and each item in the context."""
         rows, undefined = tables.Rows(content.cuts), Counter[str]()
         for (digest, context), answer in zip(content.contexts.items(), answers, strict=True):
             assert isinstance(answer, Fill)
@@ -155,12 +156,12 @@ class Gaps(Task[Contexts]):
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of contexts, of lemmas and of results."""
+        """Return the columns of the tables of contexts, lemmas and results."""
         return tables.schemas(_cuts(options))
 
     @classmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:
-        """Return the word list, the kind of gap, and which rows are eligible."""
+        """Return the word list, the kind of gap, and the rule for eligible rows."""
         words = options["words"]
         return (
             f"words:{words['name']}@{words['hash'][:8]}",
@@ -170,7 +171,7 @@ class Gaps(Task[Contexts]):
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return `VERDICT` for TSE, which holds or fails of a pair, and `SHARE` for the weights of a word list."""
+        """Return `VERDICT` for TSE, which holds or fails for a pair, and `SHARE` for the weights of a word list."""
         return Kind.VERDICT if measure == "tse" else Kind.SHARE
 
     def _labels(self) -> Labels:
@@ -182,7 +183,7 @@ def _cuts(options: Options) -> tuple[Cut, ...]:
 
 
 def _as_recorded(limits: list[float], recorded: Options, end: str) -> list[float]:
-    """Return cut-offs in the order of the recorded run, if they are the same: the names of its units depend on the order."""
+    """Return cut-offs in the order of the recorded run if they are the same, because its unit names depend on the order."""
     in_record: list[float] = recorded.get(end, [])
     return in_record if set(in_record) == set(limits) else limits
 
@@ -196,7 +197,7 @@ def _judge(
     fill: Fill,
     words: Candidates,
 ) -> None:
-    """Add the rows of a context: one per suite that has it, with the label of the suite's first item."""
+    """Add the rows of a context: one per suite that contains it, with the label of the suite's first item."""
     first: dict[str, ContextItem] = {}
     for item in context.items:
         first.setdefault(item.suite, item)

@@ -28,14 +28,14 @@ class Weight:
 
     @property
     def cut(self) -> Cut:
-        """The cut-off. Its constructor checks both numbers."""
+        """The cut-off. Constructing it checks both numbers."""
         return Cut(self.top, self.bottom)
 
     def __str__(self) -> str:
         return f"{self.name}{self.cut}"
 
     def of(self, shares: Shares, cuts: tuple[Cut, ...]) -> float:
-        """Return the value for one context, 0 to 1, or nan where it is undefined.
+        """Return the value for one context, 0 to 1; nan if it is undefined.
 
         Arguments:
             cuts: the cut-offs that `shares` was computed with.
@@ -47,7 +47,7 @@ class Weight:
         """Parse a canonical name.
 
         Raises:
-            UsageError: the name is not one of this measure.
+            UsageError: the name does not belong to this measure.
         """
         cut = nucleus.parse(text, cls.name)
         return cls(cut.top, cut.bottom)

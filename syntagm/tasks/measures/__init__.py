@@ -64,7 +64,7 @@ def _find(name: str) -> Any:
 
 
 def _only(module: Any, name: str) -> Any:
-    """Return the only measure that a module defines."""
+    """Return the measure that a module defines; it must define exactly one."""
     kinds = [
         member
         for _, member in inspect.getmembers(module, inspect.isclass)

@@ -11,7 +11,7 @@ from syntagm.tasks.reading import Reading
 
 @dataclass(frozen=True, slots=True)
 class Surprisal(Measure):
-    """The surprisal of a region in bits, aggregated as the suite says.
+    """The surprisal of a region in bits, by the suite's aggregate.
 
     Arguments:
         condition: the condition whose sentence is measured.

@@ -1,11 +1,11 @@
-"""Predictions of suites as measures: the margin in bits by which a formula holds of an item.
+"""Predictions of suites as measures: the margin in bits by which a formula holds for an item.
 
 Deliberate differences from SyntaxGym 0.8a1 (docs/reference/differences.md gives the reasons):
 
 1.  mean, median, range, max and min of a region without tokens are nan, and so is every margin computed from them. The
     item is undefined and counted. In SyntaxGym, mean and median compare as False, and the others abort the suite.
-2.  A margin within the tolerance is a tie. A tie doesn't hold, and is counted.
-3.  An unknown condition under `*` is an error. In SyntaxGym it counts 0.
+2.  A margin within the tolerance is a tie. A tie counts as a failure, and ties are reported.
+3.  An unknown condition under `*` is an error. In SyntaxGym it counts as 0.
 """
 
 from collections.abc import Iterable

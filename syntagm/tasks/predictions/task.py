@@ -41,7 +41,7 @@ class Predictions(Task[Slice]):
         return {"align": self.align, "tolerance": tolerance}
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Cut each suite into slices, and skip the predictions that don't suit the model.
+        """Cut each suite into slices, and skip predictions that don't apply to the model.
 
         Raises:
             InputError: a suite has no predictions.
@@ -88,7 +88,7 @@ class Predictions(Task[Slice]):
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of sentences and of results."""
+        """Return the columns of the tables of sentences and of results."""
         return items.TABLES
 
     @classmethod
@@ -105,9 +105,9 @@ class Predictions(Task[Slice]):
 def skipped_predictions(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
     """Return the names of the predictions that are skipped for a model.
 
-    For a bidirectional model, predictions about parts of a sentence are skipped. The bits of a part, given the context on
-    both sides, are not the surprisal of a reader who has come that far. The model's option `regions=yes` computes them
-    nevertheless; every signature then names it.
+    For a bidirectional model, predictions about parts of a sentence are skipped. The bits of a part, given the context
+    on both sides, are not the surprisal of a left-to-right reader. The model's option `regions=yes` computes them
+    nevertheless, and is then part of every signature.
     """
     if model.sees != "both" or model.settings.get("regions") == "yes":
         return ()
@@ -141,7 +141,7 @@ def _refuse_nothing_left(suites: Collection[SuiteRecord], model: LanguageModel) 
 
 
 def _warnings(suites: Sequence[SuiteRecord], model: LanguageModel) -> Iterator[str]:
-    """Yield warnings about skipped predictions, and about suites that no score includes because of them."""
+    """Yield warnings about skipped predictions, and about suites that all scores exclude for this reason."""
     if skipped := {suite.name: suite.left_out for suite in suites if suite.left_out}:
         names = sorted({name for left in skipped.values() for name in left})
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")

@@ -1,1 +1,1 @@
-"""Readers of corpora: text, trees, BLLIP, and nested subsets of them."""
+"""Reading of corpora: text, trees and BLLIP, and their nested subsets."""

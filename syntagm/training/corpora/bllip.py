@@ -1,10 +1,10 @@
-"""The BLLIP 1987-89 WSJ Corpus (LDC2000T43) as the LDC ships it, and the subsets that Hu et al. 2020 train and test on.
+"""The BLLIP 1987-89 WSJ Corpus (LDC2000T43) as distributed by the LDC, and the subsets used by Hu et al. 2020.
 
     FOLDER/1987/w7_001/...   FOLDER/1988/w8_001/...   FOLDER/1989/w9_010/...
 
 Each section is a folder of tree files, read in the order of their names. Section numbers and sentence counts are those of
-Hu et al. 2020. XS, SM, MD and LG are nested sets; XS, SM and MD have equally many sections of each year. The corpus may not
-be redistributed; it is available from the LDC.
+Hu et al. 2020. XS, SM, MD and LG are nested sets; XS, SM and MD have the same number of sections from each year. The
+corpus may not be redistributed; it is available from the LDC.
 """
 
 from collections.abc import Iterator, Mapping
@@ -57,11 +57,13 @@ def read(folder: str | Path, name: str) -> Iterator[Tree]:
             count += 1
             yield tree
         if count < FIRST.get(name, 1):
-            raise InputError(str(section), f"{count:,} trees", f"at least {FIRST.get(name, 1):,}", "Is the copy whole?")
+            raise InputError(
+                str(section), f"{count:,} trees", f"at least {FIRST.get(name, 1):,}", "Check that the copy is complete."
+            )
 
 
 def sections(folder: str | Path, name: str) -> list[Path]:
-    """List the section folders of a set, ordered by year and number; errors as in `read`."""
+    """List the section folders of a set, ordered by year and number; for the errors see `read`."""
     if name not in SETS:
         raise UsageError("BLLIP set", repr(name), "one of " + ", ".join(SETS))
     numbers_by_year = SETS[name]
@@ -71,7 +73,7 @@ def sections(folder: str | Path, name: str) -> list[Path]:
         folders += [_path(Path(folder), year, number) for number in numbers]
     for section in folders:
         if not section.is_dir():
-            cure = "The folder should hold the corpus as the LDC ships it (LDC2000T43)."
+            cure = "The folder should hold the corpus as distributed by the LDC (LDC2000T43)."
             raise InputError(str(section), "no such folder", "a section of BLLIP", cure)
     return folders
 
@@ -89,7 +91,7 @@ def _all_but_held_out(folder: Path, year: int) -> list[int]:
 
 
 def files(folder: str | Path, name: str) -> list[Path]:
-    """List all files of the sections of a set in reading order; `read` uses only the first trees of `dev` and `test`."""
+    """List all files of a set's sections in reading order; `read` uses only the first trees of `dev` and `test`."""
     return [file for section in sections(folder, name) for file in _files(section)]
 
 

@@ -1,10 +1,10 @@
-"""Reader of training text: sentences from plain or gzipped files of lines or trees, in the order of the files.
+"""Reading of training text: sentences from plain or gzipped files of lines or trees, in the order of the files.
 
 A path names one of these:
 
 * a file of Penn-style trees: `.trees`, `.ptb`, `.mrg` or `.parse`, with or without `.gz`;
 * any other file: one sentence per line, in UTF-8, gzipped or not;
-* `bllip:FOLDER?set=xs`: the BLLIP corpus as the LDC ships it;
+* `bllip:FOLDER?set=xs`: the BLLIP corpus as distributed by the LDC;
 * `excerpt`: the bundled text.
 
 Files are read as streams, so memory does not grow with their size.
@@ -27,14 +27,14 @@ BUNDLED = {"excerpt": Path(__file__).resolve().parents[2] / "materials" / "corpo
 
 
 def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool = False) -> Iterator[list[str]]:
-    """Yield the words of each sentence; arguments and errors as in `texts` and `kind`."""
+    """Yield the words of each sentence; for the arguments and errors see `texts` and `kind`."""
     tokens = kind(paths, tokens)
     for text in texts(paths, blank):
         yield words.split(text, tokens)
 
 
 def portions(texts: Iterable[str], size: int) -> Iterator[list[str]]:
-    """Yield texts in lists of `size` (the last may be shorter), so that only a few are in memory at a time.
+    """Yield texts in lists of `size` (the last list may be shorter), so that only a few are in memory at a time.
 
     >>> list(portions("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]
@@ -45,9 +45,10 @@ def portions(texts: Iterable[str], size: int) -> Iterator[list[str]]:
 
 
 def kind(paths: Sequence[str | Path], tokens: str) -> str:
-    """Resolve how to split the sentences of files: `auto` is `blanks` if most sentences are split already, else `treebank`.
+    """Choose how to split the sentences of files: `auto` is `blanks` if most sentences are already split, else `treebank`.
 
-    The first thousand sentences are examined together, because a heading without punctuation looks the same either way.
+    The first thousand sentences are examined together, because a heading without punctuation looks the same in both
+    cases.
 
     Raises:
         UsageError: `tokens` is not in `words.KINDS`.
@@ -66,13 +67,13 @@ def texts(paths: Sequence[str | Path], blank: bool = False) -> Iterator[str]:
     The text of a tree is its words, joined by spaces.
 
     Arguments:
-        paths: files; see above.
-        blank: yield blank lines as empty sentences (KenLM's lmplz counts them) instead of skipping them.
+        paths: files; see the description of the module.
+        blank: whether to yield empty lines as empty sentences (KenLM's lmplz counts them) instead of skipping them.
 
     Raises:
         UsageError: there are no paths, or the BLLIP set does not exist.
         InputError: a file is missing, has no sentence, is not UTF-8, contains a NUL or a line of more than a million
-            characters, is a damaged gzip file, or holds trees with unbalanced brackets.
+            characters, is a damaged gzip file, or contains trees with unbalanced brackets.
     """
     for path in _checked(paths):
         empty = True
@@ -104,7 +105,7 @@ def treebank(paths: Sequence[str | Path]) -> Iterator[Tree]:
 
 
 def files(paths: Sequence[str | Path]) -> list[Path]:
-    """List the files behind paths in reading order; errors as in `texts`."""
+    """List the files that paths name in reading order; for the errors see `texts`."""
     listed: list[Path] = []
     for path in _checked(paths):
         listed += bllip.files(*_set(path)) if path.startswith(BLLIP) else [Path(path)]
@@ -112,7 +113,7 @@ def files(paths: Sequence[str | Path]) -> list[Path]:
 
 
 def record(paths: Sequence[str | Path]) -> list[dict[str, object]]:
-    """Describe each path for the record of a training: name, number of files, size in bytes, SHA-256 of all bytes in order."""
+    """Describe each path for a training record: name, number of files, size in bytes, and SHA-256 of all bytes in order."""
     records: list[dict[str, object]] = []
     for path in _checked(paths):
         members, size, digest = files([path]), 0, hashlib.sha256()
@@ -127,7 +128,7 @@ def record(paths: Sequence[str | Path]) -> list[dict[str, object]]:
 
 
 def _checked(paths: Sequence[str | Path]) -> list[str]:
-    """Return the paths as strings; refuse those that can't be read before any is read."""
+    """Return the paths as strings; refuse those that can't be read before reading any of them."""
     if not paths:
         raise UsageError("corpus", "no file", "one or more")
     checked = [str(BUNDLED.get(str(path), path)) for path in paths]

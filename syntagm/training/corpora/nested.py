@@ -1,8 +1,8 @@
-"""Nested random subsets of a corpus by size: each subset contains the smaller ones; sentences keep the order of the corpus.
+"""Nested random subsets of a corpus by size. Each subset contains the smaller ones; sentences keep the order of the corpus.
 
 Sentences are ranked in a random order that depends only on the seed and on the number of sentences. A subset of n words
-consists of the first sentences of this order, as few as have at least n words. So two subsets are nested even if they were
-drawn in two calls.
+consists of the first sentences in this order, up to the sentence with which it has at least n words. So two subsets are
+nested even if they were drawn in two calls.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,11 +31,11 @@ def subset(lengths: Sequence[int] | NDArray[np.int64], words: Sequence[int], see
         seed: the seed of the random order, at least 0.
 
     Returns:
-        For each size, which sentences belong to the subset: shape (sentences,).
+        For each size, whether each sentence belongs to the subset. Shape (sentences,).
 
     Raises:
-        UsageError: there are no sizes; a size is below 1 or beyond the corpus; sizes don't ascend or are so close that two
-            subsets are the same; the seed is below 0.
+        UsageError: there are no sizes; a size is below 1 or beyond the corpus; sizes don't ascend, or are so close that
+            two subsets are the same; the seed is below 0.
 
     >>> small, large = subset([3, 3, 3, 3, 3], [4, 7], seed=1)
     >>> int(small.sum()), int(large.sum()), bool((small <= large).all())
@@ -70,11 +70,11 @@ def write(
     """Write nested subsets of a corpus as text, one sentence per line: `FOLDER/NAME.txt` for each size.
 
     Arguments:
-        paths: the corpus, as `corpus.texts` reads it.
+        paths: the paths of the corpus, as in `corpus.texts`.
         sizes: sizes in words by name, for example {"xs": 1_000_000, "sm": 4_800_000}.
-        folder: where the files go; it is created if it does not exist.
+        folder: the folder for the files, which is created if it does not exist.
         seed: the seed of the random order.
-        tokens: what counts as a word: `blanks` or `treebank`. The text itself is written unchanged.
+        tokens: how words are counted, `blanks` or `treebank`. The text itself is written unchanged.
 
     Returns:
         The file of each size, by name.

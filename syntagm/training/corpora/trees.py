@@ -1,9 +1,9 @@
-"""Reader of Penn-style bracketed trees of any depth, with line numbers in error messages.
+"""Reading of Penn-style bracketed trees of any depth, with line numbers in error messages.
 
     (S (NP (DT the) (NNS dogs)) (VP (VBP bark)))
 
-A tree may span several lines, and a line may hold several trees. The root may be `(S1 ...`, `(ROOT ...`, or have no label:
-`( (S ...`.
+A tree may span several lines, and a line may contain several trees. The root may be `(S1 ...`, `(ROOT ...`, or have no
+label: `( (S ...`.
 """
 
 import re
@@ -87,13 +87,13 @@ def read(path: str | Path) -> Iterator[Tree]:
 
     Raises:
         InputError: brackets don't match, a node has no children, a word is outside brackets, a tree has more than a million
-            characters, or the file has a fault that `corpus.texts` refuses.
+            characters, or `corpus.texts` would refuse the file.
     """
     return _trees(_lines.read(Path(path)), str(path))
 
 
 def parse(lines: Iterable[str], place: str = "trees") -> Iterator[Tree]:
-    """Parse the trees in lines of text; errors as in `read`, with `place` instead of the file."""
+    """Parse the trees in lines of text; the errors are those of `read`, with `place` instead of the file."""
     return _trees(enumerate(lines, 1), place)
 
 
@@ -147,4 +147,6 @@ def _node(label: str, children: "list[Tree | str]", place: str) -> Tree:
 
 def _unclosed(place: str, brackets: int, where: str) -> InputError:
     found = f"the tree that begins here lacks {brackets} closing bracket{'s' * (brackets != 1)} {where}"
-    return InputError(place, found, "as many closing as opening brackets", "Add them, or remove the tree.")
+    return InputError(
+        place, found, "as many closing as opening brackets", "Add the missing brackets, or remove the tree."
+    )

@@ -1,1 +1,1 @@
-"""Training GPT-2 from scratch."""
+"""Training of GPT-2 models from scratch."""

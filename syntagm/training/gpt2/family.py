@@ -34,7 +34,7 @@ def _train(
 
 
 def weights(settings: Gpt2Settings, words: int) -> float:
-    """Return how many weights a token meets in matrix products, in a model trained on `words` words.
+    """Return the number of weights that each token is multiplied by, in a model trained on `words` words.
 
     >>> round(weights(Gpt2Settings(), 1_000_000))
     123532032

@@ -1,4 +1,4 @@
-"""The training rows of a GPT-2, cut out of a stream of sentences or made of cloze lines, and the batches of these rows."""
+"""The training rows of a GPT-2, which are parts of a stream of sentences or cloze lines, and the batches of these rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ Batch = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Rows(Sequence[Batch]):
-    """Batches of rows of a stream, cut out on access.
+    """Batches of rows of a stream, which are extracted on access.
 
     Arguments:
         stream: the text as token numbers, shape (tokens,).
-        places: where the rows of each batch begin, shape (batches, rows per batch).
+        places: the starts of the rows of each batch, shape (batches, rows per batch).
         window: tokens per row.
     """
 
@@ -43,7 +43,7 @@ class ClozeLine:
     """A cloze line, of which only the last word is a target.
 
     Arguments:
-        ids: the token numbers, the start-of-text symbol first.
+        ids: the token numbers, beginning with the start-of-text symbol.
         last: the index of the first token of the last word.
     """
 
@@ -81,7 +81,7 @@ class Lines(Sequence[Batch]):
 
 @dataclass(frozen=True, slots=True)
 class Mixed(Sequence[Batch]):
-    """Batches of stream rows and batches of cloze lines in one order."""
+    """Batches of stream rows and batches of cloze lines, in one common order."""
 
     stream: Rows
     lines: Lines
@@ -98,13 +98,13 @@ class Mixed(Sequence[Batch]):
 def cut(
     starts: NDArray[np.int64], length: int, window: int, generator: np.random.Generator, least: int = 1
 ) -> NDArray[np.int64]:
-    """Choose where rows begin: the first at a random sentence, each other at the first sentence after the row before it.
+    """Choose the starts of rows: a random sentence for the first, and for the others the first sentence after the previous row.
 
     Arguments:
-        starts: where the sentences begin in the stream.
+        starts: the starts of the sentences in the stream.
         length: the number of tokens of the stream.
         window: tokens per row.
-        generator: draws the first sentence.
+        generator: the random generator that draws the first sentence.
         least: the smallest number of rows. If the text after the drawn sentence has fewer, the first row begins with the
             first sentence of the text.
 

@@ -1,4 +1,4 @@
-"""The settings of a GPT-2: size, tokenizer and rows, initial weights, training loop."""
+"""The settings of a GPT-2: size, tokenizer and rows, initial weights, and training loop."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +14,7 @@ class Text:
     """The settings for turning text into tokens and rows.
 
     Arguments:
-        units: `bpe`; or `words`: words and punctuation marks, where those seen less than twice are unknown.
+        units: `bpe`, or `words` for words and punctuation marks, of which those seen less than twice are unknown.
         vocabulary: the number of entries (bpe).
         tokenizer: the folder or name of an existing tokenizer; "" to train one on the text.
         window: tokens per row.
@@ -39,12 +39,12 @@ class Gpt2Settings:
 
     Arguments:
         size: the size of the model.
-        text: how text becomes tokens and rows.
+        text: the settings for turning text into tokens and rows.
         loop: the settings of the training loop.
-        cloze: files of cloze lines, of which only the last word is a target.
-        init_from: the folder or name of a checkpoint of the same size to start from; its tokenizer is used, too. "" for
-            random weights.
-        save_dtype: the type of the saved weights.
+        cloze: files of cloze lines; only the last word of each line is a target.
+        init_from: the folder or name of a checkpoint of the same size to start from; its tokenizer is used as well. ""
+            for random weights.
+        save_dtype: the ddtype of the saved weights.
     """
 
     size: Size = part(MODEL, Size())
@@ -66,13 +66,13 @@ class Gpt2Settings:
         "cloze lines: of each, only the last word is a target", (), metavar="FILE", group=MODEL
     )
     init_from: str = option("start from this checkpoint of the same size", "", metavar="MODEL", group=MODEL)
-    save_dtype: Literal["f32", "f16"] = option("type of the saved weights", "f32", group=MODEL)
+    save_dtype: Literal["f32", "f16"] = option("dtype of the saved weights", "f32", group=MODEL)
 
     def __post_init__(self) -> None:
         refuse_long_rows(self.text.window, self.size)
         if self.init_from and self.text.tokenizer:
-            cure = "A checkpoint brings its own tokenizer."
-            raise UsageError("tokenizer", self.text.tokenizer, "none with init_from", cure)
+            cure = "A checkpoint has its own tokenizer."
+            raise UsageError("tokenizer", self.text.tokenizer, "no tokenizer together with init_from", cure)
         if self.text.tokenizer and self.text.units != "bpe":
             cure = "An existing tokenizer fixes the units."
-            raise UsageError("units", self.text.units, "none with tokenizer", cure)
+            raise UsageError("units", self.text.units, "no units together with tokenizer", cure)

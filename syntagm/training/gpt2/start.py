@@ -1,4 +1,4 @@
-"""Loader of the checkpoint that a GPT-2 starts from, if not from random weights."""
+"""Loading of the checkpoint that training of a GPT-2 starts from."""
 
 import hashlib
 from pathlib import Path
@@ -14,7 +14,7 @@ from syntagm.training.record import finished
 
 
 def load_checkpoint(start: str, config: Any) -> Any:
-    """Load the model of a checkpoint with the dropout of `config`; refuse one of another size."""
+    """Load the model of a checkpoint with the dropout of `config`; refuse a model of a different size."""
     dropout = {name: getattr(config, name) for name in ("resid_pdrop", "embd_pdrop", "attn_pdrop")}
     gpt2: Any = transformers.GPT2LMHeadModel
     try:
@@ -35,7 +35,7 @@ def load_checkpoint(start: str, config: Any) -> Any:
 
 
 def origin(start: str, model: Any) -> dict[str, Any]:
-    """Describe the checkpoint that a training starts from: its name, the hash of its weights, its own training if known."""
+    """Describe the checkpoint that training starts from: its name, the hash of its weights, and its own training if known."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name}|{tuple(tensor.shape)}|".encode())

@@ -18,7 +18,7 @@ def stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDA
     """Encode all sentences as one stream.
 
     Returns:
-        The token numbers, shape (tokens,), and where each sentence begins: the index of the symbol before it.
+        The token numbers, shape (tokens,), and the start of each sentence: the index of the symbol before it.
     """
     parts, starts, length = [], [0], 0
     for sentences in corpus.portions(plain(texts), 4096):
@@ -32,11 +32,11 @@ def stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDA
 
 
 def plain(texts: Iterable[str]) -> Iterator[str]:
-    """Pass texts on; refuse those that contain the symbol, which would end a sentence in its middle."""
+    """Yield texts unchanged; refuse those that contain the symbol, which would end a sentence in the middle."""
     for text in texts:
         if SYMBOL in text:
-            cure = "Remove it: line ends say where sentences end."
-            raise InputError(f"sentence {text[:60]!r}", f"the symbol {SYMBOL} in it", "plain text", cure)
+            cure = "Remove it: sentences end at line ends."
+            raise InputError(f"sentence {text[:60]!r}", f"the symbol {SYMBOL}", "plain text", cure)
         yield text
 
 
@@ -60,11 +60,11 @@ def held_out(
 ) -> tuple[list[NDArray[np.int64]], int]:
     """Encode each held-out sentence between two symbols.
 
-    A sentence longer than the model's positions is cut. Each piece begins with the last token of the piece before, so that
-    every token is predicted once.
+    A sentence longer than the model's positions is cut into pieces. Each piece begins with the last token of the
+    previous piece, so every token is predicted once.
 
     Returns:
-        The sentences, the longest first, and the number of words including sentence ends.
+        The sentences, beginning with the longest, and the number of words including sentence ends.
     """
     sentences: list[NDArray[np.int64]] = []
     words = 0

@@ -1,4 +1,4 @@
-"""The tokenizer of a GPT-2: an existing one, or one trained on the training text."""
+"""The tokenizer of a GPT-2, which is an existing one or is trained on the training text."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ def load(name: str) -> Any:
     """Load an existing tokenizer.
 
     Raises:
-        ModelError: there is none of this name, or it is no fast GPT-2 tokenizer.
+        ModelError: there is no tokenizer with this name, or it is not a fast GPT-2 tokenizer.
     """
     try:
         loaded = transformers.AutoTokenizer.from_pretrained(name)
@@ -28,13 +28,13 @@ def load(name: str) -> Any:
         if Path(name).is_dir():
             found = f"a folder without a readable tokenizer ({str(error).splitlines()[0]})"
         else:
-            found = "no folder of this name, and no such tokenizer on the hub or in its cache"
+            found = "no such folder, and no such tokenizer on the hub or in its cache"
         cure = "Give the folder of a GPT-2 tokenizer or its name on the hub. Without one, a tokenizer is trained on the text."
         raise ModelError(
             f"tokenizer {name}", found, "a folder with tokenizer.json, or a name on the hub", cure
         ) from error
     if loaded.convert_tokens_to_ids(SYMBOL) in (None, loaded.unk_token_id):
-        raise ModelError(f"tokenizer {name}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2")
+        raise ModelError(f"tokenizer {name}", f"no symbol {SYMBOL}", "the tokenizer of a GPT-2 model")
     if (backend := getattr(loaded, "backend_tokenizer", None)) is None:
         raise ModelError(f"tokenizer {name}", "no tokenizer.json", "a fast tokenizer")
     # A tokenizer file may turn on truncation or padding; scoring uses neither.
@@ -44,7 +44,7 @@ def load(name: str) -> Any:
 
 
 def load_or_train(training: Sequence[str], folder: Path, text: Text) -> Any:
-    """Load the tokenizer of the training in this folder, or train one on the training text."""
+    """Load the tokenizer that a previous training saved in this folder, or train one on the training text."""
     path = checkpoint.tokenizer_file(
         folder, lambda: _bpe(training, text.vocabulary) if text.units == "bpe" else _words(training)
     )
@@ -69,7 +69,7 @@ def _bpe(training: Sequence[str], vocabulary: int) -> Tokenizer:
 
 
 def _words(training: Sequence[str]) -> Tokenizer:
-    """Make a tokenizer of words and punctuation marks; those seen less than twice become one unknown word."""
+    """Build a tokenizer for words and punctuation marks; those seen less than twice become one unknown word."""
     tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     trainer = trainers.WordLevelTrainer(

@@ -1,13 +1,14 @@
 """Training of a GPT-2 from scratch (Radford et al. 2019), over a byte-level BPE vocabulary or over words.
 
-The result is an ordinary checkpoint folder that `causal:` and every other tool for Hugging Face models loads.
+The result is an ordinary checkpoint folder that `causal:` and all other tools for Hugging Face models can load.
 
-The text is one stream of sentences, each preceded by `<|endoftext|>`, which is both bos and eos. A row of a batch begins with
-a sentence and holds as many sentences as fit. Each sentence is conditioned on those before it in the row, as in Hu et al.
-2020. There may also be cloze lines, of which only the last word is a target. Each is a row of its own after the symbol, as
-when it is scored. Steps on stream rows and on cloze lines come in random order.
+The text is one stream of sentences, each preceded by `<|endoftext|>`, which is both bos and eos. A row of a batch
+begins with a sentence and contains as many sentences as fit. Each sentence is conditioned on those before it in the
+row, as in Hu et al.
+2020. There may also be cloze lines, of which only the last word is a target. Each is a separate row after the symbol,
+      as in scoring. Steps on stream rows and on cloze lines come in random order.
 
-The held-out perplexity is that of single sentences, each after `<|endoftext|>` alone and with its end, per
+The held-out perplexity is computed over single sentences, each after `<|endoftext|>` and including its end, per
 whitespace-separated word.
 """
 
@@ -40,12 +41,12 @@ HELD_OUT_TOKENS = 8192
 def train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: Gpt2Settings, progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """Train a GPT-2 and write its checkpoint; the same call resumes an interrupted training.
+    """Train a GPT-2 and write its checkpoint; making the same call again resumes interrupted training.
 
     Arguments:
         corpus: paths of the training text, as in `corpora.corpus.texts`.
         valid: paths of the held-out text, for the schedule and early stopping.
-        folder: where the checkpoint goes.
+        folder: the folder for the checkpoint.
         settings: the settings of the model, its text and the loop.
         progress: progress callbacks.
 
@@ -92,7 +93,7 @@ class Gpt2(Learner):
         }  # fmt: skip
 
     def batches(self, epoch: int, rank: int, world: int) -> Sequence[Batch]:
-        """Return rows in random order, cut differently in each epoch, mixed with cloze lines batched by length."""
+        """Return rows in random order, with different starts in each epoch, mixed with cloze lines batched by length."""
         share = self.text.batch * world
         rows, generator = self._rows(epoch, share)
         order = rows[generator.permutation(len(rows))]
@@ -111,12 +112,12 @@ class Gpt2(Learner):
         return Mixed(stream, lines, generator.permutation(len(stream) + len(lines)))
 
     def _rows(self, epoch: int, least: int) -> tuple[NDArray[np.int64], np.random.Generator]:
-        """Return where the rows of an epoch begin, at least `least` if the text has them, and the random generator."""
+        """Return the starts of an epoch's rows, at least `least` of them if the text allows it, and the random generator."""
         generator = np.random.Generator(np.random.PCG64([self.settings.loop.seed, epoch]))
         return cut(self.starts, len(self.stream), self.text.window, generator, least), generator
 
     def needs(self, world: int) -> tuple[str, str]:
-        """Describe the rows of the first epoch, which begin with the text where it is too short."""
+        """Describe the rows of the first epoch; if the text is too short, they start at its beginning."""
         rows = len(self._rows(0, self.text.batch * world)[0])
         has = f"{len(self.stream):,} tokens, cut into {rows:,} rows of {self.text.window:,}"
         return has, f"{self.text.batch * world:,} rows"
@@ -132,7 +133,7 @@ class Gpt2(Learner):
 
     @torch.no_grad()
     def held_out(self) -> tuple[float, int]:
-        """Score the held-out sentences one by one, the longest first; see `Learner.held_out`."""
+        """Score the held-out sentences one by one, beginning with the longest; see `Learner.held_out`."""
         self.module.eval()
         nats = 0.0
         for group in lengths.groups(self.sentences, HELD_OUT_TOKENS):
@@ -147,5 +148,5 @@ class Gpt2(Learner):
         return nats, self.words
 
     def write(self, folder: Path) -> None:
-        """Write a Hugging Face checkpoint: configuration, safetensors, tokenizer."""
+        """Write a Hugging Face checkpoint: configuration, safetensors and tokenizer."""
         checkpoint.write(self.module, self.tokenizer, folder, self.settings.save_dtype)

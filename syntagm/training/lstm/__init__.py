@@ -1,1 +1,1 @@
-"""Training word-level LSTM language models."""
+"""Training of word-level LSTM language models."""

@@ -29,7 +29,7 @@ def _train(
 
 
 def weights(settings: LstmSettings, words: int) -> float:
-    """Return how many weights a word meets in matrix products, in a model trained on `words` words.
+    """Return the number of weights that each word is multiplied by, in a model trained on `words` words.
 
     >>> round(weights(LstmSettings(), 1_000_000))
     7192576

@@ -1,4 +1,4 @@
-"""The settings of an LSTM: size, words, batches, training loop."""
+"""The settings of an LSTM: size, words, batches and training loop."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class Size:
         hidden: the width of the layers.
         layers: the number of layers.
         dropout: the dropout of embeddings, between layers, and before the output layer.
-        tied: True if embeddings and output layer share one matrix.
+        tied: whether embeddings and output layer share one matrix.
     """
 
     embedding: int = option("width of the embeddings", 256)
@@ -31,7 +31,7 @@ class Size:
         if not 0 <= self.dropout < 1:
             raise UsageError("dropout", str(self.dropout), "from 0 to less than 1")
         if self.tied and self.embedding != self.hidden:
-            raise UsageError("tied", f"embedding {self.embedding} and hidden {self.hidden}", "both the same")
+            raise UsageError("tied", f"embedding {self.embedding} and hidden {self.hidden}", "the same size for both")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class LstmSettings:
 
     Arguments:
         size: the size of the model.
-        words: how text becomes words.
-        steps: how the words are divided into training steps.
+        words: the settings for turning text into words.
+        steps: the division of the words into training steps.
         loop: the settings of the training loop.
     """
 

@@ -1,13 +1,13 @@
 """The output layer in training on a CPU: loss and gradients in one pass, in preallocated memory.
 
 With a plain linear layer and `cross_entropy`, about half the time of a step is spent on allocating memory for the logits,
-their log-softmax and both gradients, each with a number for every token and every word of the vocabulary. Here a few rows at
-a time go through one buffer, in which logits become probabilities p. The targets are subtracted afterwards, in arrays as wide
-as the hidden layer. For N tokens with hidden states h, targets t and weights W, the gradients are
+their log-softmax and both gradients, each with a number for every token and every word of the vocabulary. Here, a few
+rows at a time go through one buffer, in which logits become probabilities p. The targets are subtracted afterwards, in
+arrays as wide as the hidden layer. For N tokens with hidden states h, targets t and weights W, the gradients are
 
     of W:  p' h / N, minus h / N in the rows t;     of h:  (p W - W[t]) / N
 
-This is the same computation in another order, so the results are equal up to rounding.
+This is the same computation in a different order, so the results are equal up to rounding.
 """
 
 from typing import Any
@@ -24,11 +24,12 @@ SMALL = 1e-30
 class Softmax:
     """The loss of an output layer.
 
-    The gradients of the layer's weights are put straight into `grad`, in memory that is reused for each batch.
+    The gradients of the layer's weights are written directly to `grad`, in memory that is reused for each batch.
 
     Arguments:
         layer: a layer on the CPU, in float32, with a bias.
-        rounded: multiply in bfloat16 where the CPU supports it; sums, logits, loss and gradients stay in float32.
+        rounded: whether to multiply in bfloat16 if the CPU supports it; sums, logits, loss and gradients stay in
+            float32.
     """
 
     def __init__(self, layer: nn.Linear, rounded: bool = False) -> None:
@@ -48,7 +49,7 @@ class Softmax:
         return loss
 
     def compute(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the loss and its gradient with respect to `hidden`; keep the gradients of the layer for `give`."""
+        """Return the loss and its gradient with respect to `hidden`; store the gradients of the layer for `give`."""
         backend: Any = torch.backends.mkldnn
         precision = backend.matmul.fp32_precision
         backend.matmul.fp32_precision = "bf16" if self._rounded else precision
@@ -86,7 +87,7 @@ class Softmax:
         return nats
 
     def give(self, factor: Tensor) -> None:
-        """Add the kept gradients, multiplied by `factor`, the gradient with respect to the loss, to those of the layer."""
+        """Add the stored gradients, times `factor` (the gradient with respect to the loss), to those of the layer."""
         for parameter, gradient in zip((self.layer.weight, self.layer.bias), self._gradients, strict=True):
             if factor != 1:
                 gradient *= factor

@@ -1,13 +1,13 @@
 """Training of a word-level LSTM as in Gulordava et al. 2018 and Hu et al. 2020 (PyTorch's word language model).
 
-The text is one stream of words with eos after each sentence. It is cut into as many columns as a batch has; a remainder that
-does not fill a row is dropped. Each step reads `window` words of all columns in parallel. The state is carried from step to
-step; gradients stop at the beginning of the step. The default is plain SGD with a learning rate that is divided by four after
-an epoch without improvement.
+The text is one stream of words with eos after each sentence. It is cut into the columns of a batch; a remainder that
+does not fill a row is dropped. Each step reads `window` words of all columns in parallel. The state is carried from
+step to step; gradients stop at the beginning of the step. The default is plain SGD with a learning rate that is divided
+by four after an epoch without improvement.
 
-The held-out perplexity is that of single sentences from a fresh state, with eos read first and the final eos counted, because
-the model scores sentences like this later. (The papers score a stream.) It is per whitespace-separated word, as for the other
-families.
+The held-out perplexity is computed over single sentences from a fresh state, with eos read first and the final eos
+counted, because the model will score sentences in this way. (The papers score a stream.) It is per whitespace-separated
+word, as for the other families.
 """
 
 import json
@@ -40,12 +40,12 @@ HELD_OUT_WORDS = 8192
 def train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: LstmSettings, progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """Train an LSTM and write its folder, which `lstm:FOLDER` loads; the same call resumes an interrupted training.
+    """Train an LSTM and write its folder, which `lstm:FOLDER` loads; making the same call again resumes interrupted training.
 
     Arguments:
         corpus: paths of the training text, as in `corpora.corpus.texts`.
         valid: paths of the held-out text, for the schedule and early stopping.
-        folder: where the model goes.
+        folder: the folder for the model.
         settings: the settings of the model, its text and the loop.
         progress: progress callbacks.
 
@@ -86,7 +86,7 @@ class Lstm(Learner):
         }  # fmt: skip
 
     def batches(self, epoch: int, rank: int, world: int) -> "Columns":
-        """Return the steps of an epoch, from the beginning of the text to its end; the same in each epoch."""
+        """Return the steps of an epoch, from the beginning of the text to its end; they are the same in each epoch."""
         steps = self.settings.steps
         width = steps.batch * world
         rows = len(self.stream) // width
@@ -98,7 +98,7 @@ class Lstm(Learner):
         return f"{len(self.stream):,} words and sentence ends", f"{2 * self.settings.steps.batch * world:,}"
 
     def carried(self) -> dict[str, Tensor]:
-        """Return the hidden and cell state: zeros."""
+        """Return the initial hidden and cell state: zeros."""
         return dict(zip(("hidden", "cell"), self.module.fresh(self.settings.steps.batch), strict=True))
 
     def loss(self, batch: Tensor, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
@@ -113,14 +113,14 @@ class Lstm(Learner):
         return loss, len(targets), {"hidden": hidden.detach().float(), "cell": cell.detach().float()}
 
     def held_out(self) -> tuple[float, int]:
-        """Score the held-out sentences one by one, as `models.lstm.model` does; see `Learner.held_out`."""
+        """Score the held-out sentences one by one, like `models.lstm.model`; see `Learner.held_out`."""
         self.module.eval()
         nats = {index: float(each.sum()) for index, each in surprisals(self.module, self.sentences, HELD_OUT_WORDS)}
         # Add in the order of the text, so that the sum does not depend on the order of computation.
         return sum(nats[index] for index in range(len(self.sentences))), self.words
 
     def write(self, folder: Path) -> None:
-        """Write weights, vocabulary, and the description that `models.lstm.model` reads."""
+        """Write the weights, the vocabulary, and the description that `models.lstm.model` reads."""
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in self.module.named_parameters()}
         atomic.write(folder / "model.safetensors", save(weights))
         self.vocabulary.write(folder / "vocabulary.txt")
@@ -135,7 +135,7 @@ class Lstm(Learner):
 
 @dataclass(frozen=True, slots=True)
 class Columns(Sequence[Tensor]):
-    """Steps through the columns of a text: each has `window` rows and the row after them; the last may be shorter."""
+    """Steps through the columns of a text. Each step has `window` rows and the row after them; the last step may be shorter."""
 
     columns: NDArray[np.int32]
     window: int

@@ -1,1 +1,1 @@
-"""Training BERT from scratch."""
+"""Training of BERT models from scratch."""

@@ -1,4 +1,4 @@
-"""Masking: which tokens of a batch are to be predicted, and what a BERT sees at their positions."""
+"""Masking: the choice of the tokens of a batch to predict, and what a BERT sees at their positions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Batches(Sequence[tuple[Tensor, Tensor, Tensor]]):
     Arguments:
         rows: the token numbers of all rows.
         places: the indices of the rows of each batch, shape (batches, rows per batch).
-        masks: as in `masked`.
+        masks: the mask token and the replacements; see `masked`.
         seed: the seed, epoch and number of the process.
         share: the probability that a token is chosen for prediction.
     """
@@ -53,13 +53,13 @@ def masked(
     Arguments:
         rows: the token numbers of each row.
         masks: the number of the mask token, and the range of entries (first, end) that may replace a token.
-        generator: draws the chosen tokens and their replacements.
+        generator: the random generator that draws the chosen tokens and their replacements.
         share: the probability that a token is chosen for prediction.
-        mixed: replace 10 % of the chosen tokens by random entries and keep 10 %, instead of masking all.
+        mixed: whether to replace 10 % of the chosen tokens with random entries and keep 10 %, instead of masking all.
 
     Returns:
         Three tensors of shape (rows, longest row): the token numbers that the model sees; 1 for tokens and 0 for padding;
-        the tokens to be predicted, -1 elsewhere.
+        the tokens to predict, -1 elsewhere.
     """
     mask, first, entries = masks
     width = max(map(len, rows))

@@ -1,4 +1,4 @@
-"""The settings of a BERT: size, tokenizer and rows, masking, training loop."""
+"""The settings of a BERT: size, tokenizer and rows, masking, and training loop."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +15,7 @@ class Text:
 
     Arguments:
         vocabulary: the number of entries.
-        lower: convert to lower case and remove accents, as BERT uncased does.
+        lower: whether to convert to lower case and remove accents, as BERT uncased does.
         mask_prob: the probability that a token of a row is chosen for prediction.
         window: the length of the longest row, with its two symbols; longer sentences become several rows.
         batch: rows per step.
@@ -41,9 +41,9 @@ class MaskedSettings:
 
     Arguments:
         size: the size of the model.
-        text: how text becomes tokens and rows.
+        text: the settings for turning text into tokens and rows.
         loop: the settings of the training loop.
-        save_dtype: the type of the saved weights.
+        save_dtype: the ddtype of the saved weights.
     """
 
     size: Size = part(MODEL, Size(layers=4, width=512, heads=8, positions=512))
@@ -61,7 +61,7 @@ class MaskedSettings:
             patience=2,
         ),
     )
-    save_dtype: Literal["f32", "f16"] = option("type of the saved weights", "f32", group=MODEL)
+    save_dtype: Literal["f32", "f16"] = option("dtype of the saved weights", "f32", group=MODEL)
 
     def __post_init__(self) -> None:
         refuse_long_rows(self.text.window, self.size)

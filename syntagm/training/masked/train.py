@@ -1,12 +1,12 @@
 """Training of a BERT from scratch (Devlin et al. 2019), over a WordPiece vocabulary trained on the corpus.
 
-The result is an ordinary checkpoint folder that `masked:` and every other tool for Hugging Face models loads.
+The result is an ordinary checkpoint folder that `masked:` and all other tools for Hugging Face models can load.
 
-Each row is one sentence, because sentences are scored one by one; there is no next-sentence task. Each epoch chooses other
-tokens for prediction. Of these, 80 % are masked, 10 % are replaced by a random entry of the vocabulary, and 10 % are kept.
-The held-out text is masked in the same way at each evaluation, and all of its chosen tokens are masked. The loss at these,
-multiplied by the number of tokens and divided by the number of chosen ones, estimates the negative pseudo-log-likelihood,
-which is given per whitespace-separated word.
+Each row is one sentence, because sentences are scored one by one; there is no next-sentence task. Each epoch chooses
+different tokens for prediction. Of these, 80 % are masked, 10 % are replaced with a random entry of the vocabulary, and
+10 % are kept. The held-out text is masked in the same way at each evaluation, and all of its chosen tokens are masked.
+The loss at these tokens, multiplied by the number of all tokens and divided by the number of chosen ones, estimates the
+negative pseudo-log-likelihood, which is reported per whitespace-separated word.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,17 +43,18 @@ def train(
     settings: MaskedSettings,
     progress: Progress | None = None,
 ) -> list[dict[str, float]]:
-    """Train a BERT and write its checkpoint; the same call resumes an interrupted training.
+    """Train a BERT and write its checkpoint; making the same call again resumes interrupted training.
 
     Arguments:
         corpus: paths of the training text, as in `corpora.corpus.texts`.
         valid: paths of the held-out text, for the schedule and early stopping.
-        folder: where the checkpoint goes.
+        folder: the folder for the checkpoint.
         settings: the settings of the model, its text and the loop.
         progress: progress callbacks.
 
     Returns:
-        The history of evaluations; see `loop.fit`. Its bits per word are the estimate described at the top of this file.
+        The history of evaluations; see `loop.fit`. Its bits per word are the estimate that the description of the
+        module explains.
     """
     finished(folder, "masked")
     path = checkpoint.tokenizer_file(folder, lambda: word_pieces(corpus, settings.text))
@@ -97,7 +98,7 @@ class Bert(Learner):
         return Batches(self.rows, mine, self._masks, (seed, epoch, rank), self.text.mask_prob)
 
     def needs(self, world: int) -> tuple[str, str]:
-        """Describe the rows, each a sentence or a piece of one."""
+        """Describe the rows, each of which is a sentence or a piece of one."""
         return f"{len(self.rows):,} rows of at most {self.text.window:,} tokens", f"{self.text.batch * world:,} rows"
 
     @property

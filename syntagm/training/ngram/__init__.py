@@ -1,1 +1,1 @@
-"""Estimating n-gram models with modified Kneser-Ney smoothing."""
+"""Estimation of n-gram models with modified Kneser-Ney smoothing."""

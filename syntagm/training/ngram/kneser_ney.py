@@ -1,4 +1,4 @@
-"""Interpolated modified Kneser-Ney smoothing (Chen & Goodman 1998) with the numbers of KenLM's lmplz (Heafield et al. 2013).
+"""Interpolated modified Kneser-Ney smoothing (Chen & Goodman 1998), with the results of KenLM's lmplz (Heafield et al. 2013).
 
 The adjusted count a(g) of an n-gram g is its number of occurrences if it is of the highest order or begins a sentence, and
 otherwise the number of distinct words that precede it. D(a) are the discounts for counts of 1, 2, and 3 or more.
@@ -27,7 +27,7 @@ class Statistics:
     """Counts and discounts of a text, by order.
 
     Arguments:
-        ngrams: the number of distinct n-grams before pruning; unigrams include the three special ones.
+        ngrams: the number of distinct n-grams before pruning; unigrams include the three special symbols.
         counts: the number of n-grams with an adjusted count of 1, 2, 3 and 4.
         discounts: the discounts for adjusted counts of 1, 2, and 3 or more.
     """
@@ -48,10 +48,10 @@ def estimate(
         words: the words by number: eos is 0, the unknown word 1, bos the last.
         appeared: the words' numbers in lmplz, shape (words,), int32: by first appearance, after the unknown word (0), bos
             (1) and eos (2). Only `lmplz_compatible` needs them.
-        settings: how to estimate.
+        settings: the estimation settings.
 
     Raises:
-        InputError: the text is too small or too odd to compute discounts.
+        InputError: the text does not give valid discounts, for example because it is too small.
     """
     by_order = list(levels(text, appeared, settings.order))
     adjusted = [
@@ -139,7 +139,7 @@ def _left(
     contexts: NDArray[np.int32], counts: NDArray[np.int32], amounts: NDArray[np.float32],
     kept: NDArray[np.bool_], size: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:  # fmt: skip
-    """Return the sum of counts after each context, and the share that discounts and pruning leave to the lower order."""
+    """Return the sum of counts after each context, and the proportion that discounts and pruning leave to the lower order."""
     total = np.bincount(contexts, counts, size).astype(np.float32)
     left = np.zeros(size, np.float32)
     capped = np.where(kept, np.minimum(counts, 3), 0)
@@ -155,7 +155,7 @@ def _pruned(
     by_order: list[Level], kept: list[NDArray[np.bool_]], probabilities: list[NDArray[np.float32]],
     weights: list[NDArray[np.float32]], words: tuple[str, ...],
 ) -> Ngrams:  # fmt: skip
-    """Keep some n-grams and renumber them. The suffix of an n-gram occurs at least as often, so it is kept, too."""
+    """Keep some n-grams and renumber them. The suffix of an n-gram occurs at least as often, so it is kept as well."""
     renumbered = [np.cumsum(stay, dtype=np.int32) - np.int32(1) for stay in kept]
     return Ngrams(
         tuple(word for word, stay in zip(words, kept[0], strict=True) if stay),

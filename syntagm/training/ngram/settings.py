@@ -14,12 +14,13 @@ class Estimation:
 
     Arguments:
         order: the length of the longest n-grams in words.
-        lmplz_compatible: count as KenLM's lmplz does: it counts the last n-gram of each order below the highest by its
-            occurrences, and adds no eos after a last line without a line end.
-        discount_fallback: use the discounts 0.5, 1 and 1.5 for an order whose discounts can't be computed from the text;
-            otherwise this is an error.
-        prune: drop the n-grams of each order that occur this often or less; the last number applies to all higher orders.
-        uniform: interpolate unigrams with the uniform distribution; otherwise the discounted mass goes to the unknown word.
+        lmplz_compatible: whether to count like KenLM's lmplz, which counts the last n-gram of each order below the
+            highest by its occurrences, and adds no eos after a last line without a line end.
+        discount_fallback: whether to use the discounts 0.5, 1 and 1.5 for an order whose discounts can't be computed
+            from the text; if not, this is an error.
+        prune: the largest count of the n-grams to drop, for each order; the last number applies to all higher orders.
+        uniform: whether to interpolate unigrams with the uniform distribution; if not, the discounted mass goes to the
+            unknown word.
 
     Raises:
         UsageError: the order is below 1, or the thresholds are not ascending.
@@ -50,8 +51,8 @@ class NgramSettings:
     """All settings of an n-gram model.
 
     Arguments:
-        estimation: how it is estimated.
-        words: how text becomes words.
+        estimation: the estimation settings.
+        words: the settings for turning text into words.
     """
 
     estimation: Estimation = part("", Estimation())

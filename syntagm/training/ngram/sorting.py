@@ -18,10 +18,10 @@ class Level:
     """The distinct n-grams of one order, in suffix order. Arrays have shape (n-grams,), int32.
 
     Arguments:
-        firsts: the first word of each.
+        firsts: the first word of each n-gram.
         suffixes: the number, one order below, of the n-gram without its first word.
         contexts: the number, one order below, of the n-gram without its last word.
-        counts: how often each occurs.
+        counts: the number of occurrences of each n-gram.
         last: the number of the n-gram that lmplz sorts last, which is a suffix of the last n-gram of the highest order; -1
             if there is none.
     """
@@ -34,7 +34,7 @@ class Level:
 
 
 def levels(text: NDArray[np.int32], appeared: NDArray[np.int32], order: int) -> Iterator[Level]:
-    """Yield the n-grams of orders 1 to `order`, each within one sentence and its bos.
+    """Yield the n-grams of orders 1 to `order`, each within one sentence including its bos.
 
     Unigrams are all words in the order of their numbers; their `suffixes` and `contexts` are empty.
 
@@ -71,7 +71,7 @@ def levels(text: NDArray[np.int32], appeared: NDArray[np.int32], order: int) -> 
 
 
 def _reach(text: NDArray[np.int32], start: int, order: int) -> NDArray[np.int32]:
-    """Return how many words bos is before each position; `order` if it is farther."""
+    """Return the distance in words from each position back to bos, at most `order`."""
     at = np.arange(len(text), dtype=np.int32)
     begun = np.maximum.accumulate(np.where(text == start, at, np.int32(0)))
     return np.minimum(at - begun, np.int32(order))
@@ -80,7 +80,7 @@ def _reach(text: NDArray[np.int32], start: int, order: int) -> NDArray[np.int32]
 def _before(
     text: NDArray[np.int32], reach: NDArray[np.int32], places: NDArray[np.int32], back: int, start: int
 ) -> NDArray[np.int32]:
-    """Return the word `back` words before each position; bos where the sentence is too short."""
+    """Return the word that is `back` words before each position; bos if the sentence is too short."""
     return np.where(reach[places] >= back, text[np.maximum(places - np.int32(back), 0)], np.int32(start))
 
 

@@ -44,10 +44,10 @@ class Text:
 
     Arguments:
         places: the numbers of the words, shape (text,), int32: bos, words and eos of each sentence.
-        vocabulary: the vocabulary without bos, whose number is the size of the vocabulary.
+        vocabulary: the vocabulary without bos; the number of bos is the size of the vocabulary.
         appeared: the words' numbers in lmplz, by first appearance, shape (words,), int32.
         sentences: the number of sentences.
-        words: the number of words, without symbols.
+        words: the number of words, excluding symbols.
     """
 
     places: NDArray[np.int32]
@@ -60,13 +60,13 @@ class Text:
 def train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: NgramSettings, progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """Train a model and write its folder. If the same training has finished there, do nothing.
+    """Train a model and write its folder; do nothing if the same training has already finished there.
 
     Arguments:
         corpus: paths of the training text, as in `corpora.corpus.texts`.
-        valid: paths of the held-out text, whose perplexity goes into training.json; may be empty.
+        valid: paths of the held-out text, whose perplexity is recorded in training.json; may be empty.
         folder: the model folder.
-        settings: how to estimate the model and how text becomes words.
+        settings: the settings for estimating the model and for turning text into words.
         progress: progress callbacks.
 
     Returns:
@@ -121,7 +121,7 @@ def _train(
 
 
 def is_intact(folder: Path) -> bool:
-    """Check whether the model in a folder is intact; a damaged one is trained again."""
+    """Return whether the model in a folder is intact; a damaged model is trained again."""
     try:
         _ngram_folder.check(folder)
     except ModelError:
@@ -130,12 +130,12 @@ def is_intact(folder: Path) -> bool:
 
 
 def read(corpus: Sequence[str], settings: Words, lmplz_compatible: bool) -> Text:
-    """Read a training text; errors as in `train`.
+    """Read a training text; for the errors see `train`.
 
     Arguments:
         corpus: paths of the training text.
-        settings: how text becomes words.
-        lmplz_compatible: add no eos after a last line without a line end, as lmplz does.
+        settings: the settings for turning text into words.
+        lmplz_compatible: whether to add no eos after a last line without a line end, like lmplz.
     """
     numbers: defaultdict[str, int] = defaultdict(count(_WORDS).__next__)
     number, stream, sentences = numbers.__getitem__, array("i"), 0
@@ -163,7 +163,7 @@ def read(corpus: Sequence[str], settings: Words, lmplz_compatible: bool) -> Text
 
 
 def _place(corpus: Sequence[str], tokens: str, symbol: str) -> str:
-    """Return the file and the sentence number (blank lines count) where a symbol first occurs as a word."""
+    """Return the file and the sentence number (counting empty lines) where a symbol first occurs as a word."""
     kind = corpora.kind(corpus, tokens)
     return next(
         f"{path}, sentence {number}"
@@ -174,7 +174,7 @@ def _place(corpus: Sequence[str], tokens: str, symbol: str) -> str:
 
 
 def _unterminated(path: Path) -> bool:
-    """Check whether the last line of a text file lacks a line end."""
+    """Return whether the last line of a text file lacks a line end."""
     if path.name.removesuffix(".gz").endswith(SUFFIXES):
         return False
     with path.open("rb") as file:
@@ -188,9 +188,10 @@ def _unterminated(path: Path) -> bool:
 
 
 def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], tokens: str) -> dict[str, float]:
-    """Compute the perplexity of a text with and without unknown words, as `syntagm perplexity` does.
+    """Compute the perplexity of a text, with and without unknown words, like `syntagm perplexity`.
 
-    Words are separated by white space. A word is unknown if any of the parts it is split into is. A sentence end is a word.
+    Words are separated by white space. A word is unknown if any of its parts is unknown. A sentence end counts as a
+    word.
     """
     model = BackOff(ngrams, vocabulary, "held-out text", "", Tokenisation(corpora.kind(files, tokens), True, False))
     words = unknown = 0

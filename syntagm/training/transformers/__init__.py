@@ -1,1 +1,1 @@
-"""Functions that the trainings of transformers share."""
+"""Functions shared by the training of all transformers."""

@@ -15,10 +15,10 @@ from syntagm.training.record import begun, finished
 
 
 def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
-    """Return the tokenizer file of the training in a folder; make and write the tokenizer if there is no training yet.
+    """Return the tokenizer file in a training folder; build and write the tokenizer if training has not begun.
 
     Raises:
-        RunError: the folder holds a model that was not trained here, or can't be written.
+        RunError: the folder contains a model that was not trained here, or can't be written.
     """
     path = folder / "tokenizer.json"
     # A tokenizer without a state was left by a training that was killed early; its text is unknown, so make it again.
@@ -33,7 +33,7 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
 
 
 def read_tokenizer(path: Path, **symbols: str) -> Any:
-    """Load the tokenizer of a file.
+    """Load the tokenizer in a file.
 
     Arguments:
         path: the file, `tokenizer.json`.
@@ -47,7 +47,9 @@ def read_tokenizer(path: Path, **symbols: str) -> Any:
         return fast(tokenizer_file=str(path), **symbols)
     except Exception as error:  # the library raises nothing narrower
         cure = "Delete the folder to start again."
-        raise RunError(str(path), f"a damaged tokenizer ({error})", "one that a training wrote", cure) from error
+        raise RunError(
+            str(path), f"a damaged tokenizer ({error})", "a tokenizer written by `syntagm train`", cure
+        ) from error
 
 
 def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
@@ -57,7 +59,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
         module: the model.
         tokenizer: its tokenizer.
         folder: the model folder.
-        save_dtype: the type of the weights: `f16` or `f32`.
+        save_dtype: the dtype of the weights: `f16` or `f32`.
 
     Raises:
         RunError: the checkpoint can't be written.
@@ -74,7 +76,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
             _put(written, folder)
     except SafetensorError as error:
         # The library passes on the system's message without the error number.
-        expected, cure = "a writable folder with free space", "The same command resumes the training."
+        expected, cure = "a writable folder with free space", "Run the same command again to resume the training."
         raise RunError(str(folder), f"can't be written ({error})", expected, cure) from error
     except OSError as error:
         size = sum(tensor.numel() * tensor.element_size() for tensor in module.parameters())
@@ -83,7 +85,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
 
 
 def _put(written: Path, folder: Path) -> None:
-    """Move files into the folder atomically, over those with the same names."""
+    """Move files into the folder atomically, replacing those with the same names."""
     mode = (written / "config.json").stat().st_mode
     for path in sorted(path for path in written.rglob("*") if path.is_file()):
         # The library makes weight files readable by their owner only.

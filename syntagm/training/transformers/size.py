@@ -14,14 +14,14 @@ class Size:
         layers: the number of layers.
         width: the width of the layers, a multiple of `heads`.
         heads: the number of attention heads.
-        positions: the longest row that the model can read.
-        dropout: the dropout everywhere (0.1 in the papers).
+        positions: the length of the length of the longest row that the model can read.
+        dropout: the dropout in all places (0.1 in the papers).
     """
 
     layers: int = option("layers", 12)
     width: int = option("width of the layers", 768)
     heads: int = option("attention heads", 12)
-    positions: int = option("longest row that the model can read", 1024)
+    positions: int = option("length of the longest row that the model can read", 1024)
     dropout: float = option("dropout probability", 0.1)
 
     def __post_init__(self) -> None:
@@ -36,7 +36,7 @@ def refuse_long_rows(window: int, size: Size) -> None:
     """Refuse a window longer than the model's positions.
 
     Raises:
-        UsageError: the window is longer.
+        UsageError: the window is longer than the model's positions.
     """
     if window > size.positions:
         raise UsageError("window", str(window), f"at most the model's positions ({size.positions})")

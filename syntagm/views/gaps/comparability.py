@@ -1,9 +1,9 @@
-"""Whether fill runs are comparable: same word list, same kind of gap, same kind of rows, and the same rows eligible.
+"""Comparability of fill runs: they need the same word list, the same kind of gap and the same eligible rows.
 
 Weights over different rows are not comparable, nor are weights in different contexts. The context of an item is what
 its model sees: several contexts of a masked model, which sees both sides of a gap, can be one context of a causal
-model, which sees the left side only. Neither matters for `tse`, which compares two words of an item, except that items
-may be skipped.
+model, which only sees the left side. Neither matters for `tse`, which compares two words of an item, except that
+different items may be skipped.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ def settings(run: Run) -> dict[str, str]:
 
 
 def same_rows(runs: Sequence[Run]) -> bool:
-    """Return whether all runs have the same eligible rows in every suite, and as many of them in every context."""
+    """Return whether all runs have the same eligible rows in every suite, and the same number of them in every context."""
     return all(not other_rows(first, second) for place, first in enumerate(runs) for second in runs[:place])
 
 
 def other_rows(first: Run, second: Run) -> list[str]:
-    """List the suites with the same content in both runs in which different rows of the list are eligible."""
+    """List the suites with the same content in both runs for which different rows of the list are eligible."""
     return [suite for suite in _shared(first, second) if _differ(first, second, suite)]
 
 
@@ -45,7 +45,7 @@ def _sees_left(run: Run) -> bool:
 
 
 def _contexts(run: Run, suite: str) -> int:
-    """Return the number of contexts of a suite, including those that are not computed yet."""
+    """Return the number of contexts of a suite, including those not computed yet."""
     return int(run.record["contexts"][suite]["contexts"])
 
 
@@ -70,7 +70,7 @@ def _counted(run: Run, suite: str, key: str) -> dict[str, set[int]]:
 
 
 def differences(first: Run, second: Run) -> list[str]:
-    """Return a sentence about the settings in which two runs (A and B) differ; an empty list if they are the same."""
+    """Return a list with a sentence about the settings in which two runs (A and B) differ; it is empty if they agree."""
     settings_a, settings_b = settings(first), settings(second)
     kinds = {"list": "word lists", "blank": "kinds of gaps", "eligible": "kinds of eligible rows"}
     shown = [
@@ -87,7 +87,7 @@ def _shown(run: Run, key: str) -> str:
 
 
 def warnings(first: Run, second: Run, shares: bool) -> list[str]:
-    """Return the reasons why two fill runs are not comparable, one sentence each; for other runs an empty list.
+    """Return one sentence for each reason why two fill runs are not comparable; an empty list for other runs.
 
     Arguments:
         shares: whether the compared measure depends on the rows of the list, unlike `tse`.

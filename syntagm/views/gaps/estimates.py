@@ -25,10 +25,10 @@ METHOD = bootstrap.DEFAULT.method("contexts")
 
 
 def estimates(run: Run, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
-    """Compute the estimates of each suite; their groups have model, suite and measure.
+    """Compute the estimates for each suite; their groups have model, suite and measure.
 
     Arguments:
-        cuts: the cut-offs; all those of the run by default.
+        cuts: the cut-offs; by default all cut-offs of the run.
     """
     chosen = kept.cuts(run) if cuts is None else cuts
     return [
@@ -41,11 +41,11 @@ def estimates(run: Run, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
 def pooled(run: Run, tag: str = "construction", cuts: Sequence[Cut] | None = None) -> list[Estimate]:
     """Compute the estimates over all suites with each value of a tag; their groups have model, label and measure.
 
-    A context that several of the suites have counts once, with its values in the first of them.
+    A context that several of the suites share counts once, with its values in the first of them.
 
     Arguments:
         tag: a tag of the suites; suites without it are skipped.
-        cuts: the cut-offs; all those of the run by default.
+        cuts: the cut-offs; by default all cut-offs of the run.
     """
     chosen = kept.cuts(run) if cuts is None else cuts
     values = dict.fromkeys(suite.tags[tag] for suite in run.suites if tag in suite.tags)
@@ -57,9 +57,9 @@ def pooled(run: Run, tag: str = "construction", cuts: Sequence[Cut] | None = Non
 
 
 def contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
-    """Return the distinct contexts of suites, each with its values in the first suite that has it.
+    """Return the distinct contexts of suites, each with its values in the first suite that contains it.
 
-    Columns are those of `kept.contexts`.
+    The columns are those of `kept.contexts`.
     """
     return pl.concat([kept.contexts(run, name) for name in suites]).unique("context", keep="first", maintain_order=True)
 

@@ -1,4 +1,4 @@
-"""Fill runs with their names; other runs are refused."""
+"""Selection and naming of fill runs; other runs are refused."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Data of a fill run beside its results: the word list, the cut-offs, the tables of contexts and of lemmas."""
+"""Data of a fill run other than its results: the word list, the cut-offs, and the tables of contexts and of lemmas."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -35,7 +35,7 @@ def words(run: Run) -> WordList:
 
 
 def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return the contexts of a suite, or of all suites, one row each.
+    """Return a table with one row for each context of a suite, or of all suites.
 
     Columns: suite, context (a hash of its content), item (the first item with this context), left, right, label, items
     (number of items), eligible and ranked (number of rows of the list counted without and with a cut-off), and
@@ -45,7 +45,7 @@ def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
 
 
 def lemmas(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return sums over contexts, one row for each suite, label of the context and lemma.
+    """Return a table of sums over contexts, with one row for each suite, label and lemma.
 
     Columns: suite, label, row (number in the list, from 0), lemma, contexts, won (proportion of the row's pairs in
     which the correct form is more probable), right and wrong (probability of the correct form and of the other forms).

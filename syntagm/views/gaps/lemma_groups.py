@@ -2,7 +2,7 @@
 
 The accuracy of a lemma is the proportion of its contexts in which its correct form is more probable. `equal_weight` of
 a group is the mean accuracy of its lemmas. `model_weight` is the probability of all correct forms, summed over lemmas
-and contexts, divided by that of all forms: a ratio of sums, to which frequent lemmas contribute most. Intervals are
+and contexts, divided by that of all forms: a ratio of sums, to which frequent lemmas contribute most. Intervals come
 from a bootstrap over the lemmas of a group.
 """
 
@@ -22,19 +22,19 @@ _Array = NDArray[np.float64]
 
 
 def by_lemma(table: pl.DataFrame) -> pl.DataFrame:
-    """Sum `contexts`, `won`, `right` and `wrong` over suites and labels, one row for each lemma with contexts.
+    """Sum `contexts`, `won`, `right` and `wrong` over suites and labels, with one row for each lemma that has contexts.
 
     Arguments:
-        table: these columns, and `row` and `lemma`.
+        table: a table with these columns, `row` and `lemma`.
     """
     sums = table.group_by("row", "lemma", maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
     return sums.filter(pl.col("contexts") > 0)
 
 
 def balanced(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
-    """Sum like `by_lemma`, but with equal weight for each label, over lemmas that have contexts of all labels.
+    """Compute the sums of `by_lemma` with equal weight for each label, for lemmas that have contexts with all labels.
 
-    This cancels a preference of the model for one of the forms that doesn't depend on the label.
+    This cancels a preference of the model for one form that doesn't depend on the label.
 
     >>> sums = {"row": [0, 0], "lemma": ["be", "be"], "label": ["s", "p"], "contexts": [4, 1], "won": [1.0, 1.0]}
     >>> table = pl.DataFrame(sums).with_columns(right=0.0, wrong=0.0)
@@ -51,7 +51,7 @@ def share(table: pl.DataFrame, measure: str, key: str, group: Group | None = Non
     """Compute equal weight or model weight of a group of lemmas; n counts lemmas.
 
     Arguments:
-        table: from `by_lemma` or `balanced`.
+        table: the table that `by_lemma` or `balanced` returns.
         measure: one of `MEASURES`.
         key: the name of the group; the random numbers depend on it.
         group: the group of the estimate.
@@ -64,14 +64,14 @@ def share(table: pl.DataFrame, measure: str, key: str, group: Group | None = Non
 
 
 def difference(group_a: pl.DataFrame, group_b: pl.DataFrame, measure: str, key: str, within: str = "") -> Comparison:
-    """Compute the difference of a weight between two groups of different lemmas; n counts the first group's lemmas.
+    """Compute the difference of a measure between two disjoint groups of lemmas; n counts the lemmas of the first group.
 
     Arguments:
         measure: one of `MEASURES`.
         key: the name of the comparison; the random numbers depend on it.
         within: a column such as a frequency band. Lemmas are then compared within each of its values, and the
             differences are averaged, weighted by the number of lemmas of the first group. Lemmas with values that the
-            other group lacks are excluded, also from n.
+            other group lacks are excluded, and don't count in n.
 
     >>> a, b = (pl.DataFrame({"contexts": [2, 2], "won": won, "band": ["1", "2"]}) for won in ([1.0, 1.0], [2.0, 1.0]))
     >>> difference(a, b, "equal_weight", "").difference.value, difference(a, b, "equal_weight", "", "band").n
@@ -104,7 +104,7 @@ def _matched(
 
 
 def _value_and_draws(table: pl.DataFrame, measure: str, key: str) -> tuple[float, _Array]:
-    """Return the value and its bootstrap distribution over lemmas; with one lemma, all draws are the value."""
+    """Return the value and its bootstrap distribution over lemmas; with one lemma, all draws equal the value."""
     columns = _columns(table, measure)
     value = _ratio(columns.mean(axis=0)) if table.height else np.nan
     if table.height < 2:
@@ -134,7 +134,7 @@ def _estimate(value: float, draws: _Array, lemmas: int, group: Group) -> Estimat
 
 
 def tagged(table: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> pl.DataFrame:
-    """Add a column for each tag of the lemmas; empty text if a lemma doesn't have the tag.
+    """Add a column for each tag of the lemmas, with empty text for a lemma without the tag.
 
     Arguments:
         tags: lemma -> tag -> value.

@@ -1,6 +1,6 @@
 """Equal weight and model weight by tags of the lemmas, such as frequency band or transitivity.
 
-The numbers of a lemma are sums over contexts. Intervals are from a bootstrap over lemmas, not over contexts:
+The values of a lemma are sums over contexts. Intervals come from a bootstrap over lemmas, not over contexts:
 
     equal_weight    mean over lemmas of the proportion of contexts in which the correct form is more probable
     model_weight    probability of correct forms, summed over lemmas and contexts, divided by that of all forms
@@ -20,13 +20,13 @@ _TAG = "tag:"
 
 
 def table(run: Run, suites: Sequence[str] = ()) -> pl.DataFrame:
-    """Sum over the contexts of suites, one row for each label and lemma, with the tags of the word list.
+    """Sum over the contexts of suites; return one row for each label and lemma, with the tags of the word list.
 
     Columns: label, row, lemma, contexts, won, right, wrong as in `kept.lemmas`, then the tags, named by `column`. A
-    context that several suites have counts in each of them.
+    context that several suites share counts in each of them.
 
     Arguments:
-        suites: names of suites; all by default.
+        suites: names of suites; all suites by default.
     """
     lemmas = pl.concat([kept.lemmas(run, name) for name in suites or [suite.name for suite in run.suites]])
     keys = ("label", "row", "lemma")
@@ -56,7 +56,7 @@ def by_tag(run: Run, tag: str, suites: Sequence[str] = ()) -> list[Estimate]:
 
     Arguments:
         tag: a column of the word list, for example "band".
-        suites: names of suites; all by default.
+        suites: names of suites; all suites by default.
 
     Returns:
         The estimates in the order of the sorted values. Their groups have model, measure and the label `column(tag)`; n
@@ -66,7 +66,7 @@ def by_tag(run: Run, tag: str, suites: Sequence[str] = ()) -> list[Estimate]:
         UsageError: the word list has no such tag.
     """
     if tag not in _tags(run):
-        known = ", ".join(_tags(run)) or "a list with tags"
+        known = ", ".join(_tags(run)) or "a word list with tags"
         raise UsageError(f"word list {kept.words(run).name}", f"no tag {tag!r}", known)
     rows, name = table(run, suites), column(tag)
     summed = rows.group_by(name, "row", maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())

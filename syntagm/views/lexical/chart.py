@@ -1,4 +1,4 @@
-"""Figure of accuracy by word frequency: a panel for each suite, a dot with interval for each word.
+"""The figure of accuracy by word frequency: a panel for each suite, and a dot with an interval for each word.
 
 A suite without any word of known frequency has a dot plot with one row for each word instead.
 """
@@ -46,7 +46,7 @@ def draw(tables: Sequence[Words], title: str = "") -> Figure:
     """Draw words by frequency; words of unknown frequency are named above their panel.
 
     Arguments:
-        tables: from `of_words`, one for each suite and model.
+        tables: the tables that `of_words` returns, one for each suite and model.
     """
     rows = [
         (words.model, words.suite, word, words.frequencies.get(word), estimate.value, estimate.low, estimate.high,
@@ -122,7 +122,7 @@ def _rows(tables: Sequence[Words], models: dict[str, str]) -> Spec:
 
 
 def _place(values: list[dict[str, object]], domain: tuple[float, float]) -> None:
-    """Add to each row the height of its label in units of accuracy, close to its dot but without overlapping labels.
+    """Add the height of its label to each row, in units of accuracy: close to its dot, but without overlapping labels.
 
     If there are several models, a word is labelled once, at its highest dot.
     """

@@ -17,7 +17,7 @@ class Frequencies:
     """Word frequencies.
 
     Arguments:
-        of: label -> frequency, None if unknown.
+        of: label -> frequency; None if unknown.
         about: the source of the numbers.
     """
 
@@ -29,13 +29,12 @@ def frequencies(run: Run, words: str, unigrams: str) -> Frequencies:
     """Read word frequencies from a word list, or count words in a text.
 
     Arguments:
-        words: a word list with the column `frequency`. A label is looked up as a lemma, or as a form of exactly one
-            lemma.
+        words: a word list with the column `frequency`. A label must be a lemma, or a form of exactly one lemma.
         unigrams: a text; if it is given, the list is not used. Words are counted in lower case after Penn Treebank
             tokenisation.
 
     Raises:
-        UsageError: a word list without frequencies, or `ngram:`, which has no counts.
+        UsageError: the word list has no frequencies, or `ngram:` is given, which has no counts.
     """
     if unigrams:
         counts = read_unigrams(unigrams, run, "treebank", "lower").counts

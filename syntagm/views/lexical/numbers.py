@@ -1,8 +1,8 @@
 """Accuracy by lexical item, and its rank correlation with word frequency.
 
-The correlation is Spearman's, so that it is the same for frequency and for log frequency. Its n is the number of words
+The correlation is Spearman's, so it is the same for frequency and for log frequency. Its n is the number of words
 with a known frequency, not of items: with the seven verbs of a suite, only a nearly perfect correlation is significant.
-Words of unknown frequency are excluded, and their number is given.
+Words of unknown frequency are excluded and counted.
 """
 
 import math
@@ -24,7 +24,7 @@ from syntagm.views.scores.numbers import verdicts
 
 LEAST = 3
 # The options of the view.
-Suites = Annotated[tuple[str, ...], "names of suites, separated by commas; default: all suites that have the tag"]
+Suites = Annotated[tuple[str, ...], "names of suites, separated by commas; default: all suites with the tag"]
 WordList = Annotated[str, "a word list with frequencies"]
 Text = Annotated[str, "a text to count words in, instead of a word list"]
 
@@ -91,7 +91,7 @@ def by_label(rows: pl.DataFrame, tolerance: float, suite: str) -> dict[str, Esti
     """Compute the accuracy for each label, in alphabetical order.
 
     Arguments:
-        rows: results of one model, suite and measure, with the column `label`.
+        rows: the results of one model, suite and measure, with the column `label`.
         tolerance: margins within this many bits are ties.
         suite: the name of the suite; the random numbers depend on it and on the label.
     """
@@ -106,7 +106,7 @@ def with_frequency(
     """Correlate accuracy with frequency over labels (Spearman).
 
     Arguments:
-        key: what the numbers are about; the random numbers of the interval depend on it.
+        key: a name for the data; the random numbers of the interval depend on it.
 
     Returns:
         The correlation, or None if fewer than three labels remain; and the labels that are excluded because their

@@ -1,4 +1,4 @@
-"""Table of accuracy by word: one row for each suite, model and word, with the frequency of the word."""
+"""The table of accuracy by word: one row for each suite, model and word, with the frequency of the word."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Normalised: accuracy by SLOR and other sentence scores that are normalised for length and word frequency."""
+"""Normalised: accuracy under SLOR and other sentence scores that are normalised for length and word frequency."""
 
 from syntagm.views.normalised.table import make_table
 

@@ -1,4 +1,4 @@
-"""Sentence scores that are normalised for length and word frequency, or use the least probable word only.
+"""Sentence scores that are normalised for length and word frequency, or use only the least probable word.
 
 b are the surprisals of the n words of a sentence under a model, in bits, and u those under a unigram model. A scored
 end-of-text symbol counts as a word. All scores are costs: the sentence with the lower score is preferred.
@@ -49,7 +49,7 @@ COSTS: dict[Score, Callable[[Bits, Bits], Cost]] = {
 def costs(bits: Bits, unigram: Bits) -> dict[Score, Cost]:
     """Compute all costs of one sentence, each with the divisor of a difference in bits.
 
-    Without words all costs are nan.
+    Without words, all costs are nan.
 
     Arguments:
         bits: the surprisal of each word. Shape (words,).
@@ -65,10 +65,10 @@ def costs(bits: Bits, unigram: Bits) -> dict[Score, Cost]:
 
 
 def margin(lesser: Cost, greater: Cost, tolerance: float) -> float:
-    """Return by how much less the first sentence costs; 0 if the difference is within the tolerance.
+    """Return the cost of the second sentence minus that of the first; 0 if the difference is within the tolerance.
 
     Arguments:
-        tolerance: in bits; it is compared with the difference before division.
+        tolerance: the tolerance in bits, which is compared with the difference before division.
 
     >>> margin((1.0, 2.0), (1.5, 2.0), 0.1), margin((1.0, 2.0), (1.00001, 2.0), 0.1)
     (0.5, 0.0)

@@ -1,9 +1,9 @@
-"""Results of a run by sentence scores that are normalised for length and word frequency.
+"""Results of a run under sentence scores that are normalised for length and word frequency.
 
-They are computed from the tokens that a run keeps, without loading a model. Sentences are split into words like the
+They are computed from a run's stored tokens, without loading a model. Sentences are split into words like the
 text of the unigram model: at white space, or as in the Penn Treebank. A token belongs to the word in which it starts
 (white space belongs to the following word). If the first token was not scored because nothing precedes it, its whole
-word is excluded, from the bits and from the unigram bits.
+word is excluded from the bits and from the unigram bits.
 """
 
 from collections.abc import Iterable, Iterator
@@ -50,11 +50,11 @@ def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
 
 
 def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks") -> pl.DataFrame:
-    """Judge the items of a suite by each score; columns as in `SCHEMA`, for `score.accuracy(rows, 0.0)`.
+    """Judge the items of a suite by each score; the columns of `SCHEMA` suit `score.accuracy(rows, 0.0)`.
 
     There is one row for each item and measure. Measures have the names of `normalisation.COSTS`. If a suite has several
-    predictions about whole sentences, the prediction is added, as in `slor(grammatical_intrusive)`. The margin is
-    exactly 0 if the bits differ by no more than the tolerance of the run; n counts words.
+    predictions about whole sentences, the name of the prediction is added, as in `slor(grammatical_intrusive)`. The
+    margin is exactly 0 if the difference in bits is within the tolerance of the run; n counts words.
 
     Arguments:
         tokens: how sentences are split into words, like the text of the unigram model: "blanks" (white space) or
@@ -79,7 +79,7 @@ def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks")
 def _items(
     run: Run, suite: str, unigrams: Unigrams, tokens: Tokens
 ) -> Iterator[tuple[str, dict[str, tuple[dict[Score, Cost], int]]]]:
-    """Yield each item with the costs and numbers of words of its conditions; an id that occurs twice is two items."""
+    """Yield each item with the costs and numbers of words of its conditions; an id that occurs twice counts as two items."""
     last = ""
     conditions: dict[str, tuple[dict[Score, Cost], int]] = {}
     for item, condition, sentence, answer in run.answers(suite):
@@ -121,7 +121,7 @@ def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case =
         case: "keep", or "lower" to count and look up words in lower case.
 
     Raises:
-        UsageError: no source, or a model of another order.
+        UsageError: there is no source, or the model has another order than 1.
         InputError, ModelError: the source can't be read.
     """
     if source.startswith(NGRAM):

@@ -1,4 +1,4 @@
-"""Table of normalised scores: one row for each suite, prediction and score."""
+"""The table of normalised scores: one row for each suite, prediction and score."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated

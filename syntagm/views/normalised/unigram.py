@@ -1,7 +1,7 @@
 """Unigram models: the probability of each word regardless of context, from counts or from a trained model.
 
-Probabilities from counts have add-one smoothing: p(word) = (count + 1) / (N + V + 1), with N words, V of them
-different; the end of each sentence counts as a word. The 1 in the divisor is for unseen words: the probabilities of the
+Probabilities from counts have add-one smoothing: p(word) = (count + 1) / (N + V + 1), with N words, of which V are
+distinct; the end of each sentence counts as a word. The 1 in the divisor is for unseen words: the probabilities of the
 seen words and of one unseen word sum to 1, and every unseen word gets this probability.
 """
 
@@ -20,7 +20,7 @@ class Unigrams:
 
     Arguments:
         known: word -> bits.
-        unseen: bits of any other word; nan if there can be none.
+        unseen: bits of any other word; nan if there can't be one.
         end: bits of the end of a sentence.
         about: the source of the numbers.
         lower: whether words are looked up in lower case.
@@ -41,7 +41,7 @@ class Unigrams:
 
 
 def counted(sentences: Iterable[Sequence[str]], about: str, lower: bool = False) -> Unigrams:
-    """Count the words of a text and make a unigram model with add-one smoothing.
+    """Count the words of a text and build a unigram model with add-one smoothing.
 
     Arguments:
         sentences: the words of each sentence; each sentence end is counted, too.

@@ -1,6 +1,7 @@
-"""Scores: the accuracy of each model on each suite, with its interval, n, ties and the accuracy by chance.
+"""Scores: the accuracy of each model on each suite, with its interval, n, ties and the chance level.
 
-For a measure that is not a verdict (such as `equal_weight` and `model_weight` of a fill run) the score is its mean.
+For a measure whose values are not verdicts (such as `equal_weight` and `model_weight` of a fill run), the score is the
+mean.
 """
 
 from syntagm.views.scores.chart import draw_figure

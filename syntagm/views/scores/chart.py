@@ -1,4 +1,4 @@
-"""Figure of scores: a dot with interval for each model and suite, and a tick for chance where it is known."""
+"""The figure of scores: a dot with an interval for each model and suite, and a tick for the chance level if it is known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -60,9 +60,9 @@ def draw(
     """Draw the scores of models on suites, with one row for each suite.
 
     Arguments:
-        estimates: one for each model and suite; their groups have both, and may have the measure. No dot is drawn for
-            nan.
-        chance: suite -> score by chance; nan or absent if unknown.
+        estimates: one estimate for each model and suite, with both in its group, and optionally the measure. No dot is
+            drawn for nan.
+        chance: suite -> chance level; nan or absent if unknown.
         of_shares: the name of the values if they are not accuracies.
         groups: suite -> the group whose panel it is in. Groups and the suites in them are sorted by their mean over
             models, the highest first. If None, suites are in the given order.

@@ -1,4 +1,4 @@
-"""Estimates of a run: the accuracy of each suite and measure, scores over suites, and the accuracy by chance."""
+"""Estimates of a run: the accuracy of each suite and measure, scores over suites, and chance levels."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -21,15 +21,15 @@ TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
 def estimates(run: Run, draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED) -> list[Estimate]:
     """Compute all accuracies, the score over all suites, and the score of each group of suites (`grouping`).
 
-    The groups of the estimates differ: that of an accuracy has a suite and a measure, that of a score over suites has a
-    rule, and that of a score over the suites with one value of a tag has a rule and a label.
+    The groups of the estimates differ. An accuracy has a suite and a measure, a score over suites has a rule, and a
+    score over the suites with one value of a tag has a rule and a label.
 
     Arguments:
         draws: the number of bootstrap samples.
-        seed: of the bootstrap; tables and the report have the intervals of seed 1 and 10,000 draws.
+        seed: the seed of the bootstrap; tables and the report use seed 1 and 10,000 draws.
 
     Raises:
-        UsageError: fewer than 100 draws, or a negative seed.
+        UsageError: there are fewer than 100 draws, or the seed is negative.
     """
     results, resampling = run.results(), Resampling(draws, seed)
     computed = [*score.accuracy(results, run.tolerance, resampling), *_scores(run, results, "first", "", resampling)]
@@ -50,7 +50,7 @@ def accuracies(run: Run, rule: str = "") -> list[Estimate]:
 
 
 def verdicts(run: Run, rule: str, suite: str | None = None) -> pl.DataFrame:
-    """Return the results by a rule, of one suite or of all; see `stats.score.verdicts`."""
+    """Return the results of one suite, or of all suites, under a rule; see `stats.score.verdicts`."""
     selected = predictions(run, rule)
     of_suite = selected if suite is None else {suite: selected[suite]}
     return score.verdicts(run.results(suite), of_suite, rule)
@@ -84,7 +84,7 @@ def mean_name(run: Run) -> str:
 
 
 def conjoins(run: Run) -> bool:
-    """Return whether the measures of a run are predictions about the same items, so that `all` of them can hold."""
+    """Return whether the measures of a run are predictions about the same items, so that the rule `all` applies."""
     return run.task.conjoins
 
 
@@ -92,11 +92,11 @@ def refuse_conjunction(run: Run, rule: str) -> None:
     """Refuse the rule "all" if the measures of the run are not predictions about the same items.
 
     Raises:
-        UsageError: the rule is "all" in such a run.
+        UsageError: the rule is "all", and the measures are not predictions about the same items.
     """
     if rule == "all" and not conjoins(run):
         raise UsageError(
-            "measure", "all, for a fill run, whose measures are no predictions", "one of its measures, or first"
+            "measure", "all, for a fill run, whose measures are not predictions", "one of its measures, or first"
         )
 
 
@@ -104,7 +104,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
     """Compute the chance level for an estimate of a run; for a score over suites, the mean of their chance levels.
 
     Arguments:
-        estimate: from `estimates`, `accuracies` or `scores`.
+        estimate: an estimate that `estimates`, `accuracies` or `scores` returned.
     """
     group = estimate.group
     if group.suite:
@@ -141,7 +141,7 @@ def _chance(formulas: tuple[str, ...]) -> Chance:
 
 
 def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
-    """Map each suite to the names of its predictions in order, or of those selected by a rule (`SuiteRecord.predictions_for`)."""
+    """Map each suite to the names of its predictions in order, or of those that a rule selects."""
     return {suite.name: suite.predictions_for(rule) for suite in run.suites}
 
 

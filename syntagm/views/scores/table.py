@@ -1,4 +1,4 @@
-"""Table of scores: one row for each suite and model, or one column for each model."""
+"""The table of scores: one row for each suite and model, or one column for each model."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -86,13 +86,13 @@ def _prediction(run: Run, estimate: Estimate) -> str:
 def spread(
     rows: Sequence[tuple[Cell, ...]], keys: int, names: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
-    """Turn rows of (keys, model, estimate, chance) into rows with one column for each model.
+    """Convert rows of (keys, model, estimate, chance) to rows with one column for each model.
 
     Each cell has the score with its interval and n.
 
     Arguments:
-        keys: how many cells at the start of a row are keys.
-        names: the names of the columns of keys.
+        keys: the number of key cells at the start of a row.
+        names: the names of the key columns.
 
     >>> spread([("s", "m", 0.5, 0.25, 0.75, 8, 1, 0, 0.5)], 1, ["suite"])
     (('suite', 'chance', 'm'), (('s', 0.5, '0.500 [0.250, 0.750] n=8, 1 tie'),))

@@ -1,4 +1,4 @@
-"""Trajectory: scores of groups of suites along series of checkpoints, with intervals, and where a level is reached."""
+"""Trajectory: scores of groups of suites along series of checkpoints, with intervals and the point where a level is reached."""
 
 from syntagm.views.trajectory.chart import draw_figure
 from syntagm.views.trajectory.table import make_table

@@ -1,4 +1,4 @@
-"""Figure of trajectories: curves along checkpoints, a level, and where it is reached."""
+"""The figure of trajectories: curves along checkpoints, and a level with the points where it is reached."""
 
 from collections.abc import Sequence
 from math import isfinite, isnan
@@ -51,10 +51,10 @@ def draw(
     """Draw the curves.
 
     Arguments:
-        levels: group -> the height of a dashed line; nan: no line.
+        levels: group -> the height of a dashed line; nan for no line.
         axis: the title of the horizontal axis.
         notes: lines at the end of the subtitle.
-        linear: whether the axis is linear, not logarithmic.
+        linear: whether the axis is linear instead of logarithmic.
         level: the name of the line.
     """
     table = pl.DataFrame(
@@ -101,7 +101,7 @@ def _across(places: Sequence[float], title: str, linear: bool) -> Spec:
 
 
 def _ticks(places: Sequence[float]) -> list[float]:
-    """Choose ticks among the positions, as many as can be read: about five at most.
+    """Choose ticks among the positions: at most about five, so that they can be read.
 
     >>> _ticks([1, 2, 4, 8, 16, 32, 64])
     [1, 4, 16, 64]

@@ -1,7 +1,7 @@
 """Curves of series of checkpoints: the score of each group of suites by training steps, words, tokens or model size.
 
 Scores are unweighted means over the suites with the same content in all runs. The bootstrap resamples the same
-items at all checkpoints and in all series, so that differences between checkpoints and between series are paired.
+items at all checkpoints and in all series, so differences between checkpoints and between series are paired.
 """
 
 import math
@@ -24,7 +24,7 @@ from syntagm.views.trajectory.places import Places, Point, places
 
 # Curves need fewer draws than a table: with 2,000, the ends of an interval vary by about 1/100 of its width.
 DRAWS = 2000
-METHOD = f"{Resampling(DRAWS).method('items within suites')}, the same draws at all places"
+METHOD = f"{Resampling(DRAWS).method('items within suites')}, the same draws at all positions"
 _ITEM = ("item", "occurrence")
 
 
@@ -38,7 +38,7 @@ def read_level(text: str) -> Level:
     """Read a level from text: a number, `chance`, or None if empty.
 
     Raises:
-        UsageError: any other text.
+        UsageError: the text is anything else.
     """
     if text == "chance" or not text:
         return "chance" if text else None
@@ -53,7 +53,7 @@ AtLevel = Annotated[Level, Reader("a level to reach: a number, for example human
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The score of a group of suites along a series of checkpoints; the mean if several runs have the same position.
+    """The score of a group of suites along a series of checkpoints. Runs with the same position are averaged.
 
     Arguments:
         suites: the number of suites.
@@ -61,8 +61,8 @@ class Curve:
         values, low, high: the scores and their 95% intervals. Shape (places,).
         runs, n: the number of runs at each position, and the smallest number of defined items among them.
         draws: the bootstrap distribution of the scores. Shape (draws, places).
-        each: position and score of each run, for slopes. Shapes (runs,).
-        chance: the score by chance; nan if unknown.
+        each: the position and the score of each run, for slopes. Shapes (runs,).
+        chance: the chance level of the score; nan if unknown.
     """
 
     series: str
@@ -80,11 +80,11 @@ class Curve:
 
 
 def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
-    """Compute a curve for each series and group of suites, groups in the order of their first suite.
+    """Compute a curve for each series and group of suites; groups are in the order of their first suite.
 
     Arguments:
-        by: a tag of the suites, each of whose values is a group; "suite": each suite is a group; empty: one group of
-            all.
+        by: a tag of the suites, whose values are the groups; "suite" makes each suite a group; empty text makes one
+            group of all suites.
         measure: "first", "all" or the name of a prediction.
 
     Raises:
@@ -112,7 +112,7 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
 def curves_of(
     runs: Sequence[Run], x: str, series: Sequence[str], by: str, measure: str, scale: Scale
 ) -> tuple[Places, list[Curve]]:
-    """Find the position of each run, and compute the curves; arguments are the options of the view.
+    """Find the position of each run, and compute the curves. The arguments are the options of the view.
 
     Raises:
         UsageError: the position of a run is unknown, or is 0 on a logarithmic scale.
@@ -143,12 +143,12 @@ def about(placed: Places, scale: Scale) -> Iterator[str]:
 
 
 def whole(at: float) -> int | float:
-    """Round a position for display: whole numbers lose the decimal point, numbers of 1000 or more are rounded."""
+    """Round a position for display: integers lose the decimal point, and numbers of 1000 or more become integers."""
     return round(at) if at == round(at) or at >= 1000 else at
 
 
 def whole_draws(*curves: Curve) -> NDArray[np.bool_]:
-    """Return which draws have a value at every position of the curves that has values. Shape (draws,).
+    """Return whether each draw has a value at every position of the curves that has values. Shape (draws,).
 
     The other draws have no defined item at some position, and are not used for numbers about whole curves.
     """
@@ -182,7 +182,7 @@ def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str,
 
 
 def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> dict[str, NDArray[np.float64]]:
-    """Return for each suite the values of its items under each run. Shapes (items, runs)."""
+    """Return the values of each suite's items under each run. Shapes (items, runs)."""
     tables = []
     for point in points:
         chosen: Mapping[str, Sequence[str]] = {
@@ -207,7 +207,7 @@ def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> d
 def _group(
     matrices: Sequence[NDArray[np.float64]], suites: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return scores (runs,), their bootstrap draws (draws, runs) and defined items (runs,) of a group of suites."""
+    """Return scores (runs,), their bootstrap draws (draws, runs) and numbers of defined items (runs,) of a group of suites."""
     means = np.array([_means(matrix) for matrix in matrices])
     defined = np.array([(~np.isnan(matrix)).sum(axis=0) for matrix in matrices])
     # A single item can't be resampled: it stays constant beside larger suites.
@@ -221,7 +221,7 @@ def _group(
 
 
 def _means(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of each column without nan; nan if a column has no other value."""
+    """Return the mean of each column, ignoring nan; nan for a column without other values."""
     defined = ~np.isnan(matrix)
     with np.errstate(invalid="ignore"):
         means: NDArray[np.float64] = np.where(defined, matrix, 0).sum(axis=0) / defined.sum(axis=0)

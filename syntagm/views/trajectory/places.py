@@ -1,4 +1,4 @@
-"""Positions of checkpoints in their series: from the records of a training, from names, or given by the user.
+"""Positions of checkpoints in their series: from training records, from names, or given by the user.
 
 x=step      training steps, from names with step3000, step_3000 or checkpoint-3000
 x=words     training words, from the records of a controlled experiment (folder `perplexity` beside `runs`), or from
@@ -58,9 +58,9 @@ class Places:
     """Runs with their positions.
 
     Arguments:
-        points: one for each run.
-        title: what the positions are, for example "training steps".
-        source: where the positions are from.
+        points: one point for each run.
+        title: the unit of the positions, for example "training steps".
+        source: the source of the positions.
     """
 
     points: list[Point]
@@ -72,12 +72,13 @@ def places(runs: Sequence[Run], x: str = "", series: Sequence[str] = ()) -> Plac
     """Find the position and the series of each run.
 
     Arguments:
-        x: see the top of the module. By default, the first of step, words, tokens and size that is known for all runs.
-        series: the name of the curve of each run. By default, the model family in a controlled experiment, otherwise
+        x: see the description of the module. The default is the first of step, words, tokens and size that is known for
+            all runs.
+        series: the name of the curve of each run. The default is the model family in a controlled experiment, otherwise
             the name of the model without the number.
 
     Raises:
-        UsageError: the position of a run is unknown, or there is not one name for each run.
+        UsageError: the position of a run is unknown, or the number of names differs from the number of runs.
     """
     positions = _from_option(runs, x) if x and x not in UNITS else _from_runs(runs, x)
     labels = list(series) if series else [label for _, label in positions.places]
@@ -121,7 +122,7 @@ def _from_runs(runs: Sequence[Run], x: str) -> _Positions:
         known = [position for position in places if position is not None]
         if len(known) == len(runs):
             recorded = all(_recorded(run, unit) is not None for run in runs)
-            source = "from the records of the experiment" if recorded else "read off the names"
+            source = "from the records of the experiment" if recorded else "read from the names"
             return _Positions(known, TITLES[unit], source)
         unknown = unknown or next(run.label for run, position in zip(runs, places, strict=True) if position is None)
     option = f"x={x}" if x else "x="
@@ -158,7 +159,7 @@ def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]
 
 
 def _recorded(run: Run, unit: str) -> tuple[float, str] | None:
-    """Return position and model family from the records of a controlled experiment; None if there are none."""
+    """Return the position and the model family from the records of a controlled experiment; None if there are no records."""
     if run.folder is None:
         return None
     folder = run.folder.resolve()

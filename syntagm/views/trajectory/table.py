@@ -1,4 +1,4 @@
-"""Table of trajectories: the gain for each doubling, where a level is reached, and the mean height of the curve."""
+"""The table of trajectories: the gain for each doubling, the point where a level is reached, and the mean height."""
 
 import math
 from collections.abc import Sequence

@@ -1,0 +1,188 @@
+"""`syntagm run` with several models, with names, and with a limit on items."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from syntagm import views
+from syntagm.cli import main
+from syntagm.drawing.series import Series
+from syntagm.models import names as model_names
+from syntagm.runs.store import open_run
+
+SUITE = ["--suite", "hu2020/mvrr"]
+
+
+def run(*arguments: object) -> int:
+    return main(["run", *map(str, arguments)])
+
+
+def results(folder: Path) -> bytes:
+    return (folder / "results.csv").read_bytes()
+
+
+class TestSeveralModels:
+    def test_each_has_a_folder_and_is_loaded_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        loaded: list[str] = []
+        load = model_names.load
+        monkeypatch.setattr(model_names, "load", lambda text, **more: loaded.append(text) or load(text, **more))
+        assert run("toy", "random?seed=2", *SUITE, "-o", tmp_path / "two") == 0
+        assert loaded == ["toy", "random?seed=2"]
+        assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["random-seed-2", "report.html", "toy"]
+        shown = capsys.readouterr().out
+        assert [line.split("│")[1].strip() for line in shown.splitlines() if line.startswith("│")] == [
+            "toy",
+            "random-seed-2",
+        ]
+        assert f"report: {tmp_path / 'two' / 'report.html'}" in shown
+        # The results are those of each model by itself.
+        assert run("random?seed=2", *SUITE, "-o", tmp_path / "one", "--no-report") == 0
+        assert results(tmp_path / "two" / "random-seed-2") == results(tmp_path / "one")
+
+    def test_one_that_fails_is_named_and_the_others_are_done(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        command = ("toy", "lstm:nowhere", "random", *SUITE, "-o", tmp_path)
+        assert run(*command) == 2
+        captured = capsys.readouterr()
+        assert "syntagm: nowhere: " in captured.err
+        assert "1 of 3 models failed" in captured.err
+        assert all(open_run(tmp_path / name).done for name in ("toy", "random"))
+        assert (tmp_path / "report.html").exists()
+        assert "nowhere" not in captured.out
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["toy", "toy", *SUITE], "two models with the label toy; expected different labels. Give each a --name."),
+            (["toy", "random", "--name", "A", *SUITE], "--name: 1 for 2 models; expected one for each model"),
+            (["toy", "random", "--name", "A", "--name", "A", *SUITE], "two models with the label A"),
+            (["toy", "--name", "A", "--name", "B", *SUITE], "--name: 2 for 1 model; expected one for each model"),
+            (["toy", "random", "--limit", "0", *SUITE], "--limit: 0; expected at least 1"),
+            (["toy", "--limit", "2", "--seed", "x", *SUITE], "--seed: 'x'; expected a whole number"),
+        ],
+    )  # fmt: skip
+    def test_refusals_come_before_any_work(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+    ) -> None:
+        assert run(*arguments, "-o", tmp_path / "out") == 2
+        assert message in capsys.readouterr().err
+        assert not (tmp_path / "out").exists()
+
+    def test_a_folder_with_the_run_of_one_model_is_refused(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run("toy", *SUITE, "-o", tmp_path, "--no-report") == 0
+        assert run("toy", "random", *SUITE, "-o", tmp_path) == 2
+        assert "the run directory of one model" in capsys.readouterr().err
+
+    @pytest.mark.slow
+    def test_the_same_line_goes_on_after_a_kill(self, tmp_path: Path) -> None:
+        command = ["run", "toy", "demo", "random", "--suite", "hu2020", "--no-cache", "--no-report", "-o"]
+        assert main([*command, str(tmp_path / "whole")]) == 0
+        process = subprocess.Popen(
+            [sys.executable, "-m", "syntagm", *command, str(tmp_path / "killed")],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        ledger = tmp_path / "killed" / "demo" / "ledger.jsonl"
+        for _ in range(6000):
+            if ledger.exists() and ledger.read_bytes().count(b"\n") >= 2:
+                break
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        assert not (tmp_path / "killed" / "demo" / "results.csv").exists()
+        assert main([*command, str(tmp_path / "killed")]) == 0
+        for name in ("toy", "demo", "random"):
+            assert results(tmp_path / "killed" / name) == results(tmp_path / "whole" / name)
+
+
+class TestNames:
+    def test_a_name_stands_in_tables_and_not_in_results(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run("toy", *SUITE, "--name", "My toy", "-o", tmp_path / "run", "--no-report") == 0
+        assert "My toy: toy:12-sentences" in capsys.readouterr().out
+        opened = open_run(tmp_path / "run")
+        assert (opened.name, opened.model) == ("My toy", "toy:12-sentences")
+        assert set(views.table("scores", opened).to_frame()["model"]) == {"My toy"}
+        assert results(tmp_path / "run").startswith(b"model,suite,item,measure,value,margin\ntoy:12-sentences,mvrr,")
+
+    def test_a_run_can_be_renamed_by_the_same_command(self, tmp_path: Path) -> None:
+        for name in ("A", "B"):
+            assert run("toy", *SUITE, "--name", name, "-o", tmp_path, "--no-report") == 0
+            assert open_run(tmp_path).name == name
+        # Without --name, it keeps its name.
+        assert run("toy", *SUITE, "-o", tmp_path, "--no-report") == 0
+        assert open_run(tmp_path).name == "B"
+
+    def test_tables_figures_and_reports_take_names(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run("toy", "random", *SUITE, "-o", tmp_path) == 0
+        folders, stem = [str(tmp_path / name) for name in ("toy", "random")], str(tmp_path / "x")
+        named = ["--name", "Bigrams", "--name", "Noise"]
+        capsys.readouterr()
+        assert main(["table", "scores", *folders, "wide=yes", *named, "--format", "latex"]) == 0
+        assert "& Bigrams & Noise" in capsys.readouterr().out
+        assert main(["figure", *named, "scores", *folders, "-o", stem, "--format", "svg"]) == 0
+        assert ">Bigrams<" in (tmp_path / "x.svg").read_text()
+        assert main(["report", *folders, *named, "-o", f"{stem}.html"]) == 0
+        assert "<bdi>Bigrams</bdi>" in (tmp_path / "x.html").read_text()
+        assert main(["table", "scores", *folders, "--name", "one"]) == 2
+        assert "--name: 1 for 2 runs; expected one for each run, in order, or none" in capsys.readouterr().err
+
+    def test_legends_have_short_names(self) -> None:
+        legend = Series("model", ["causal:tiny-gpt2@dd5dc999", "toy:12-sentences"], 400, True).colour["legend"]
+        assert json.loads(legend["labelExpr"].partition("[datum")[0]) == {"causal:tiny-gpt2@dd5dc999": "tiny-gpt2"}
+
+
+class TestLimit:
+    def test_a_limit_samples_any_suite_and_is_in_signatures(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = tmp_path / "pairs.tsv"
+        path.write_text("good\tbad\n" + "".join(f"The dog {k}.\tThe dogs {k}.\n" for k in range(30)))
+        command = ["toy", "--suite", path, "hu2020/mvrr", "--limit", "7", "--no-report"]
+        assert run(*command, "--seed", "3", "-o", tmp_path / "a") == 0
+        assert "|sample:7,seed:3|" in capsys.readouterr().out
+        first = open_run(tmp_path / "a")
+        assert [suite.items for suite in first.suites] == [7, 7]
+        assert "sample:7,seed:3" in str(first.signature("mvrr", "paper").over(2))
+        # Another seed draws other items, and is another run.
+        assert run(*command, "--seed", "4", "-o", tmp_path / "b") == 0
+        assert first.results("pairs")["item"].to_list() != open_run(tmp_path / "b").results("pairs")["item"].to_list()
+        assert run(*command, "--seed", "4", "-o", tmp_path / "a") == 2
+        assert "a run on other suites" in capsys.readouterr().err
+
+    def test_a_limit_is_not_the_size_of_made_suites(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        made = ["random", "--suite", "marvin2018/sent_comp", "-n", "20", "--seed", "2", "--no-report"]
+        assert run(*made, "-o", tmp_path / "all") == 0
+        assert run(*made, "--limit", "5", "-o", tmp_path / "some") == 0
+        everything, sample = (open_run(tmp_path / name).results() for name in ("all", "some"))
+        assert sample["item"].n_unique() == 5
+        assert set(sample.iter_rows()) < set(everything.iter_rows())
+        capsys.readouterr()
+        assert run("toy", "random", "--suite", "hu2020/mvrr", "--limit", "5", "--dry-run", "-o", tmp_path / "x") == 0
+        assert capsys.readouterr().out.splitlines() == [
+            f"{model}: 1 suite, 5 items, 20 sentences, 20 of them distinct" for model in ("toy", "random")
+        ]
+
+    def test_gaps_have_a_limit_too(self, tmp_path: Path) -> None:
+        command = [
+            "fill",
+            "toy",
+            "--suite",
+            "marvin2018/simple_agrmt",
+            "--words",
+            "verbs",
+            "--limit",
+            "4",
+            "--no-report",
+        ]
+        assert main([*command, "-o", str(tmp_path)]) == 0
+        assert open_run(tmp_path).suites[0].items == 4
