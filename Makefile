@@ -1,4 +1,4 @@
-# The six commands: run, test, test-slow, lint, docs, bench. They set up the virtual environment by themselves.
+# The seven commands: run, test, test-slow, test-night, lint, docs, bench. They set up the virtual environment by themselves.
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -7,7 +7,7 @@ export TOKENIZERS_PARALLELISM ?= false
 # Tests start many programs, which would compile the package anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow lint docs bench clean
+.PHONY: run test test-slow test-night lint docs bench clean
 
 run: $(READY)
 	$(BIN)/syntagm train ngram --corpus excerpt --discount-fallback -o runs/models/5gram
@@ -21,6 +21,11 @@ test: $(READY) lint
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n auto -m slow
+
+# Hours, by hand. Without atheris, which runs on Linux only, mutations are not guided by coverage.
+test-night: $(READY)
+	-$(BIN)/pip install --quiet --constraint constraints.txt -e '.[fuzz]'
+	$(BIN)/python -m tests.fuzzing
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from syntagm.result import Estimate, Group, Result
     from syntagm.runs.evaluate import evaluate, fill, run_suites
     from syntagm.runs.store import Run, open_run
+    from syntagm.stats.bootstrap import Resampling
     from syntagm.suite import Item, Prediction, Region, Sentence, Suite
     from syntagm.tasks.texts import score_text
     from syntagm.views import figure, table
@@ -71,6 +72,7 @@ _HOMES = {
     "Prediction": "suite:Prediction",
     "Progress": "progress:Progress",
     "Region": "suite:Region",
+    "Resampling": "stats.bootstrap:Resampling",
     "Result": "result:Result",
     "Run": "runs.store:Run",
     "RunError": "errors:RunError",
@@ -113,6 +115,7 @@ __all__ = [
     "Prediction",
     "Progress",
     "Region",
+    "Resampling",
     "Result",
     "Run",
     "RunError",

@@ -57,13 +57,14 @@ class Surprisals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InContext:
-    """The surprisals of a text of any length, with the size of the context that each token was scored in.
+    """The surprisals of a text of any length, with the size of the context in which each token was scored.
 
     Arguments:
         surprisals: the surprisal of each token.
         context: shape (tokens,), int32: the number of other tokens of the text that the model saw. Special symbols and
             masked tokens don't count.
-        windows: the number of overlapping windows that the text was scored in; 1 if the model saw all of it at once.
+        windows: the number of overlapping windows in which the text was scored; 1 if the model saw the whole text at
+            once.
     """
 
     surprisals: Surprisals

@@ -8,7 +8,7 @@
     ├── AlignmentError    a token that crosses the border of a region
     └── RunError          a run directory that is in use, is damaged, or belongs to another run
 
-    Interrupted           the user asked to stop; finished work is on disk
+    Interrupted           the user requested a stop; finished work is on disk
 
 Each message names the place, what was found there, what was expected, and the cure.
 """
@@ -60,4 +60,4 @@ class RunError(SyntagmError):
 
 
 class Interrupted(Exception):
-    """The user asked to stop. Finished work is on disk; running the same command again resumes it."""
+    """The user requested a stop. Finished work is on disk; running the same command again resumes it."""

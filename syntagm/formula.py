@@ -91,7 +91,7 @@ class Formula:
         return tuple(_references(self.tree))
 
     def comparisons(self) -> tuple["Formula", ...]:
-        """Return the comparisons that `&` and `|` join, in order, each as a formula.
+        """Return the comparisons joined by `&` and `|`, in order, each as a formula.
 
         >>> [str(comparison) for comparison in parse("(1;%a%) < (1;%b%) & [(2;%a%) > 3]").comparisons()]
         ['(1;%a%) < (1;%b%)', '(2;%a%) > 3']
@@ -101,10 +101,10 @@ class Formula:
     def difference(self, value: Value) -> Any:
         """Return the difference between the two sides of a comparison in bits, positive if `<` or `>` holds.
 
-        For `a < b` it is b - a, for `a > b` and `a = b` it is a - b.
+        The difference is b - a for `a < b`, and a - b for `a > b` and `a = b`.
 
         Arguments:
-            value: as for `margin`. The formula is a single comparison, from `comparisons`.
+            value: as for `margin`. The formula must be a single comparison, as returned by `comparisons`.
         """
         if self.tree.operator == "=":
             return _evaluate(self.tree.left, value) - _evaluate(self.tree.right, value)

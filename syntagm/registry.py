@@ -65,7 +65,7 @@ def find(room: str, name: str) -> ModuleType:
 
 
 def modules(name: str) -> list[ModuleType]:
-    """Import the modules of one name in all rooms: the declarations of one kind, such as `_written`.
+    """Import the modules with a given name, such as `_written`, from all rooms.
 
     >>> "syntagm.runs._written" in [module.__name__ for module in modules("_written")]
     True
@@ -77,7 +77,7 @@ def modules(name: str) -> list[ModuleType]:
 
 @cache
 def _own(room: str) -> tuple[str, ...]:
-    """Return the names in a room of the package. Cached, as the next function is."""
+    """Return the names in a room of the package. They are cached, like the result of the next function."""
     folder = importlib.import_module(f"syntagm.{room}")
     if declaration := DECLARED_IN.get(room):
         return tuple(path.parent.name for path in Path(folder.__path__[0]).glob(f"*/{declaration}.py"))

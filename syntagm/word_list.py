@@ -7,9 +7,9 @@ columns, which become tags.
     be,is,are,1
     walk,walks,walk,2
 
-Columns `also:LABEL` hold further words of that label, separated by spaces. They determine the label of a context, but
-the model never scores them. An example is `herself` in the row `himself,themselves`: each form may occur in the list
-only once.
+Columns `also:LABEL` contain further words with that label, separated by spaces. They determine the label of a context,
+but the model never scores them. An example is `herself` in the row `himself,themselves`: each form may occur in the
+list only once.
 
 The verb list of Newman et al. 2021 is read as published: columns `idx,sing,plur,freq`, with or without the header. Rows
 are numbered by their order, and `idx` is ignored: the released code uses it as a key, so of all rows with `_` it uses
@@ -82,7 +82,7 @@ class WordList:
             twice.
 
     Raises:
-        InputError: fewer than two labels; a row without a lemma, or without a form for each label; a repeated form.
+        InputError: there are fewer than two labels, a row lacks a lemma or a form, or a form is repeated.
 
     >>> words = WordList("two", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("walk", ("walks", "walk"))))
     >>> words.label("walk"), words.label("swims")

@@ -91,3 +91,18 @@ def test_a_page_says_whom_it_is_for(page: Path) -> None:
         return
     first = page.read_text(encoding="utf-8").split("\n\n")[1]
     assert re.match(r"For \w+", first), first
+
+
+def test_every_promise_names_a_test_that_exists() -> None:
+    """In `docs/reference/reliability.md`, each row of a table ends with the tests that show it."""
+    lines = (ROOT / "docs" / "reference" / "reliability.md").read_text("utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("|") and not re.match(r"\|(---|\s*promise\s*\|)", line)]
+    assert len(rows) > 25
+    for row in rows:
+        promise, tried, shown = (cell.strip() for cell in row.strip("|").split("|"))
+        tests = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", shown)
+        assert promise, row
+        assert tried, row
+        assert tests, row
+        for file, name in tests:
+            assert re.search(rf"^ *def {name}\(", (ROOT / file).read_text("utf-8"), re.MULTILINE), f"{file}::{name}"

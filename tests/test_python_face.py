@@ -100,19 +100,28 @@ def test_runs_in_memory_are_compared_drawn_and_reported(suites: list[sg.Suite], 
     assert repr(run).startswith("<Run of toy")
 
 
-def test_draws_and_seed_of_the_bootstrap_can_be_set(suites: list[sg.Suite], run: sg.Run) -> None:
-    one, same, other = (sg.estimate(run, draws=draws, seed=seed) for draws, seed in ((500, 7), (500, 7), (2000, 8)))
-    assert [str(estimate) for estimate in one] == [str(estimate) for estimate in same]
-    assert one[0].method == "bootstrap(items, 500, seed 7)"
-    assert other[0].method == "bootstrap(items, 2000, seed 8)"
-    assert [estimate.value for estimate in one] == [estimate.value for estimate in other]
+def test_which_units_are_random_can_be_set(suites: list[sg.Suite], run: sg.Run) -> None:
+    fixed = sg.Resampling(suites="fixed", draws=500, seed=7)
+    random, alone = ({str(one.group): one for one in sg.estimate(run, setting)} for setting in (None, fixed))
+    name = "rule=first"
+    [over] = [key for key in random if key.endswith(name)]
+    assert "random: suites, items" in random[over].method
+    assert "fixed: suites" in alone[over].method
+    assert random[over].value == alone[over].value
+    # The interval of one suite is the same under both.
+    assert all(random[key] == alone[key] for key in random if "suite=" in key)
     chance = sg.evaluate(sg.load_model("random"), suites)
-    few, many = (sg.compare(run, chance, draws=draws, seed=3).overall.difference for draws in (200, 10_000))
-    assert few.value == many.value
-    assert (few.low, few.high) != (many.low, many.high)
-    assert "200, seed 3" in few.method
+    wide, narrow = (sg.compare(run, chance, resampling=setting).overall.difference for setting in (None, fixed))
+    assert wide.value == narrow.value
+    assert narrow.high - narrow.low <= wide.high - wide.low
+    tables = [sg.table("scores", run, setting).to_frame() for setting in (None, fixed)]
+    assert tables[0].tail(1)["high"].item() >= tables[1].tail(1)["high"].item()
+    curves = [
+        sg.table("trajectory", [run], sg.Resampling(draws=draws, seed=3), x="1").notes[-1] for draws in (200, 400)
+    ]
+    assert [note.count(", 200, seed 3)") for note in curves] == [1, 0]
     with pytest.raises(sg.UsageError, match="draws: 99"):
-        sg.estimate(run, draws=99)
+        sg.estimate(run, sg.Resampling(draws=99))
 
 
 def test_options_are_python_values_or_text(run: sg.Run) -> None:

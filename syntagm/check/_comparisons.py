@@ -110,9 +110,9 @@ def _is_tie(formula: Formula, item: Item) -> bool:
 
 
 def _confounded(item: Item, comparison: Formula) -> bool:
-    """Return whether words and left contexts differ at once, however the added and the subtracted regions are paired.
+    """Return whether both words and left contexts differ, in every pairing of added and subtracted regions.
 
-    In a difference of differences each pair may differ in one of the two, as the conditions of a 2x2 design do.
+    In a difference of differences, each pair may differ in one of the two, like the conditions of a 2x2 design.
     """
     added, subtracted = _stretches(item, comparison, 1), _stretches(item, comparison, -1)
     if not added or len(added) != len(subtracted) or len(added) > _MOST_STRETCHES:
@@ -126,9 +126,9 @@ def _confounded(item: Item, comparison: Formula) -> bool:
 
 
 def _stretches(item: Item, comparison: Formula, sign: int) -> list[tuple[str, str]]:
-    """Return the words and the left context of each stretch of neighbouring regions that enter a comparison with a sign.
+    """Return the words and the left context of each stretch of neighbouring regions with a given sign in a comparison.
 
-    Empty regions are left out. The list is empty if a region is missing, or if whole sentences are compared.
+    Empty regions are omitted. The list is empty if a region is missing, or if whole sentences are compared.
     """
     spans: dict[str, list[tuple[int, int]]] = {}
     for term_sign, reference in comparison.terms():

@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _Command(argparse.ArgumentParser):
-    """The parser of a command. Options may stand before, between and after the other arguments."""
+    """The parser of a command. Options may come before, between and after the other arguments."""
 
     _parsing = False
 

@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
     _files.add_output(parser, "DIR", "the run directory, new or unfinished", required=True)
     add("-n", metavar="N", help="generate N items per suite, from templates and bundled collections")
     add("--limit", metavar="N", type=int, help="evaluate at most N items of each suite, drawn at random")
-    add("--seed", metavar="S", help="random seed for the items that are made by -n, or drawn by --limit (1)")
+    add("--seed", metavar="S", help="random seed for the items that -n generates or --limit draws (1)")
     add(
         "--style",
         choices=["natural", "published"],
@@ -78,7 +78,7 @@ def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.
         UsageError, ModelError: a measure does not exist, or the model can't be loaded.
-        Interrupted: the user asked to stop.
+        Interrupted: the user requested a stop.
     """
     from syntagm.cli._screen import Screen
     from syntagm.runs.cache import AnswerCache, default_path
@@ -114,7 +114,7 @@ def fill(
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.
         UsageError, InputError, ModelError: the word list or the model can't be loaded.
-        Interrupted: the user asked to stop.
+        Interrupted: the user requested a stop.
     """
     from syntagm import word_list
     from syntagm.cli._screen import Screen
@@ -133,7 +133,7 @@ def limits(options: argparse.Namespace) -> dict[str, Any]:
     """Return the limit and the seed of the sample of items.
 
     Raises:
-        UsageError: one of them is not a whole number, or the limit is below 1.
+        UsageError: one of them is not an integer, or the limit is below 1.
     """
     from syntagm.errors import UsageError
     from syntagm.io.number import whole
@@ -145,7 +145,7 @@ def limits(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _load(options: argparse.Namespace, folder: Path) -> "LanguageModel":
-    """Load the model, after a check that the run directory can be locked and written."""
+    """Load the model, after checking that the run directory can be locked and written."""
     from syntagm.errors import UsageError
     from syntagm.runs.ledger import locked
 

@@ -150,7 +150,7 @@ def _number(option: str, text: str) -> int:
 
 
 def _show_plan(paper: str, design: "Design") -> None:
-    """Print the models to train, which of them are finished, and how long the rest will take."""
+    """Print the models to train, their progress, and the estimated remaining time."""
     from syntagm.papers.experiment import duration, measured, parts, record
 
     # Without this check, the plan of another experiment would call the models of this folder finished.

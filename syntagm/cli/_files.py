@@ -19,18 +19,18 @@ def add_output(parser: argparse._ActionsContainer, metavar: str, help: str, requ
     """Add the option -o, whose value is a `Path` that can be written.
 
     Arguments:
-        metavar: FILE for a file, whose folder must exist; DIR or STEM for what is made with its folders.
+        metavar: FILE for a file, whose folder must exist; DIR or STEM for output whose folders are created.
     """
     kind = file if metavar == "FILE" else folder
     parser.add_argument("-o", "--output", metavar=metavar, required=required, type=kind, help=help)
 
 
 def file(text: str) -> Path:
-    """Return the path of a file to write; `-` is passed on.
+    """Return the path of a file to write; `-` is returned unchanged.
 
     Raises:
         UsageError: the path is empty.
-        RunError: its folder doesn't exist or can't be written.
+        RunError: the folder doesn't exist or can't be written.
     """
     path = _path(text)
     if text != "-":
@@ -39,7 +39,7 @@ def file(text: str) -> Path:
 
 
 def folder(text: str) -> Path:
-    """Return the path of a folder to write, or of files in a new folder; errors as for `file`."""
+    """Return the path of a folder to write, or of files in a new folder; the errors are those of `file`."""
     path = _path(text)
     _try(path, next(place for place in (path, *path.absolute().parents) if place.exists()))
     return path
@@ -52,7 +52,7 @@ def _path(text: str) -> Path:
 
 
 def _try(path: Path, place: Path) -> None:
-    """Write a nameless file into the folder `place`, to learn before any work whether that is possible."""
+    """Write a nameless file into the folder `place`, to test before any work whether this is possible."""
     import tempfile
 
     if place.exists() and not place.is_dir():
@@ -114,7 +114,7 @@ def spare_other(path: Path, written: Path, force: bool = False) -> None:
     """Refuse to replace the file at `path` by `written` if their contents differ.
 
     Raises:
-        UsageError: they differ.
+        UsageError: the contents differ.
     """
     if force or not path.exists() or (path.is_file() and filecmp.cmp(path, written, shallow=False)):
         return

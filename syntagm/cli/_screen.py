@@ -15,10 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from syntagm.cli._text import interval, plain
+from syntagm.cli._text import plain
 from syntagm.errors import Interrupted
 from syntagm.progress import Progress
-from syntagm.result import Estimate
+from syntagm.result import Estimate, interval
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.suite import Suite, sampled
@@ -26,7 +26,7 @@ from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, score
 
 _INTERVAL = 10.0  # seconds between lines of progress
 CAPTION = (
-    "score: accuracy, or the unweighted mean over suites; interval: 95% bootstrap over items; "
+    "score: accuracy, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites); "
     "chance: the score expected of random surprisals"
 )
 
@@ -154,7 +154,7 @@ def show_run(run: Run, page: Path | None) -> None:
 
 
 def show_runs(runs: Sequence[Run], page: Path | None) -> None:
-    """Print a line for each of several models, with its score over all suites, and the path of the report."""
+    """Print a line for each model, with its score over all suites, and the path of the report."""
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
     table = Table(caption=plain(CAPTION), caption_justify="left")
     for name in ("model", "measure"):
@@ -215,7 +215,7 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
 
 def _means(run: Run, by_suite: list[Estimate]) -> Table:
     """Return a table of means, by suite and over suites, for measures whose values are not verdicts."""
-    caption = "mean: of the values, or the unweighted mean over suites; interval: 95% bootstrap over items"
+    caption = "mean: of the values, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites)"
     table = Table(title=plain(run.title), title_justify="left", caption=plain(caption), caption_justify="left")
     for name in ("suite", "measure"):
         table.add_column(name, overflow="fold")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm import views
+from syntagm.cli import _resampling
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
         action="store_true",
         help=f"list all names and what each {kind} shows; after a NAME, list its options",
     )
+    _resampling.arguments(parser)
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +92,8 @@ def make(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]
     maker = views.find(kind, options.name or "")
     folders, chosen = split(options.runs)
     runs = open_runs(folders, options.labels)
-    return call(maker, runs, chosen, f"{kind} {options.name}"), runs
+    with _resampling.using(options):
+        return call(maker, runs, chosen, f"{kind} {options.name}"), runs
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:

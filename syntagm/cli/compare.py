@@ -7,15 +7,17 @@ other suites are skipped and named.
     syntagm compare runs/demo runs/gpt2 --measure all --flips 50
     syntagm compare runs/demo runs/gpt2 -o discordant.csv
 
-Differences are of accuracy, second model (B) minus first (A), with a 95% interval (paired
-bootstrap over items). Judge by this interval, not by whether the intervals of A and B
-overlap. A discordant item is one that only one model gets right: arrows count the items
-that B gains and loses. p is the p-value of McNemar's exact test, adjusted over the suites by
-Holm's method: where it is at most 0.05, the difference on the suite is significant, and the
-probability of any false positive among the suites is below 0.05. --json has p, p_holm and
-p_bh (Benjamini & Hochberg); `syntagm table significance` shows which difference each suite
-could have detected. Measures whose values are proportions (equal_weight and model_weight of
-fill runs) have no discordant items.
+Differences are of accuracy, second model (B) minus first (A), with a paired 95% interval.
+Judge by this interval, not by whether the intervals of A and B overlap. On a suite, the
+interval is Tango's and p is McNemar's test, which agree: p is at most 0.05 exactly where
+the interval doesn't contain 0. Over suites, both are Student's, from the differences of the
+suites; they are about other suites, too, or with --suites fixed about these alone. The
+p-values of suites are adjusted by Holm's method: where they are at most 0.05, the
+probability of any false positive among the suites is below 0.05. A discordant item is one
+that only one model gets right: arrows count the items that B gains and loses. --json has p,
+p_holm and p_bh (Benjamini & Hochberg); `syntagm table significance` shows which difference
+each suite could have detected. Measures whose values are proportions (equal_weight and
+model_weight of fill runs) have no discordant items.
 
 --effects adds the differences in bits: for each comparison of the predictions, its effect
 under A and under B, and B - A within items, with a 95% interval and d (mean divided by
@@ -31,7 +33,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files
+from syntagm.cli import _files, _resampling
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,6 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--effects", action="store_true", help="also compare the effects in bits, comparison by comparison"
     )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
+    _resampling.arguments(parser)
     _files.add_output(parser, "FILE", "write all discordant items to FILE, as CSV")
     _files.add_force(parser)
 
@@ -72,8 +75,9 @@ def run(options: argparse.Namespace) -> int:
     count = _count(options.flips)
     _spare(options)
     runs = open_run(options.first), open_run(options.second)
-    pairing = compare(*runs, options.measure)
-    effects = _effects(runs, options.measure) if options.effects else None
+    with _resampling.using(options):
+        pairing = compare(*runs, options.measure)
+        effects = _effects(runs, options.measure) if options.effects else None
     if options.output:
         _refuse_proportions(pairing, options)
     for sentence in (*pairing.warnings, *pairing.skipped):
@@ -181,7 +185,7 @@ def _cells(comparison: "Comparison", narrow: bool) -> list[str]:
 
 
 def _beside(estimate: "Estimate", form: str) -> str:
-    from syntagm.cli._text import interval, signless
+    from syntagm.result import interval, signless
 
     return f"{signless(estimate.value, form)} {interval(estimate.low, estimate.high, form)}"
 
@@ -195,10 +199,10 @@ def _summary(overall: "Comparison") -> list[str]:
         ]
     return [
         f"items: both {counted.both}, only A {counted.only_a}, only B {counted.only_b}, neither {counted.neither}; "
-        f"skipped, undefined in A or B: {overall.difference.undefined}; McNemar p = {counted.p:.3g} (all items)",
+        f"skipped, undefined in A or B: {overall.difference.undefined}",
+        f"difference, B - A: p = {overall.p:.3g}; {overall.difference.method}",
         f"margin, B - A: {_beside(margin, '+.3f')} bits",
-        f"intervals: {overall.difference.method} (those of A and B are not paired); "
-        "p-values of suites: McNemar's exact test, adjusted over the suites by Holm's method",
+        "suites: A, B Wilson's intervals, B - A Tango's; p of McNemar's test, adjusted over the suites by Holm's method",
     ]
 
 
@@ -206,7 +210,8 @@ def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
     from rich import box
     from rich.table import Table
 
-    from syntagm.cli._text import interval, plain, signless
+    from syntagm.cli._text import plain
+    from syntagm.result import interval, signless
 
     table = Table(
         box=box.SIMPLE_HEAD, title="effects in bits: mean differences within items; above 0 supports the prediction",
@@ -284,7 +289,7 @@ def _compared(comparison: "Comparison") -> dict[str, Any]:
         "difference": _estimate(comparison.difference),
         "margin": _estimate(comparison.margin) if comparison.margin else None,
         **counts,
-        "p": comparison.verdicts.p if comparison.verdicts else None,
+        "p": comparison.p if comparison.verdicts else None,
     }
 
 

@@ -60,7 +60,7 @@ def _spare(kind: "Kind", output: Path, force: bool) -> None:
 
 
 def _write(kind: "Kind", source: str, output: Path | None, force: bool) -> "Outcome":
-    """Write the file. If nothing tells files of its kind from others, an existing one must have the same content."""
+    """Write the file. If files of its kind can't be recognised, an existing file must have the same content."""
     if not output or force or kind.columns or kind.marks or not output.exists():
         return kind.write(source, output)
     from syntagm.io import atomic

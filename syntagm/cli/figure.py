@@ -5,7 +5,7 @@
     syntagm figure scores runs/demo runs/gpt2 -o figures/scores
     syntagm figure regions runs/demo suite=mvrr -o mvrr --format svg,pdf
 
-Writes STEM.csv and STEM.png, STEM.svg, ... as --format says. Options of a figure are given
+Writes STEM.csv and, for each format, STEM.png, STEM.svg, ... Options of a figure are given
 as key=value. No model is needed. Existing files are replaced only if STEM.csv next to them
 has the header of this figure; --force replaces any file. Exit code 1: a run is not
 finished.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from syntagm.runs.store import Run
 
 CAPTION = (
-    "intervals: 95% bootstrap, of tse over items, of the others over distinct contexts; covered: mean probability mass of all "
+    "intervals: 95%, of tse for other items, of the weights for other contexts and lemmas; covered: mean probability mass of all "
     "eligible forms; invalid: contexts without an eligible row; rows: eligible rows of the list, fewest to most"
 )
 _SHOWN = ("tse", "equal_weight", "model_weight", "covered")
@@ -173,7 +173,7 @@ def _rows(run: "Run", suites: list[str]) -> str:
 
 
 def _shown(estimate: "Estimate") -> str:
-    from syntagm.cli._text import interval
+    from syntagm.result import interval
 
     if math.isnan(estimate.value):
         return "undefined"

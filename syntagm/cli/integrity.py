@@ -1,4 +1,4 @@
-"""Check that runs, models, experiments and caches are as they were written.
+"""Check that runs, models, experiments and caches are unchanged.
 
     syntagm integrity runs/demo
     syntagm integrity models runs --json
@@ -7,12 +7,12 @@
 A folder is searched for runs, models, experiments and caches. Each of their files is one of
 these:
 
-    whole      as it was written
-    damaged    damaged, edited or missing; the message says what to do
+    whole      unchanged since it was written
+    damaged    damaged, edited or missing; the message explains what to do
     foreign    not a file of this folder; Syntagm does not read it
     unchecked  written by Syntagm, but never read again: a report, a table, a lock
 
-Damaged and foreign files are listed, with --all every file. Nothing is changed. Exit code
+Damaged and foreign files are listed; with --all, every file is. Nothing is changed. Exit code
 1: a file is damaged.
 """
 
@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what is known about each file; return 1 if one is damaged."""
+    """Print the state of each file; return 1 if a file is damaged."""
     from syntagm.cli import DONE, FELL_SHORT
     from syntagm.drawing.text import shown_lines
 
@@ -52,10 +52,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _inspected(place: Path) -> "list[Inspected]":
-    """Inspect a folder with all folders in it, or a file as a part of its folder.
+    """Inspect a folder and all folders in it, or a file as part of its folder.
 
     Raises:
-        UsageError: there is no such path, or Syntagm keeps nothing there.
+        UsageError: there is no such path, or it contains nothing that Syntagm reads again.
     """
     from syntagm.io import integrity
 

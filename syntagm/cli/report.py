@@ -20,7 +20,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.cli import _files, _views
+from syntagm.cli import _files, _resampling, _views
 from syntagm.errors import UsageError
 
 MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
@@ -43,6 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="png,svg,pdf",
         help="formats of the figures, separated by commas (png,svg,pdf)",
     )
+    _resampling.arguments(parser)
     _files.add_force(parser)
 
 
@@ -56,12 +57,13 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.report.page import report
 
     runs = _views.open_runs(options.folders, options.labels)
-    print(report(runs, output))
-    if options.figures:
-        formats = options.format.split(",")
-        spare = functools.partial(_spare, endings=formats, force=options.force)
-        for path in save(runs, options.figures, formats, spare):
-            print(path)
+    with _resampling.using(options):
+        print(report(runs, output))
+        if options.figures:
+            formats = options.format.split(",")
+            spare = functools.partial(_spare, endings=formats, force=options.force)
+            for path in save(runs, options.figures, formats, spare):
+                print(path)
     return 0 if all(run.done for run in runs) else 1
 
 

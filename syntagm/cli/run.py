@@ -18,6 +18,8 @@ compares them. If a model fails, the others are evaluated, and the exit code is 
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
 running it again only shows the results.
+
+Exit code 1: more than half of the results of a run are undefined; the reasons are printed.
 """
 
 import argparse
@@ -75,14 +77,15 @@ def run(arguments: argparse.Namespace) -> int:
     [model] = arguments.models
     finished = _evaluated(arguments, files, model, arguments.name, arguments.output)
     _show([finished], arguments)
-    return 0
+    return 1 if _mostly_undefined([finished]) else 0
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
     """Return the run directory of each model.
 
     Raises:
-        UsageError: not one --name for each model, two models with the same label, or an option that does not fit DIR.
+        UsageError: the number of --name options differs from the number of models, two models have the same label, or
+            an option does not fit DIR.
     """
     names, models, output = arguments.name, arguments.models, arguments.output
     if names and len(names) != len(models):
@@ -111,7 +114,7 @@ def folder_name(model: str) -> str:
 
 
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
-    """Evaluate one model after the other; a model that fails is reported, and the others are evaluated."""
+    """Evaluate the models one by one; a model that fails is reported, and the others are still evaluated."""
     finished: list[Run] = []
     labels = arguments.name or [folder.name for folder in folders]
     for model, label, folder in zip(arguments.models, labels, folders, strict=True):
@@ -124,7 +127,20 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
         _show(finished, arguments)
     if failed := len(folders) - len(finished):
         print(f"syntagm: {failed} of {len(folders)} models failed; see above", file=sys.stderr)
-    return 2 if failed else 0
+        return 2
+    return 1 if _mostly_undefined(finished) else 0
+
+
+def _mostly_undefined(runs: "Sequence[Run]") -> bool:
+    """Report each run of which more than half of the results are undefined; tell if there is one."""
+    short = []
+    for run in runs:
+        values = run.results()["value"]
+        if (undefined := int(values.is_nan().sum())) > len(values) / 2:
+            short.append(run)
+            found = f"{undefined:,} of {len(values):,} results are undefined"
+            print(f"syntagm: {shown_lines(run.model)}: {found}; the reasons are above", file=sys.stderr)
+    return bool(short)
 
 
 def _evaluated(

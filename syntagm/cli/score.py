@@ -57,7 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--context",
         choices=["lines", "document"],
         default="lines",
-        help="score each line of a file on its own (lines, the default), or in the context of the lines before it (document)",
+        help="score each line of a file separately (lines, the default), or in the context of the lines before it (document)",
     )
     add(
         "--stride",
@@ -77,7 +77,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--line-ends",
         choices=["space", "keep"],
         default="space",
-        help="with --context document: read line ends as spaces (the default), or score them as they stand",
+        help="with --context document: read line ends as spaces (the default), or score them unchanged",
     )
     _files.add_output(parser, "FILE", "write a table (.csv, .tsv, .parquet or .jsonl); - prints CSV")
     add("--json", action="store_true", help="print one JSON object per text instead of tables")
@@ -126,7 +126,7 @@ def _refuse(arguments: argparse.Namespace) -> None:
 
 
 def _spare(output: Path, arguments: argparse.Namespace) -> None:
-    """Refuse a file of another kind, and to replace a file that this command did not write."""
+    """Refuse an output file of another kind, or one that this command did not write."""
     from syntagm.tasks.texts import columns
 
     if output.suffix not in _ENDINGS:
@@ -142,7 +142,7 @@ def _spare(output: Path, arguments: argparse.Namespace) -> None:
 
 
 def _texts(arguments: argparse.Namespace) -> "Iterator[Text]":
-    """Yield the texts; those of a file are read as a stream."""
+    """Yield the texts; a file is read as a stream."""
     from syntagm.io import lines
     from syntagm.tasks.texts import Text, divide, refuse_file_name
 
@@ -172,7 +172,7 @@ def _lines(texts: Sequence[str]) -> list[str]:
 def _write(
     arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]", characters: int, output: Path | None
 ) -> int:
-    """Write a table, portion by portion, and print what the user should know of it."""
+    """Write a table, portion by portion, and print notes about it."""
     from syntagm.cli._screen import Screen
     from syntagm.io import atomic
     from syntagm.tasks.texts import Count, empty, tables
@@ -318,7 +318,7 @@ def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
 
 
 def _notes(model: "LanguageModel", answer: "Surprisals") -> list[str]:
-    """Return a note on each token: why it is empty, has no bits, or is unknown; "" for most."""
+    """Return a note for each token that is empty, has no bits or is unknown; "" for other tokens."""
     notes = []
     for index, (token, bits, in_vocabulary) in enumerate(_tokens(answer)):
         following = "" if token else answer.text[int(answer.starts[index]) :].lstrip()

@@ -6,7 +6,7 @@
 What Syntagm reads again is sealed: seal.json has the hashes of a model's files, and run.json,
 experiment.json and perplexity/*.json end with a hash of their own content. A file that
 differs from its hash is refused, because it is damaged or was edited. This command computes
-the hashes anew. The record then says when its seal was renewed and which files had changed;
+the hashes again. The record then shows when its seal was renewed and which files had changed;
 so do the records of runs with a model whose seal was renewed. The results of a run are
 written again with the new record. `syntagm integrity` lists the files that differ.
 """

@@ -32,7 +32,7 @@ def panel(
     Arguments:
         rows: each with name (one or more lines), series, value, low, high (nan: not drawn), note (may be empty) and said
             (text for screen readers).
-        axis: the channel of the numbers, from `drawing.axes`.
+        axis: the channel of the numbers, made by `drawing.axes`.
         reference: the position of a dashed line; nan for no line.
         series: all series, in the order of their colours and shapes.
         labels: whether names are written on the left.

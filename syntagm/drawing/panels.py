@@ -45,7 +45,7 @@ def by_model(panel: Spec, values: Values, models: int) -> Spec:
 
 
 def grid_by_model(panel: Spec, values: Values, columns: Spec) -> Spec:
-    """Arrange panels in a grid, each with a vertical scale of its own: a row for each model as in `by_model`, without headings.
+    """Arrange panels in a grid, each with its own vertical scale: a row for each model as in `by_model`, without headings.
 
     Arguments:
         columns: the facet of the columns.

@@ -1,6 +1,6 @@
-"""PDF files in a fixed order, so that the same figure is the same file.
+"""PDF files with a fixed order, so that the same figure gives the same file.
 
-The converter numbers fonts, and lists the resources of a page, in an order that differs from run to run.
+The order in which the converter numbers fonts and lists the resources of a page differs from run to run.
 """
 
 import re
@@ -14,10 +14,10 @@ _TABLE = re.compile(
 
 
 def ordered(pdf: bytes) -> bytes:
-    """Sort the resources of a PDF, and number its objects in the order in which they are referred to.
+    """Sort the resources of a PDF, and number its objects in the order of reference.
 
     Arguments:
-        pdf: a PDF with one table of objects at its end, as the converter writes it. Others are returned as they are.
+        pdf: a PDF with one table of objects at its end, as written by the converter. Other PDFs are returned unchanged.
     """
     if not (table := _TABLE.search(pdf)):
         return pdf

@@ -40,7 +40,7 @@ def checked(svg: str) -> str:
 
 
 def _prune(element: ElementTree.Element, drop: Set[str]) -> None:
-    """Remove what is not allowed below an element, its attributes in `drop`, and what doesn't change the drawing."""
+    """Remove forbidden content below an element, its attributes in `drop`, and content without effect on the drawing."""
     # The labels of headings are on other elements, and repeat their text.
     label = element.get("aria-label") if element.tag == f"{_NAMESPACE}path" else None
     for name, value in list(element.attrib.items()):

@@ -84,7 +84,7 @@ class Table(Product):
     def markdown(self) -> str:
         """Write the table and its notes as Markdown: computed numbers have three decimals, published ones two.
 
-        Columns named `p` or `p ...` hold p-values, and small ones are shown as `<0.001`.
+        Columns named `p` or `p ...` contain p-values; small ones are shown as `<0.001`.
         """
         head = [f"## {shown(self.title)}", "", _line(self.columns), "|" + "---|" * len(self.columns)]
         body = [_line([cell.replace("|", "\\|") for cell in row]) for row in self._shown()]
@@ -110,7 +110,7 @@ class Table(Product):
         )  # fmt: skip
 
     def _alignment(self, place: int) -> str:
-        """Return the LaTeX column type: numbers to the right, long text in a paragraph, other text to the left."""
+        """Return the LaTeX column type: right-aligned for numbers, a paragraph for long text, left-aligned for other text."""
         texts = [cell for row in self.rows if isinstance(cell := row[place], str)]
         if not texts:
             return "r"

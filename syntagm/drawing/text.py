@@ -57,9 +57,9 @@ def distinct(names: Iterable[str]) -> dict[str, str]:
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Map names of models to short ones for legends, if they are still different.
+    """Map names of models to short names for legends, if these are still distinct.
 
-    Without `causal:`, which is the family of a plain name; and local models without family and hash.
+    The short names omit `causal:`, which is the default family; those of local models omit the family and the hash.
 
     >>> short_names(["causal:gpt2", "lstm:small@dd5dc999", "toy:12-sentences"])
     {'causal:gpt2': 'gpt2', 'lstm:small@dd5dc999': 'small', 'toy:12-sentences': 'toy:12-sentences'}

@@ -1,4 +1,4 @@
-"""Suites from a spreadsheet: a CSV or TSV table of regions, with the predictions in rows of their own.
+"""Suites from a spreadsheet: a CSV or TSV table of regions, with the predictions in separate rows.
 
     item,condition,subject,modifier,verb
     #prediction,agreement,(verb;%match%) < (verb;%mismatch%)
@@ -11,12 +11,13 @@ The header decides the layout:
     item,CONDITION:REGION,CONDITION:REGION,...       one item per row
     item,condition,region,content                    one region per row
 
-A sentence is made of the contents of its regions, in order, joined by single spaces. A content that begins with `~` follows
-without a space. An empty cell is a region of length 0. A region called `sentence` is a whole sentence without regions.
-Columns called `tag.NAME` are tags of the item.
+A sentence consists of the contents of its regions, in order, joined with single spaces. A content that begins with `~`
+follows without a space. An empty cell is a region of length 0. A region called `sentence` is a whole sentence without
+regions. Columns called `tag.NAME` are tags of the item.
 
-In some rows the first cell says what they hold: `#prediction` (name, formula), `#tag` of the suite (name, value), `#metric`
-(`sum` by default), and `#suite` (the name; by default that of the file). Their values are in the next cells.
+In some rows, the first cell gives the kind of content: `#prediction` (name, formula), `#tag` of the suite (name,
+value), `#metric` (`sum` by default), and `#suite` (the name; by default that of the file). Their values are in the next
+cells.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,12 +64,12 @@ def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
 def write(suites: Sequence[Suite], path: Path) -> None:
     """Write a suite as a table that can be read back as the same suite.
 
-    If all sentences have the same regions, there is one sentence per row, else one region per row. Cells are separated by
-    commas if the name of the file ends in .csv, else by tabs. Tags that begin with `json:` are skipped, because they only
-    serve the format from which the suite was read.
+    If all sentences have the same regions, there is one sentence per row, otherwise one region per row. Cells are
+    separated by commas if the name of the file ends in .csv, otherwise by tabs. Tags that begin with `json:` are
+    skipped, because they only serve the format from which the suite was read.
 
     Raises:
-        InputError: there is more than one suite, or the table can't hold the suite; the message says why.
+        InputError: there is more than one suite, or the table can't store the suite; the message gives the reason.
     """
     if len(suites) != 1:
         raise InputError(str(path), f"{len(suites)} suites", "one suite", "Write each to a file of its own.")
@@ -85,12 +86,8 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 def _parsed(content: str, mark: str, path: Path) -> Suite:
     rows = csv.rows(content, path, mark)
-    names = [name.strip() for name in next(rows, (1, []))[1]]
-    csv.refuse_repeated(names, path)
-    if not _is_header(names):
-        shown = ", ".join(names[:12]) or "no columns"
-        expected = "item,condition,REGION,..., item,CONDITION:REGION,..., or item,condition,region,content"
-        raise InputError(f"{path}, line 1", f"the columns {shown}", expected)
+    names = [_column(name) for name in next(rows, (1, []))[1]]
+    _refuse_header(names, path)
     suite = _Suite(path)
     for line, cells in rows:
         place = f"{path}, line {line}"
@@ -103,8 +100,30 @@ def _parsed(content: str, mark: str, path: Path) -> Suite:
     return suite.suite()
 
 
+def _refuse_header(names: Sequence[str], path: Path) -> None:
+    csv.refuse_repeated(names, path)
+    if not _is_header(names):
+        shown = ", ".join(names[:12]) or "no columns"
+        expected = "item,condition,REGION,..., item,CONDITION:REGION,..., or item,condition,region,content"
+        raise InputError(f"{path}, line 1", f"the columns {shown}", expected)
+    present = set(LONG) & set(names)
+    if len(present) == 3 and "condition" in present:
+        found = f"the column {(present - set(LONG[:2])).pop()!r} alone"
+        raise InputError(f"{path}, line 1", found, "region and content", "Add the other, or rename the region.")
+    other = [name for name in names if name not in LONG and not name.startswith(TAG)]
+    if len(present) == 4 and other:
+        cure = f"Call it {TAG}{other[0]} if it is a tag of the item, or delete it."
+        raise InputError(f"{path}, line 1", f"the column {other[0]!r}", f"{','.join(LONG)} and {TAG}NAME", cure)
+
+
+def _column(name: str) -> str:
+    """Return the name of a column, in which the case of the four fixed names does not matter."""
+    name = name.strip()
+    return name.lower() if name.lower() in LONG else name
+
+
 def _fitted(cells: list[str], count: int) -> list[str]:
-    """Add or remove empty cells at the end of a row, because spreadsheet programs do so too."""
+    """Add or remove empty cells at the end of a row, because spreadsheet programs do the same."""
     while len(cells) > count and not cells[-1]:
         cells = cells[:-1]
     return cells + [""] * (count - len(cells))
@@ -112,22 +131,24 @@ def _fitted(cells: list[str], count: int) -> list[str]:
 
 @dataclass(slots=True)
 class _Suite:
-    """A suite while its table is read.
+    """The state of a suite while its table is read.
 
     Arguments:
         path: the file.
         name: the name of the suite.
         contents: item -> condition -> region -> content.
         item_tags: item -> its tags.
+        seen: the rows about the suite that were read, by kind and name.
     """
 
     path: Path
     name: str = ""
     metric: str = "sum"
-    predictions: dict[str, Prediction] = field(default_factory=dict)
+    predictions: list[Prediction] = field(default_factory=list)
     tags: dict[str, str] = field(default_factory=dict)
     contents: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     item_tags: dict[str, dict[str, str]] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
 
     def add_setting(self, cells: Sequence[str], place: str) -> None:
         """Add a row about the suite."""
@@ -139,8 +160,12 @@ class _Suite:
             expected = {1: "one cell after it", 2: "two cells after it, a name and a value"}[KINDS[kind]]
             cure = "Put cells that hold the delimiter in quotation marks."
             raise InputError(f"{place}, {kind}", f"{len(values)} cells", expected, cure)
+        named = f"{kind} {values[0]}" if KINDS[kind] == 2 else kind
+        if named in self.seen:
+            raise InputError(place, f"a second {named}", "one", "Rename or delete one of them.")
+        self.seen.add(named)
         if kind == "#prediction":
-            self._add_prediction(values[0], values[1], f"{place}, prediction {values[0]}")
+            self.predictions.append(_prediction(values[0], values[1], place))
         elif kind == "#tag":
             self.tags[values[0]] = values[1]
         elif kind == "#suite":
@@ -150,18 +175,12 @@ class _Suite:
         else:
             raise InputError(f"{place}, {kind}", repr(values[0]), "one of " + ", ".join(AGGREGATES))
 
-    def _add_prediction(self, name: str, formula: str, place: str) -> None:
-        if name in self.predictions:
-            raise InputError(place, "a second prediction of this name", "each name once", "Rename one of them.")
-        try:
-            self.predictions[name] = Prediction(name, parse(formula))
-        except FormulaError as error:
-            raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
-
     def add(self, row: Mapping[str, str], place: str) -> None:
         """Add the sentences, or the region, of a row."""
         if not (item := row["item"]):
-            raise InputError(f"{place}, item", "nothing", "the id of an item", "Repeat the id in each row of the item.")
+            raise InputError(
+                f"{place}, item", "an empty cell", "the id of an item", "Repeat the id in each row of the item."
+            )
         tags = {name.removeprefix(TAG): cell for name, cell in row.items() if name.startswith(TAG) and cell}
         known = self.item_tags.setdefault(item, {})
         for name, value in tags.items():
@@ -184,7 +203,7 @@ class _Suite:
             sentences[condition] = regions
 
     def _sentences(self, row: Mapping[str, str], place: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield the condition and the regions of each sentence in a row that holds whole sentences."""
+        """Yield the condition and the regions of each sentence in a row with whole sentences."""
         cells = {name: cell for name, cell in row.items() if name not in LONG[:2] and not name.startswith(TAG)}
         if "condition" in row:
             yield self._named(row, "condition", place), cells
@@ -200,7 +219,7 @@ class _Suite:
 
     def _named(self, row: Mapping[str, str], column: str, place: str) -> str:
         if not row[column]:
-            raise InputError(f"{place}, {column}", "nothing", "a name", f"Repeat the {column} in each row.")
+            raise InputError(f"{place}, {column}", "an empty cell", "a name", f"Repeat the {column} in each row.")
         return row[column]
 
     def suite(self) -> Suite:
@@ -210,14 +229,21 @@ class _Suite:
             place = f"{self.path}, item {identifier}"
             sentences = {name: _sentence(regions, f"{place}, condition {name}") for name, regions in conditions.items()}
             items.append(Item(identifier, sentences, self.item_tags[identifier]))
-        name, predictions = self.name or self.path.stem, tuple(self.predictions.values())
         metric = next(aggregate for aggregate in AGGREGATES if aggregate == self.metric)
-        return Suite(name, tuple(items), predictions, self.tags, metric)
+        return Suite(self.name or self.path.stem, tuple(items), tuple(self.predictions), self.tags, metric)
+
+
+def _prediction(name: str, formula: str, place: str) -> Prediction:
+    try:
+        return Prediction(name, parse(formula))
+    except FormulaError as error:
+        where = f"{place}, prediction {name}, {error.place}"
+        raise FormulaError(where, error.found, error.expected, error.cure) from None
 
 
 def _first(content: str, mark: str) -> list[str]:
     first = content.lstrip("\ufeff").split("\n", 1)[0].rstrip("\r")
-    return [cell.strip(' "') for cell in first.split(mark)]
+    return [_column(cell.strip(' "')) for cell in first.split(mark)]
 
 
 def _is_header(names: Sequence[str]) -> bool:
@@ -230,11 +256,13 @@ def _delimiter(content: str) -> str:
 
 
 def _sentence(contents: Mapping[str, str], place: str) -> Sentence:
-    """Make a sentence of its regions and their contents."""
+    """Make a sentence from its regions and their contents."""
     if WHOLE in contents:
         if len(contents) > 1:
             cure = f"Rename the region {WHOLE!r}, or delete the others."
-            raise InputError(place, f"the region {WHOLE!r} beside others", "a whole sentence, or its regions", cure)
+            raise InputError(
+                place, f"the region {WHOLE!r} together with others", "a whole sentence, or its regions", cure
+            )
         return Sentence(shape.sentence(contents[WHOLE], place))
     text, regions = "", []
     for name, content in contents.items():
@@ -255,7 +283,7 @@ def _rows(suite: Suite) -> list[list[str]]:
     long = (
         len(sequences) > 1
         or len(set(regions)) < len(regions)
-        or any(name in LONG or name.startswith(TAG) for name in regions)
+        or any(name.lower() in LONG or name.startswith(TAG) for name in regions)
     )
     header = [*(LONG if long else (*LONG[:2], *regions)), *(TAG + name for name in tags)]
     rows = [["#suite", suite.name], ["#metric", suite.aggregate]]
@@ -285,7 +313,7 @@ def _contents(sentence: Sentence) -> list[tuple[str, str]]:
 
 
 def _refuse_loss(suite: Suite, reread: Suite) -> None:
-    """Refuse a suite that the table does not hold."""
+    """Refuse a suite that the table can't store."""
     items = tuple(replace(item, tags=public_tags(item.tags)) for item in suite.items)
     for old, new in zip(items, reread.items, strict=False):
         for condition, sentence in old.sentences.items():
@@ -296,4 +324,4 @@ def _refuse_loss(suite: Suite, reread: Suite) -> None:
                 )  # fmt: skip
     if replace(suite, items=items, tags=public_tags(suite.tags)) != reread:
         cure = "Names, ids and tags must not be empty, nor begin or end with a space; ids must not begin with #."
-        raise InputError(f"suite {suite.name}", "names, ids or tags that a table can't hold", "others", cure)
+        raise InputError(f"suite {suite.name}", "names, ids or tags that a table can't store", "different ones", cure)

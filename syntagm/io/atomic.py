@@ -49,9 +49,9 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
 
 
 def write_all(contents: Mapping[Path, bytes]) -> None:
-    """Write several files: each to a temporary file first, then rename them in the order given.
+    """Write several files: write each to a temporary file, then rename them in the given order.
 
-    As long as not all of the temporary files are complete, existing files are left unchanged.
+    Existing files are left unchanged until all temporary files are complete.
 
     Raises:
         RunError: as for `write`.
@@ -114,7 +114,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def scratch(path: Path) -> Iterator[Path]:
-    """Yield a new temporary folder beside `path`, and delete it at the end of the block. May raise OSError."""
+    """Yield a new temporary folder next to `path`, and delete it at the end of the `with` block. May raise OSError."""
     _sweep_once(path.parent)
     while True:
         folder = _name(path)
@@ -139,7 +139,7 @@ def put(written: Path, path: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents durably, as far as they don't exist.
+    """Create a folder and its missing parents durably.
 
     Raises:
         RunError: the folder can't be created.
@@ -158,9 +158,9 @@ def make_folder(folder: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Delete the temporary files and folders that killed processes left in a folder; those of living ones are locked.
+    """Delete the temporary files and folders that killed processes left in a folder.
 
-    The first write of a process to a folder does so, too.
+    Files of living processes are locked. The writing functions of this module sweep each folder once per process.
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for path in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
@@ -195,7 +195,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _refused(path: Path, needed: int = 0) -> Iterator[None]:
-    """Turn an error of the operating system into `refusal`."""
+    """Convert an error of the operating system to that of `refusal`."""
     try:
         yield
     except OSError as error:
@@ -203,7 +203,7 @@ def _refused(path: Path, needed: int = 0) -> Iterator[None]:
 
 
 def _target(path: Path) -> Path:
-    """Return the file behind a path, which may be a symbolic link; refuse what a rename would destroy."""
+    """Return the file behind a path, which may be a symbolic link; refuse a file that a rename would destroy."""
     if path.is_dir():
         raise RunError(str(path), "is a folder", "the name of a file")
     if path.exists() and not path.is_file():
@@ -214,7 +214,7 @@ def _target(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _temporary(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """Open a new temporary file beside `target`; delete it at the end of the block if it was not renamed."""
+    """Open a new temporary file next to `target`; delete it at the end of the `with` block if it was not renamed."""
     _sweep_once(target.parent)
     while True:
         path = _name(target)
@@ -243,7 +243,7 @@ def _name(target: Path) -> Path:
 
 
 def _lock(descriptor: int, path: Path) -> bool:
-    """Lock a new temporary file or folder. Return False if `sweep` of another process was faster and deleted it."""
+    """Lock a new temporary file or folder. Return False if another process has meanwhile deleted it with `sweep`."""
     with contextlib.suppress(OSError):  # some network file systems have no locks; nothing is swept there
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:

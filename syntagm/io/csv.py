@@ -45,9 +45,9 @@ def cell(value: object, delimiter: str = ",") -> str:
 
 
 def harmless(value: object) -> object:
-    """Return the value of a cell for files that people open in a spreadsheet: text like a formula gets an apostrophe.
+    """Return the value of a cell for files that are opened in spreadsheets: text like a formula gets an apostrophe.
 
-    Only for such files: programs that read the text back would get another one.
+    This is only for such files, because programs that read the text back would get a different text.
 
     >>> harmless("=1+1"), harmless("-ing"), harmless(-1.5), harmless("a=b")
     ("'=1+1", "'-ing", -1.5, 'a=b')

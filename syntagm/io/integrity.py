@@ -1,8 +1,8 @@
-"""What rooms write, and whether it is whole: the types of a declaration, and the inspection of folders.
+"""Integrity of the files that rooms write: types for declaring the files, and the inspection of folders.
 
-A room that writes files declares them in a module `_written.py`: folders that it recognises by a file, as `FOLDERS`, and
-single files whose name the user chooses, as `FILES`. `syntagm integrity` and the tests of damaged files read these
-declarations (`declared`), so a new room needs nothing else.
+A room that writes files declares them in a module `_written.py`: `FOLDERS` lists folders that are recognised by a file,
+and `FILES` lists single files whose names the user chooses. `syntagm integrity` and the tests of damaged files read
+these declarations (`declared`), so a new room needs nothing else.
 """
 
 import fnmatch
@@ -24,9 +24,9 @@ class Kind:
     """A kind of file.
 
     Arguments:
-        name: what it is, e.g. "the record of a run".
-        pattern: its path in the folder, where `*` is any text without `/`, e.g. "shards/*.results.parquet".
-        checked: whether `Folder.check` sees that the file is damaged. Files that are not checked are never read again, or
+        name: a description, e.g. "the record of a run".
+        pattern: the path in the folder, where `*` stands for any text without `/`, e.g. "shards/*.results.parquet".
+        checked: whether `Folder.check` detects damage to the file. Files that are not checked are never read again, or
             change no number.
     """
 
@@ -40,9 +40,9 @@ class Folder:
     """A kind of folder.
 
     Arguments:
-        name: what it is, e.g. "run".
-        markers: patterns of files. A folder that has one of them is of this kind.
-        kinds: the files in it. The first kind whose pattern fits a file is its kind.
+        name: a description, e.g. "run".
+        markers: patterns of files. A folder with such a file is of this kind.
+        kinds: the kinds of files in the folder. The first kind whose pattern fits a file applies.
         check: a function from a folder to an error for each damaged or missing file: path -> error.
         renew: a function that renews the seals in a folder after an intended change and returns the names of the changed
             files, for `syntagm seal`; None if nothing in the folder is sealed.
@@ -73,13 +73,13 @@ COMMON = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is known about a file.
+    """The state of a file.
 
     Arguments:
         path: the file.
         state: whether it is whole.
-        kind: what it is; "" for a foreign file.
-        error: for a damaged file, what is wrong, with the cure.
+        kind: the kind of the file; "" for a foreign file.
+        error: for a damaged file, the problem and the cure.
     """
 
     path: Path
@@ -90,7 +90,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """A folder, its kind, and what is known about each of its files."""
+    """A folder, its kind, and the state of each of its files."""
 
     kind: Folder
     path: Path
@@ -103,12 +103,12 @@ def declared() -> tuple[Folder, ...]:
 
 
 def files() -> tuple[Kind, ...]:
-    """Return the kinds of single files, with names that the user chooses, that all rooms declare."""
+    """Return the kinds of single files with user-chosen names that all rooms declare."""
     return tuple(kind for module in registry.modules("_written") for kind in getattr(module, "FILES", ()))
 
 
 def of_folder(place: Path) -> Iterator[Inspected]:
-    """Inspect a folder and the folders in it, as far as they are of a kind that a room writes, outer ones first."""
+    """Inspect a folder and the folders in it that are of a declared kind, beginning with outer ones."""
     for name, folders, _ in os.walk(place):
         # Hidden folders belong to other programs.
         folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
@@ -116,7 +116,7 @@ def of_folder(place: Path) -> Iterator[Inspected]:
 
 
 def of_file(path: Path) -> Iterator[Inspected]:
-    """Inspect the folder that a file belongs to, and yield only what is known about the file."""
+    """Inspect the folder that a file belongs to, and yield only the state of the file."""
     for folder in path.parents:
         for inspected in _of_kinds(folder):
             if own := tuple(finding for finding in inspected.findings if finding.path == path):
@@ -142,7 +142,7 @@ def _findings(kind: Folder, folder: Path, kinds: tuple[Folder, ...]) -> Iterator
 
 
 def _files(folder: Path, kinds: tuple[Folder, ...]) -> Iterator[Path]:
-    """Yield the files of a folder without those of hidden folders, and of folders that have a kind of their own."""
+    """Yield the files of a folder, excluding those in hidden folders and in folders of a declared kind."""
     for path in folder.iterdir():
         if not path.is_dir():
             yield path

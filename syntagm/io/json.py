@@ -55,7 +55,7 @@ def parsed(content: str, path: Path, line: int | None = None) -> Any:
 
 
 def read(path: Path) -> Any:
-    """Read the value of a JSON file; errors as for `parsed` and `utf8.read`."""
+    """Read the value of a JSON file; the errors are those of `parsed` and `utf8.read`."""
     return parsed(utf8.read(path), path)
 
 
@@ -98,10 +98,10 @@ def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = ""
 
 
 def own(content: str, place: str) -> Any:
-    """Parse JSON that Syntagm wrote and whose hash was checked.
+    """Parse JSON that Syntagm wrote and whose hash has been checked.
 
     Raises:
-        InputError: not JSON, or nested too deep.
+        InputError: the text is not JSON, or is nested too deeply.
     """
     try:
         return json.loads(content)

@@ -30,10 +30,10 @@ class Form:
     """A kind of record.
 
     Arguments:
-        name: what the file is, for messages.
+        name: a description of the file, for messages.
         format: the number of its format, which is the entry `format` of the record.
-        shape: its shape (see `io.shape`), or a function from a record to its shape.
-        cure: what to do if the file is damaged; `{folder}` stands for its folder.
+        shape: the shape of the record (see `io.shape`), or a function from a record to its shape.
+        cure: the remedy if the file is damaged; `{folder}` stands for its folder.
     """
 
     name: str
@@ -57,8 +57,8 @@ class Form:
             refuse: class of the error to raise.
 
         Raises:
-            SyntagmError: an error of the class `refuse`: the file can't be read, was damaged or edited, or has another
-                format or shape.
+            SyntagmError: the file can't be read, was damaged or edited, or has another format or shape; the error is of
+                the class `refuse`.
         """
         content, whole = self._parsed(path, refuse)
         if not whole:
@@ -67,7 +67,7 @@ class Form:
         return content
 
     def renew(self, path: Path) -> bool:
-        """Renew the seal of a record after an intended change. Its entry `renewed` tells when.
+        """Renew the seal of a record after an intended change. The entry `renewed` gives the time.
 
         Returns:
             Whether the record had changed.
@@ -82,7 +82,7 @@ class Form:
         return not whole
 
     def _parsed(self, path: Path, refuse: type[SyntagmError]) -> tuple[dict[str, Any], bool]:
-        """Parse a record and check its format and shape. Return it without its seal, and whether the seal fits."""
+        """Parse a record and check its format and shape. Return it without its seal, and whether the seal matches."""
         cure = self.cure.format(folder=path.parent)
         try:
             text = path.read_bytes()
@@ -103,10 +103,10 @@ class Form:
 
 
 def own(content: str, place: str) -> dict[str, Any]:
-    """Parse a sealed object; its seal must have been checked before.
+    """Parse a sealed object, whose seal must already be checked.
 
     Raises:
-        InputError: not a JSON object, or nested too deep.
+        InputError: the text is not a JSON object, or is nested too deeply.
     """
     value = strict_json.own(content, place)
     if not isinstance(value, dict):
@@ -115,7 +115,7 @@ def own(content: str, place: str) -> dict[str, Any]:
 
 
 def sealed(content: Mapping[str, Any], indent: int | None = None) -> str:
-    """Return an object as JSON with its seal as the last entry: in one line, or indented.
+    """Return an object as JSON with its seal as the last entry, on one line or indented.
 
     >>> line = sealed({"n": 1})
     >>> line[:18], is_sealed(line.encode()), is_sealed(line.replace("1", "2").encode())
@@ -127,7 +127,7 @@ def sealed(content: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def is_sealed(content: bytes) -> bool:
-    """Check whether the last entry of an object is its seal."""
+    """Return whether the last entry of an object is its seal."""
     match = _SEAL.search(content, max(0, len(content) - _LONGEST))
     return match is not None and match[1].decode() == hashlib.sha256(content[: match.start()]).hexdigest()
 

@@ -1,7 +1,7 @@
 """Checks of the types of JSON values. Each function returns the value, or raises an error that describes what was found."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -47,7 +47,7 @@ def check(value: Any, form: Shape, place: str) -> None:
     """Check the shape of a JSON value.
 
     Raises:
-        InputError: the value has another shape. The message names the place in the value.
+        InputError: the value has a different shape; the message names the place in the value.
 
     >>> check({"n": [1, "2"]}, {"n": [int], "name?": str}, "a.json")
     Traceback (most recent call last):
@@ -64,40 +64,50 @@ _Mismatch: TypeAlias = tuple[str, str, str]
 
 def _mismatch(value: Any, form: Shape) -> _Mismatch | None:
     """Return the first mismatch; None if the value has the shape."""
-    if isinstance(form, type):
+    kind = type(form)
+    if kind is type:
         if type(value) is form or form is object or (form is float and type(value) is int):
             return None
-    elif isinstance(form, tuple):
+    elif kind is dict:
+        if type(value) is dict:
+            return _entry_mismatch(value, form)
+    elif kind is list:
+        if type(value) is list:
+            for number, entry in enumerate(value, 1):
+                if type(entry) is not form[0] and (mismatch := _mismatch(entry, form[0])):
+                    return _within(number, mismatch)
+            return None
+    elif kind is tuple:
         if any(_mismatch(value, alternative) is None for alternative in form):
             return None
-    elif isinstance(form, list):
-        if type(value) is list:
-            return _first((str(number), entry, form[0]) for number, entry in enumerate(value, 1))
-    elif isinstance(form, dict):
-        if type(value) is dict:
-            if str in form:
-                return _first((key, entry, form[str]) for key, entry in value.items())
-            return _field_mismatch(value, form)
     elif value is form or (form is not None and type(value) is str and value in form):
         return None
     return "", shown(value), _described(form)
 
 
-def _first(entries: Iterable[tuple[str, Any, Shape]]) -> _Mismatch | None:
-    for name, entry, form in entries:
-        if type(entry) is not form and (mismatch := _mismatch(entry, form)):
-            return f", {name}{mismatch[0]}", *mismatch[1:]
+def _entry_mismatch(value: Mapping[str, Any], form: Mapping[Any, Shape]) -> _Mismatch | None:
+    of_all, missing = form.get(str), len(form)
+    for key, entry in value.items():
+        if of_all is not None:
+            inner = of_all
+        elif key in form:
+            inner = form[key]
+            missing -= 1
+        elif f"{key}?" in form:
+            inner = form[f"{key}?"]
+        else:
+            return "", f"the unknown key {shown(key)}", "one of " + ", ".join(name.rstrip("?") for name in form)
+        if type(entry) is not inner and (mismatch := _mismatch(entry, inner)):
+            return _within(key, mismatch)
+    if missing and of_all is None:
+        for name in form:
+            if name not in value and not name.endswith("?"):
+                return "", f"no {name!r}", f"the key {name!r}"
     return None
 
 
-def _field_mismatch(value: Mapping[str, Any], form: Mapping[str, Shape]) -> _Mismatch | None:
-    for key in form:
-        if key not in value and not key.endswith("?"):
-            return "", f"no {key!r}", f"the key {key!r}"
-    for key in value:
-        if key not in form and f"{key}?" not in form:
-            return "", f"the unknown key {shown(key)}", "one of " + ", ".join(name.rstrip("?") for name in form)
-    return _first((key, entry, form[key] if key in form else form[f"{key}?"]) for key, entry in value.items())
+def _within(key: str | int, mismatch: _Mismatch) -> _Mismatch:
+    return f", {key}{mismatch[0]}", *mismatch[1:]
 
 
 def _described(form: Shape) -> str:

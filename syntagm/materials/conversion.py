@@ -62,7 +62,7 @@ def formats_for(target: Path, name: str = "") -> Sequence[str]:
 
 
 def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy: bool = False) -> list[str]:
-    """Write suites in the first format that can hold them without loss, or else in the first that can hold them.
+    """Write suites in the first format that can store them without loss, or otherwise in the first that can store them.
 
     Before the file gets its final name, it is read again and compared with the suites.
 
@@ -84,7 +84,7 @@ def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy
 
 
 def _written(suites: Sequence[Suite], path: Path, formats: Sequence[str]) -> tuple[str, list[str]]:
-    """Write in the first format that loses nothing, else in the first that can be written; return it and the losses."""
+    """Write in the first format that loses nothing, otherwise in the first that can be written; return it and the losses."""
     losses: dict[str, list[str]] = {}
     remaining = list(formats)
     while remaining:

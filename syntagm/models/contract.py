@@ -70,17 +70,18 @@ class LanguageModel(ABC):
     ) -> Iterator[InContext]:
         """Compute the surprisals of texts of any length, in the order of `texts`, with the context of each token.
 
-        A text that is longer than the model's positions is scored in overlapping windows. The start-of-text symbol precedes
-        each of them. This method is for models without a limit; models with one override it.
+        A text that is longer than the model's positions is scored in overlapping windows. The start-of-text symbol
+        precedes each window. This method is for models without a limit; models with a limit override it.
 
         Arguments:
             texts: the texts. Their number must fit in memory; call this several times for a large file.
-            overlap: the smallest number of tokens before a scored token, in the windows after the first. If the model sees
-                both sides, half of that number on each side. By default half of the model's positions.
-            done: called with the number of further characters scored. It may raise an exception to stop.
+            overlap: the minimum number of tokens before a scored token in the windows after the first. If the model
+                sees both sides, half of that number is the minimum on each side. The default is half of the model's
+                positions.
+            done: called with the number of characters scored since the last call. It may raise an exception to stop.
 
         Raises:
-            UsageError: an overlap that the windows of this model can't have.
+            UsageError: the windows of this model can't have this overlap.
             ModelError: the model can't score a text; the message names it.
         """
         refuse_overlap(overlap, self.name, "this model reads a text of any length at once")
@@ -90,7 +91,7 @@ class LanguageModel(ABC):
                 done(len(answer.text))
 
     def _context(self, tokens: int) -> NDArray[np.int32]:
-        """Return the number of tokens that each token's surprisal depends on in a text that is scored at once."""
+        """Return the number of tokens that each token's surprisal depends on, in a text that is scored at once."""
         context = np.arange(tokens, dtype=np.int32)
         return context if self.reach is None else np.minimum(context, np.int32(self.reach))
 

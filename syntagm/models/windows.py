@@ -12,7 +12,7 @@ from syntagm.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A span of tokens, and the span inside it that is scored; both half open.
+    """A span of tokens, and the span within it that is scored. Both exclude their ends.
 
     Arguments:
         begin, end: the tokens that the model sees.
@@ -29,12 +29,12 @@ def before(tokens: int, size: int, overlap: int) -> list[Window]:
     """Return the windows of a left-to-right model.
 
     Each window after the first begins `overlap` tokens before the first token that it scores. So the context of a token
-    depends on its position only, and not on what follows it.
+    depends only on its position, not on the text after it.
 
     Arguments:
         tokens: number of tokens of the text.
-        size: largest number of tokens in a window.
-        overlap: smallest number of tokens before a scored token, in the windows after the first; less than `size`.
+        size: maximum number of tokens in a window.
+        overlap: minimum number of tokens before a scored token in the windows after the first; less than `size`.
 
     >>> [(window.begin, window.first, window.last) for window in before(10, 6, 3)]
     [(0, 0, 6), (3, 6, 9), (6, 9, 10)]
@@ -46,13 +46,13 @@ def before(tokens: int, size: int, overlap: int) -> list[Window]:
 def around(tokens: int, size: int, overlap: int) -> list[Window]:
     """Return the windows of a model that sees both sides of a token.
 
-    The middle of the overlap of two windows divides their scored tokens, so each has at least half of `overlap` on both
-    sides, if the text does. The last window ends with the text.
+    The middle of the overlap of two windows divides their scored tokens, so each scored token has at least half of
+    `overlap` on both sides, if the text does. The last window ends with the text.
 
     Arguments:
         tokens: number of tokens of the text.
         size: number of tokens in a window.
-        overlap: number of tokens that neighbouring windows share, at least; less than `size`.
+        overlap: minimum number of tokens that neighbouring windows share; less than `size`.
 
     >>> [(window.begin, window.end, window.first, window.last) for window in around(10, 6, 3)]
     [(0, 6, 0, 4), (3, 9, 4, 6), (4, 10, 6, 10)]
@@ -66,11 +66,11 @@ def around(tokens: int, size: int, overlap: int) -> list[Window]:
 
 
 def overlap_of(given: int | None, size: int, positions: int, model: str, least: int = 0) -> int:
-    """Return the overlap of windows: the given one, or half of the model's positions.
+    """Return the overlap of windows: the given overlap, or half of the model's positions.
 
     Arguments:
-        given: as the user chose it; None for the default.
-        size: largest number of tokens in a window.
+        given: the user's choice; None for the default.
+        size: maximum number of tokens in a window.
         positions: the model's positions.
         model: name of the model, for the message.
         least: smallest possible overlap.
@@ -89,14 +89,14 @@ def refuse_overlap(given: int | None, model: str, reason: str) -> None:
     """Refuse an overlap of windows for a model that needs no windows.
 
     Raises:
-        UsageError: an overlap is given.
+        UsageError: an overlap was given.
     """
     if given is not None:
         raise UsageError(f"stride of {model}", f"a stride of {given}, but {reason}", "no stride")
 
 
 def shares(total: int, windows: Sequence[Window]) -> list[int]:
-    """Divide a number between the windows of a text, in proportion to their scored tokens.
+    """Divide a number among the windows of a text, in proportion to their scored tokens.
 
     >>> shares(25, before(10, 6, 3))
     [15, 7, 3]

@@ -1,4 +1,4 @@
-"""What this room writes. No page is read again."""
+"""The files that this room writes. No page is read again."""
 
 from syntagm.io.integrity import Kind
 

@@ -23,8 +23,8 @@ _NOTED = {
     "licence": "Licence",
     "comment": "Comment",
 }
-_LEGEND = """Bold regions are those that the predictions compare, where that is not the whole sentence. A star marks ungrammatical
-sentences, where a suite says which these are. *Chance* is the probability that the (first) prediction holds if all
+_LEGEND = """Bold regions are those that the predictions compare, unless they compare whole sentences. A star marks ungrammatical
+sentences, if the suite declares them. *Chance* is the probability that the (first) prediction holds if all
 values that it compares are drawn independently from one distribution (a normal one, where it matters which)."""
 
 

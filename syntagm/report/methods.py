@@ -13,12 +13,12 @@ from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.tasks.task import SuiteRecord
 
-_COMPARISON = ("mcnemar-1947-note", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
+_COMPARISON = ("mcnemar-1947-note", "tango-1998-equivalence", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
 _RULES = {
     "strict": "; where a token crossed a border, the item was excluded as undefined",
     "start": ", even where it crosses a border",
 }
-_BOOTSTRAP = "efron-1979-bootstrap"
+_INTERVALS = ("wilson-1927-probable", "korn-graubard-1998-confidence")
 
 
 def paragraphs(runs: Sequence[Run]) -> list[str]:
@@ -37,7 +37,7 @@ def keys(runs: Sequence[Run]) -> list[str]:
     cited = [key for suite in _suites(runs) for key in references.of_suite(suite)[0]]
     for run in runs:
         cited += [*references.of_model(run), *references.of_scoring(run)]
-    return list(dict.fromkeys([*cited, _BOOTSTRAP, *(_COMPARISON if _compared(runs) else ())]))
+    return list(dict.fromkeys([*cited, *_INTERVALS, *(_COMPARISON if _compared(runs) else ())]))
 
 
 def unknown(runs: Sequence[Run]) -> list[str]:
@@ -165,16 +165,22 @@ def _words(run: Run, setting: str) -> str:
 
 
 def _numbers(runs: Sequence[Run]) -> Iterator[str]:
-    draws = f"{bootstrap.DRAWS:,} draws, seed {bootstrap.SEED}"
     if not all(map(references.fills_gaps, runs)):
         yield (
             "The accuracy of a suite is the proportion of its items of which the prediction holds; a score over suites is the "
             "unweighted mean of the accuracies by the first prediction of each."
         )
-    over = "items (or contexts)" if any(map(references.fills_gaps, runs)) else "items"
+    lemmas = (
+        ", of equal and model weight for other contexts and lemmas" if any(map(references.fills_gaps, runs)) else ""
+    )
+    suites = (
+        "for other items of the same suites"
+        if bootstrap.current().suites == "fixed"
+        else "for other suites, from the variance between suites, with Student's quantile"
+    )
     yield (
-        f"Intervals are 95% percentile bootstrap intervals over {over}, within suites for a score over several "
-        f"({draws}){_cite([_BOOTSTRAP])}."
+        f"Intervals are 95% score intervals{_cite(_INTERVALS)}: on one suite for other items{lemmas}, over several suites "
+        f"{suites}."
     )
     for run in runs:
         defined = run.results().filter(pl.col("value").is_not_nan())
@@ -187,8 +193,9 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
             yield f"The run of {code(run.model)} is not finished."
     if _compared(runs):
         yield (
-            f"Models were compared on the same items by McNemar's exact test{_cite(_COMPARISON[:1])}, adjusted over the suites "
-            f"by Holm's method{_cite(_COMPARISON[1:2])} and by that of Benjamini and Hochberg{_cite(_COMPARISON[2:])}."
+            f"Models were compared on the same items by McNemar's test{_cite(_COMPARISON[:1])}, with Tango's interval of the "
+            f"difference{_cite(_COMPARISON[1:2])}, adjusted over the suites by Holm's method{_cite(_COMPARISON[2:3])} and "
+            f"by that of Benjamini and Hochberg{_cite(_COMPARISON[3:])}; over suites by a t-test on the suites' differences."
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from syntagm import result
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import Chance
@@ -128,7 +129,7 @@ def number(value: float, digits: int = 3) -> str:
 
 def interval(estimate: Estimate) -> str:
     """Format an interval, such as "[0.800, 0.824]"; "no interval" if there is none."""
-    return "no interval" if math.isnan(estimate.low) else f"[{estimate.low:.3f}, {estimate.high:.3f}]"
+    return result.interval(estimate.low, estimate.high)
 
 
 def citation(column: Column[R], suite: str, measure: str) -> str:

@@ -11,6 +11,8 @@ from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.shell import CEILING
 from syntagm.runs.store import Run
+from syntagm.stats import interval
+from syntagm.stats.bootstrap import Resampling, using
 from syntagm.views.gaps import kept
 
 _SOURCES = {
@@ -20,32 +22,40 @@ _SOURCES = {
 }
 
 
-def report(runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING) -> Path:
+def report(
+    runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING, resampling: Resampling | None = None
+) -> Path:
     """Write a self-contained HTML page about `runs` to `path`.
 
     Arguments:
         runs: the runs, all of the same task.
         ceiling: the maximum size of the page in bytes, of which figures may take half. A page that would exceed it
             omits the CSV of single suites, then examples (items with tokens; lemmas and contexts), and says so.
+        resampling: which units are random in its intervals.
 
     Raises:
         UsageError: there are no runs, they are of several tasks, or the numbers alone are larger than the ceiling.
         RunError: a run is damaged, or `path` can't be written.
     """
-    chapter = chapter_of(runs)
+    with using(resampling):
+        return _write(chapter_of(runs), Path(path), ceiling)
+
+
+def _write(chapter: Chapter, path: Path, ceiling: int) -> Path:
     page = chapter.page(min(shell.FIGURES, ceiling // 2))
     shared = page | {
         "chapter": chapter.folder,
         "title": chapter.title,
         "columns": chapter.columns,
         "items": sum(subject.record.items for subject in chapter.subjects),
+        "over_suites": interval.notes()[1],
         "methods_text": paragraph.methods_text([column.run for column in chapter.columns]),
     }
 
     def render(further: Mapping[str, Any]) -> str:
         return shell.rendered("page.html", {**shared, **further})
 
-    return shell.write_first(Path(path), chapter.versions(page, render, ceiling), ceiling)
+    return shell.write_first(path, chapter.versions(page, render, ceiling), ceiling)
 
 
 def chapter_of(runs: Sequence[Run]) -> Chapter:

@@ -1,6 +1,6 @@
 """The bibliography: BibTeX entries for the sources of suites, models and methods.
 
-The entries are in `materials/cited/references.bib`. A key is made of surnames, the year and a word, such as
+The entries are in `materials/cited/references.bib`. A key consists of surnames, the year and a word, such as
 `levy-2008-expectation`.
 """
 
@@ -79,7 +79,7 @@ def of_scoring(run: Run) -> list[str]:
 
 
 def scoring(run: Run) -> Scoring:
-    """Return how the model of a run scored texts, or filled gaps."""
+    """Return the description of how the model of a run scored texts or filled gaps."""
     family = families.of_model(run.model)
     if family is None:
         return SURPRISAL

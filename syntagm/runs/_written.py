@@ -1,4 +1,4 @@
-"""What this room writes: run directories, and the cache of answers."""
+"""The files that this room writes: run directories, and the cache of answers."""
 
 from pathlib import Path
 

@@ -168,7 +168,7 @@ def _unpack(key: bytes, text: str, value: object) -> Surprisals | None:
 
 
 def _is_whole(key: object, value: object) -> bool:
-    """Check a row against its checksum."""
+    """Return whether a row matches its checksum."""
     if not isinstance(key, bytes) or not isinstance(value, bytes) or len(value) < _HEADER.size:
         return False
     checksum, n = _HEADER.unpack_from(value)

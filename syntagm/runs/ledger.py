@@ -98,8 +98,9 @@ class Ledger:
             new = recorded | {key: new[key] for key in ("suites", "contexts", "files") if key in new}
             label = {"label": model.label} if model.label else {}
             new["model"] = new["model"] | label
-        entries, repaired = self._entries(progress)
-        finished = _verified(self._folder, [unit.name for unit in plan.units], task.tables(options), entries, progress)
+        names = [unit.name for unit in plan.units]
+        entries, repaired = self._entries(names, progress)
+        finished = _verified(self._folder, names, task.tables(options), entries, progress)
         missing = [unit for unit in plan.units if unit.name not in finished]
         self._complete = (
             recorded is not None
@@ -121,13 +122,15 @@ class Ledger:
         progress.planned(total, total - sum(unit.size for unit in missing), len(plan.suites))
         return missing
 
-    def _entries(self, progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes | None]:
-        """Read the ledger; if it is damaged, warn. Return the units by name, and what the file should hold, if it doesn't."""
+    def _entries(self, names: Iterable[str], progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes | None]:
+        """Read the ledger, and warn if it is damaged. Return the units by name, and the correct content of a damaged file."""
         path = self._folder / LEDGER
         content = path.read_bytes() if path.exists() else b""
-        entries, faults = ledger_lines(content, path)
+        read, faults = ledger_lines(content, path)
+        planned = set(names)
+        entries = {name: entry for name, entry in read.items() if name in planned}
         recorded = (self._recorded or {"files": {}})["files"].get(LEDGER)
-        if not faults and recorded not in (None, _hash_of(path)):
+        if not faults and (recorded not in (None, _hash_of(path)) or len(entries) < len(read)):
             faults = [damaged(path)]
         for fault in faults:
             progress.warned(f"{fault.place}: {fault.found}; what is missing is computed again")

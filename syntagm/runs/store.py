@@ -45,7 +45,7 @@ _RECORD_SHAPE: Shape = {
     "started": str,
     "finished": (str, None),
     "command": str,
-    "versions": {str: str},
+    "versions": {"syntagm": str, "python": str, "platform": str},
     "model": {
         "name": str,
         "label?": str,
@@ -338,7 +338,7 @@ class Run:
         return next(((f"sample:{match[1]},seed:{match[2]}",) for match in matches if match), ())
 
     def refuse(self, what: str) -> NoReturn:
-        """Raise a RunError that says that runs of this task don't have `what`."""
+        """Raise RunError, because runs of this task don't have `what`."""
         raise RunError(
             self.place, f"a run of the task {self.task.name} has no {what}", "a run of `syntagm run`",
             "For this run, use `syntagm export --as results`, `syntagm compare` or `syntagm report`.",
@@ -402,10 +402,11 @@ def ledger_lines(
     Arguments:
         content: the content of the file.
         path: the file, for messages.
-        verified: whether the hash of the whole file was checked already.
+        verified: whether the hash of the whole file has already been checked.
 
     Returns:
-        The finished units by name, and an error for each damaged line. A last line that was cut short by a kill is neither.
+        The finished units by name, and an error for each damaged line. A last line that was truncated by a kill counts
+        as neither.
     """
     entries: dict[str, dict[str, Any]] = {}
     faults: list[RunError] = []
@@ -434,7 +435,7 @@ def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str
 
 
 def _content(path: Path) -> bytes:
-    """Return the content of a file; nothing if there is no such file."""
+    """Return the content of a file; empty if there is no such file."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -444,5 +445,5 @@ def _content(path: Path) -> bytes:
 
 
 def damaged(path: Path, cure: str = _AGAIN) -> RunError:
-    """Return the error for a file of a run that does not have its recorded hash."""
+    """Return the exception for a file of a run that does not have its recorded hash."""
     return RunError(str(path), "damaged, edited or missing", "the file as it was written", cure)

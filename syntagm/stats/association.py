@@ -1,23 +1,22 @@
 """Correlations: Pearson's r and Spearman's rho, plain or partial, with intervals and p-values.
 
 A partial correlation is the correlation of the residuals of two variables after a least-squares fit on the control
-variables (for Spearman, of ranks). Its p-value comes from Student's t with n - 2 - (number of control variables)
-degrees of freedom. The p-value of a plain correlation comes from Student's t with n - 2 degrees of freedom. If there
-are few pairs, or if all pairs are on one line, it is exact: the proportion of all permutations with |r| at least as
-large. Intervals come from a bootstrap over pairs.
+variables (for Spearman, of ranks). Its p is from Student's t with n - 2 - (number of control variables) degrees of
+freedom. The p of a plain correlation is from Student's t with n - 2 degrees of freedom. It is exact if there are few
+pairs or if all pairs are on one line: the proportion of all permutations with |r| at least as large. Intervals are
+Fisher's (1921), with the variance of Bonett & Wright (2000) for ranks; each control variable counts as one pair less.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import permutations
-from math import factorial, prod
+from math import atanh, factorial, inf, prod, sqrt, tanh
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.stats import bootstrap
-from syntagm.stats.bootstrap import DRAWS
+from syntagm.stats.interval import FEW, critical
 
 METHODS = ("Pearson", "Spearman")
 # The largest number of pairs for which p is computed from all permutations.
@@ -33,11 +32,11 @@ class Association:
 
     Arguments:
         method: "Pearson" or "Spearman".
-        value: the correlation, from -1 to 1; nan if a variable is constant, or with fewer than 3 pairs plus one for
-            each control variable, because the residuals are then always on a line.
-        p: the two-sided p-value of the hypothesis of no correlation; nan if the value is nan, and for a partial
-            correlation of 1 or -1. It is exact for a plain correlation of at most eight pairs.
-        low, high: the 95% interval.
+        value: from -1 to 1. nan with fewer than 3 pairs + 1 for each control variable, because residuals are then
+            always on a line; nan also if a variable is constant.
+        p: two-sided, of the hypothesis of no correlation. nan if the value is nan, and for a partial correlation of 1
+            or -1. Exact for a plain correlation of at most eight pairs.
+        low, high: the 95% interval; nan with fewer than 4 pairs + 1 for each control variable, and for 1 or -1.
         n: the number of pairs.
     """
 
@@ -49,16 +48,13 @@ class Association:
     n: int
 
 
-def association(
-    x: ArrayLike, y: ArrayLike, method: str = "Pearson", given: Sequence[ArrayLike] = (), key: str = ""
-) -> Association:
+def association(x: ArrayLike, y: ArrayLike, method: str = "Pearson", given: Sequence[ArrayLike] = ()) -> Association:
     """Correlate x and y, or compute their partial correlation given control variables.
 
     Arguments:
         x, y: finite numbers. Shape (n,).
         method: "Pearson" or "Spearman".
         given: the control variables of a partial correlation, each of shape (n,).
-        key: a name for the data; the random numbers of the interval depend on it.
 
     >>> correlation = association([1, 2, 3, 4], [1, 3, 2, 4])
     >>> round(correlation.value, 3), round(correlation.p, 3), correlation.n
@@ -74,36 +70,30 @@ def association(
     # All variables are scaled to the same range, so that the tolerance of numerical error suits numbers of any size.
     spread = np.ptp(columns, axis=1, keepdims=True)
     columns = (columns - columns.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
+    # So that numbers that differ by rounding alone, such as 0.81 and 0.8100000000000002, have the same rank.
+    columns = columns.round(12) if method == "Spearman" else columns
     value = float(_correlations(columns[:, None, :], method)[0])
-    low, high = bootstrap.interval(_resampled(columns, method, f"{method}/{key}"))
+    low, high = _interval(value, n - len(given), method)
     p = _student(value, freedom) if given else _p_of_plain(columns, value, method)
     return Association(method, value, p, low, high, n)
 
 
-def _resampled(columns: _Array, method: str, key: str) -> _Array:
-    if len(columns) == 2:
-        values = _of_centred(*(_centred(column.tobytes(), method, key) for column in columns))
-    else:
-        values = _correlations(columns[:, _chosen(columns.shape[1], key)], method)
-    # A draw that contains only one of the pairs has no correlation.
-    finite: _Array = values[np.isfinite(values)]
-    return finite if len(finite) > DRAWS // 2 else np.full(DRAWS, np.nan)
+def _interval(value: float, n: int, method: str) -> tuple[float, float]:
+    if n < 4 or not abs(value) < 1 - _ROUNDING:
+        return float("nan"), float("nan")
+    variance = (1 + value**2 / 2 if method == "Spearman" else 1.0) / (n - 3)
+    reach = critical(inf) * sqrt(variance)
+    return tanh(atanh(value) - reach), tanh(atanh(value) + reach)
 
 
-def _chosen(n: int, key: str) -> NDArray[np.int64]:
-    return bootstrap.generator(key, bootstrap.SEED).integers(0, n, size=(DRAWS, n))
+def method_of(kind: str, n: int, units: str) -> str:
+    """Name the method of a correlation's interval, with a remark if there are few pairs.
 
-
-# A model is correlated with each other model on the same resampled suites, so its draws are cached.
-@lru_cache(maxsize=8)
-def _centred(column: bytes, method: str, key: str) -> tuple[_Array, _Array]:
-    """Resample a column and centre each draw; return it with the sums of squares. Shapes (draws, n), (draws,)."""
-    values = np.frombuffer(column, np.float64)
-    samples = values[_chosen(len(values), key)]
-    samples = ranks(samples) if method == "Spearman" else samples
-    # Sequential summation, as numpy does it for several columns at once: another order changes the last digit.
-    samples = samples - np.cumsum(samples, axis=-1)[:, -1:] / len(values)
-    return samples, (samples**2).sum(-1)
+    >>> method_of("Spearman", 5, "suites")
+    'Fisher (Bonett & Wright); random: suites; only 5 suites'
+    """
+    few = f"; only {n} {units}" if n < FEW else ""
+    return f"Fisher{' (Bonett & Wright)' if kind == 'Spearman' else ''}; random: {units}{few}"
 
 
 def _of_centred(x: tuple[_Array, _Array], y: tuple[_Array, _Array]) -> _Array:

@@ -1,23 +1,24 @@
 """Accuracy by a property of items, in bins with about equal numbers of items; equal values share a bin.
 
-Items of the same suite are similar, so the bootstrap resamples suites, and items within them. If suites differ a lot,
-intervals are far wider than for the same number of independent items.
+Items of a suite are similar, so suites are random, with their items: the variance of a bin is that of the sums of its
+suites. If suites differ much, intervals are far wider than those of the same number of independent items. With
+`suites="fixed"`, or in a bin of one suite, items are random.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.stats import bootstrap
+from syntagm.stats import bootstrap, interval
 
 SCHEMA = {
     "model": pl.String, "property": pl.String, "start": pl.Float64, "end": pl.Float64, "middle": pl.Float64,
     "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "suites": pl.Int64, "method": pl.String,
 }  # fmt: skip
-BINS, DRAWS = 10, 1000
-METHOD = bootstrap.Resampling(DRAWS).method("suites, and items within them")
+BINS = 10
 
 Numbers = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ def curves(pairs: pl.DataFrame, properties: Sequence[str], bins: int = BINS) -> 
     for (model,), table in pairs.group_by("model", maintain_order=True):
         for name in properties:
             kept = table.filter(pl.col("value").is_not_nan() & pl.col(name).is_finite())
-            rows += [(model, name, *numbers, METHOD) for numbers in _bins(kept, name, bins)]
+            rows += [(model, name, *numbers) for numbers in _bins(kept, name, bins)]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
@@ -57,37 +58,18 @@ def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]
     numbers, values = table[name].cast(pl.Float64).to_numpy(), table["value"].to_numpy()
     borders = edges(numbers, bins)
     places = np.searchsorted(borders[1:], numbers, side="left")
-    suites = table["suite"].rank("dense").to_numpy().astype(int) - 1
-    shape = int(suites.max()) + 1, len(borders) - 1
-    counts, correct = np.zeros(shape, int), np.zeros(shape, int)
-    np.add.at(counts, (suites, places), 1)
-    np.add.at(correct, (suites, places), values.astype(int))
-    low, high = _interval(counts, correct)
-    n, sums = counts.sum(0), np.bincount(places, numbers, minlength=shape[1])
-    return [
-        (
-            float(borders[at]), float(borders[at + 1]), float(sums[at] / n[at]), float(correct[:, at].sum() / n[at]),
-            float(low[at]), float(high[at]), int(n[at]), int((counts[:, at] > 0).sum()),
-        )
-        for at in range(shape[1])
-        if n[at]
-    ]  # fmt: skip
+    suites = table["suite"].rank("dense").to_numpy().astype(int)
+    rows: list[tuple[object, ...]] = []
+    for place, (start, end) in enumerate(pairwise(borders)):
+        inside = places == place
+        if n := int(inside.sum()):
+            count = len(np.unique(suites[inside]))
+            found = _interval(values[inside], suites[inside], count)
+            means = float(numbers[inside].mean()), float(values[inside].mean())
+            rows.append((float(start), float(end), *means, found.low, found.high, n, count, found.method))
+    return rows
 
 
-def _interval(counts: NDArray[np.int64], correct_counts: NDArray[np.int64]) -> Numbers:
-    """Return the ends of the intervals; nan for a bin of one item. Shape (2, bins)."""
-    # A draw depends only on the numbers of items and of correct items of each suite and bin. So suites are drawn from a
-    # multinomial and correct items from binomial distributions, in a time that doesn't depend on the number of items.
-    generator = np.random.default_rng([bootstrap.SEED, *counts.shape])
-    suites = len(counts)
-    times = generator.multinomial(suites, np.full(suites, 1 / suites), size=DRAWS)
-    sampled_counts = times[:, :, None] * counts
-    correct = generator.binomial(sampled_counts, correct_counts / np.maximum(counts, 1)).sum(1)
-    total = sampled_counts.sum(1)
-    # A bin that is empty in a draw has no value in this draw.
-    shares = np.where(total > 0, correct / np.maximum(total, 1), np.nan)
-    shares[:, counts.sum(0) < 2] = np.nan
-    ends = np.full((2, counts.shape[1]), np.nan)
-    defined = np.isfinite(shares).any(0)
-    ends[:, defined] = np.nanpercentile(shares[:, defined], bootstrap.PERCENTILES, axis=0)
-    return ends
+def _interval(values: Numbers, suites: NDArray[np.int64], count: int) -> interval.Interval:
+    random = count > 1 and bootstrap.current().suites == "random"
+    return interval.of_clusters(values, {"suites": suites}) if random else interval.of_items(values)

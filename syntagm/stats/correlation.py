@@ -1,6 +1,6 @@
 """Correlations of the accuracies of models over suites, and an order of models by similarity.
 
-Intervals come from a bootstrap over suites. Two models are compared on the suites that have a value under both. The
+Intervals are Fisher's, for other suites. Two models are compared on the suites with a value under both. The
 correlation is nan with fewer than three suites, or if all values of a model are equal.
 """
 
@@ -11,14 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.stats import bootstrap
-from syntagm.stats.association import METHODS, association
+from syntagm.stats.association import METHODS, association, method_of
 
 SCHEMA = {
     "a": pl.String, "b": pl.String, "kind": pl.String, "r": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "n": pl.Int64, "method": pl.String,
 }  # fmt: skip
-METHOD = bootstrap.DEFAULT.method("suites")
 
 
 def correlations(accuracies: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
@@ -32,18 +30,16 @@ def correlations(accuracies: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
     [('a', 'b', 'Pearson', 1.0, 3), ('a', 'b', 'Spearman', 1.0, 3)]
     """
     pairs = list(combinations(accuracies, 2))
-    # First one kind for all pairs, then the other, so that the cached draws of a model are used by all its pairs.
-    of_kind = [[_row(accuracies, a, b, kind) for a, b in pairs] for kind in METHODS]
-    rows = [row for rows_of_pair in zip(*of_kind, strict=True) for row in rows_of_pair]
+    rows = [_row(accuracies, a, b, kind) for a, b in pairs for kind in METHODS]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def _row(accuracies: Mapping[str, Mapping[str, float]], a: str, b: str, kind: str) -> tuple[object, ...]:
     shared = [suite for suite in accuracies[a] if _defined(accuracies[a], suite) and _defined(accuracies[b], suite)]
     x, y = ([accuracies[model][suite] for suite in shared] for model in (a, b))
-    correlation = association(x, y, kind, key=f"{len(shared)} suites") if len(shared) > 2 else None
+    correlation = association(x, y, kind) if len(shared) > 2 else None
     numbers = (correlation.value, correlation.low, correlation.high) if correlation else (np.nan,) * 3
-    return (a, b, kind, *numbers, len(shared), METHOD)
+    return (a, b, kind, *numbers, len(shared), method_of(kind, len(shared), "suites"))
 
 
 def order(table: pl.DataFrame, models: Sequence[str], kind: str = "Pearson") -> list[str]:

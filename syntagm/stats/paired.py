@@ -1,11 +1,12 @@
 """Paired comparison of two models on the same items: differences, discordant items and significance.
 
-Differences are computed item by item, second model minus first. Items that are undefined under either model are
-excluded and counted. Intervals come from a bootstrap over items, as in `stats.bootstrap`. The p-value of McNemar's
-exact test is adjusted over the compared suites, because of 34 suites one or two are expected to have p < 0.05 even if
-the models don't differ. A suite without any item defined under both models is not tested, and doesn't count in the
-adjustment. Measures that are not verdicts (`equal_weight`, `model_weight`) only have a difference, because their values
-neither hold nor fail; see `kind_of`.
+Differences are of the second model minus the first, item by item. Items that are undefined under either model are
+excluded, and their number is given. On one suite, the test of verdicts is McNemar's and the interval is Tango's, its
+inversion; over suites, both are Student's, from the differences of the suites (`stats.interval`). So a test is
+significant exactly where the interval doesn't contain 0. The p-values of the suites are adjusted: of 34 suites, one or
+two are expected to have p < 0.05 even if the models don't differ. A suite without items that are defined under both
+models is not tested, and doesn't count in the adjustment. Measures that are not verdicts (`equal_weight`,
+`model_weight`) have a difference only, since their items neither hold nor fail; see `kind_of`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,13 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group, Kind
-from syntagm.stats import bootstrap
+from syntagm.stats import interval
 from syntagm.stats.adjust import benjamini_hochberg, holm
-from syntagm.stats.bootstrap import Resampling
+from syntagm.stats.interval import Interval
 from syntagm.stats.matching import OCCURRENCE, joined, numbered
-from syntagm.stats.significance import mcnemar
+from syntagm.stats.score import over
 
 _KEYS = ("suite", "item", "measure")
+TESTS = (
+    "p: two-sided. On a suite, McNemar's test, with Tango's interval of the difference, for other items; over suites, "
+    "Student's t on the differences of the suites, for other suites and their items. p is at most 0.05 exactly where the "
+    "95% interval of the difference doesn't contain 0."
+)
 PAIR_COLUMNS = ("suite", "item", "measure", "value_a", "value_b", "margin_a", "margin_b")
 
 
@@ -35,7 +41,6 @@ class Verdicts:
         both, only_a, only_b, neither: the number of items on which the prediction holds under both models, under one
             only, or under neither.
         ties_a, ties_b: the number of ties under each model.
-        p: the p-value of McNemar's exact test; 1 without items.
     """
 
     both: int
@@ -44,7 +49,6 @@ class Verdicts:
     neither: int
     ties_a: int
     ties_b: int
-    p: float
 
     @property
     def discordant(self) -> int:
@@ -62,8 +66,9 @@ class Comparison:
         a, b: the accuracies (or means of other values) on the n items; over suites, unweighted means. None if only the
             difference was computed.
         margin: the mean difference of the margins, b - a, in bits; None if not requested, or if there are no margins.
-        verdicts: counts and test of verdicts; None for other values.
-        holm, benjamini_hochberg: the p-value adjusted over the compared suites; nan without a test.
+        verdicts: counts of verdicts; None for other values.
+        p: of the hypothesis of no difference, from the method of the interval; nan without a test.
+        holm, benjamini_hochberg: p adjusted over the compared suites; nan without a test.
     """
 
     group: Group
@@ -72,6 +77,7 @@ class Comparison:
     b: Estimate | None = None
     margin: Estimate | None = None
     verdicts: Verdicts | None = None
+    p: float = np.nan
     holm: float = np.nan
     benjamini_hochberg: float = np.nan
 
@@ -84,11 +90,6 @@ class Comparison:
     def tested(self) -> bool:
         """Whether there is a test: there are items, and their values are verdicts."""
         return self.verdicts is not None and self.n > 0
-
-    @property
-    def p(self) -> float:
-        """The p-value of McNemar's exact test; nan without a test."""
-        return self.verdicts.p if self.verdicts is not None and self.n else np.nan
 
 
 def kind_of(values: ArrayLike, margins: ArrayLike) -> Kind:
@@ -154,47 +155,36 @@ def discordant(pairs: pl.DataFrame) -> pl.DataFrame:
     return _defined(pairs).filter(pl.col("value_a") != pl.col("value_b"))
 
 
-def by_suite(
-    pairs: pl.DataFrame,
-    tolerances: tuple[float, float],
-    margins: bool = False,
-    resampling: Resampling = bootstrap.DEFAULT,
-) -> list[Comparison]:
+def by_suite(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> list[Comparison]:
     """Compare two models on each suite, in the order of first appearance.
 
     Arguments:
-        pairs: the pairs of one measure, as returned by `pair`.
-        tolerances: the tolerances under a and under b; margins within this many bits are ties.
-        margins: whether to compute the difference of margins as well.
-        resampling: the number of bootstrap samples and the seed.
+        pairs: of one measure, from `pair`.
+        tolerances: margins within this many bits are ties, under a and under b.
+        margins: whether to compute the difference of margins, too.
 
     >>> rows = [("s", str(k), "first", float(k > 5), 1.0, 0.0, 1.0) for k in range(8)]
     >>> [suite] = by_suite(pl.DataFrame(rows, schema=PAIR_COLUMNS, orient="row"), (1e-4, 1e-4))
-    >>> suite.a.value, suite.b.value, suite.verdicts.only_b, suite.p  # 6 discordant items, all for b: 2 / 2**6
-    (0.25, 1.0, 6, 0.03125)
+    >>> suite.a.value, suite.b.value, suite.verdicts.only_b, round(suite.p, 4)  # 6 discordant items: z = 6 / sqrt(6)
+    (0.25, 1.0, 6, 0.0143)
     """
     judged = kind_of_pairs(pairs) is Kind.VERDICT
     measure = _measure(pairs)
     comparisons = [
-        _comparison(Group(suite=items.suite, measure=measure), [items], tolerances, judged, margins, resampling)
+        _comparison(Group(suite=items.suite, measure=measure), [items], tolerances, judged, margins)
         for items in _defined_items(pairs)
     ]
     return _adjusted(comparisons)
 
 
-def over_suites(
-    pairs: pl.DataFrame,
-    tolerances: tuple[float, float],
-    margins: bool = False,
-    resampling: Resampling = bootstrap.DEFAULT,
-) -> Comparison:
-    """Compare two models over all suites; arguments as in `by_suite`.
+def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> Comparison:
+    """Compare two models over all suites; the arguments are those of `by_suite`.
 
-    Accuracies, difference and margin are unweighted means over suites, with intervals that resample items within
-    suites. Counts and p-value refer to all items together, and the p-value is not adjusted.
+    Accuracies, difference and margin are unweighted means over suites. Counts are of all items together. p is not
+    adjusted.
     """
     judged = kind_of_pairs(pairs) is Kind.VERDICT
-    return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), tolerances, judged, margins, resampling)
+    return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), tolerances, judged, margins)
 
 
 def _measure(pairs: pl.DataFrame) -> str:
@@ -244,25 +234,25 @@ def _defined_items(pairs: pl.DataFrame) -> list[_Items]:
 
 
 def _comparison(
-    group: Group,
-    suites: Sequence[_Items],
-    tolerances: tuple[float, float],
-    judged: bool,
-    margins: bool,
-    resampling: Resampling,
+    group: Group, suites: Sequence[_Items], tolerances: tuple[float, float], judged: bool, margins: bool
 ) -> Comparison:
     with np.errstate(invalid="ignore"):  # the difference of infinite margins of the same sign is nan
         of_margins = {items.suite: items.margin_b - items.margin_a for items in suites} if judged and margins else None
     excluded = sum(items.excluded for items in suites)
+    differences = {items.suite: items.value_b - items.value_a for items in suites}
+    found = interval.over_suites(differences, judged, difference=True)
     return Comparison(
         group,
-        _estimate(
-            group, {items.suite: items.value_b - items.value_a for items in suites}, excluded, resampling, ", paired"
+        _estimate(group, differences, excluded, found, ", paired"),
+        _estimate(group, {items.suite: items.value_a for items in suites}, excluded),
+        _estimate(group, {items.suite: items.value_b for items in suites}, excluded),
+        (
+            _estimate(group, of_margins, excluded, interval.over_suites(of_margins, difference=True), ", paired")
+            if of_margins is not None
+            else None
         ),
-        _estimate(group, {items.suite: items.value_a for items in suites}, excluded, resampling),
-        _estimate(group, {items.suite: items.value_b for items in suites}, excluded, resampling),
-        _estimate(group, of_margins, excluded, resampling, ", paired") if of_margins is not None else None,
         _verdicts(suites, tolerances) if judged else None,
+        found.p if judged else np.nan,
     )
 
 
@@ -271,19 +261,21 @@ def _verdicts(suites: Sequence[_Items], tolerances: tuple[float, float]) -> Verd
     both, only_a, only_b = (int(cell.sum()) for cell in ((a == b) & (a > 0), a > b, b > a))
     ties_a, ties_b = (int((np.abs(side) <= most).sum()) for side, most in zip(margins, tolerances, strict=True))
     neither = len(a) - both - only_a - only_b
-    return Verdicts(both, only_a, only_b, neither, ties_a, ties_b, mcnemar(only_a, only_b))
+    return Verdicts(both, only_a, only_b, neither, ties_a, ties_b)
 
 
 def _estimate(
-    group: Group, values: Mapping[str, NDArray[np.float64]], excluded: int, resampling: Resampling, suffix: str = ""
+    group: Group,
+    values: Mapping[str, NDArray[np.float64]],
+    excluded: int,
+    found: Interval | None = None,
+    suffix: str = "",
 ) -> Estimate:
-    """Estimate the mean of the suites' means; `suffix` is added to the name of the method."""
-    sizes = {suite: len(items) for suite, items in values.items()}
-    method = resampling.method() if group.suite else bootstrap.method_over_suites(len(values), resampling)
+    """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
+    found = found or interval.over_suites(values)
     value = float(np.mean([_mean(items) for items in values.values()])) if values else np.nan
-    ends = bootstrap.interval_over_suites(values, resampling)
-    method = bootstrap.remark(f"{method}{suffix}", sizes)
-    return Estimate(group, value, *ends, sum(sizes.values()), method, 0, excluded)
+    method = over(len(values), f"{found.method}{suffix}")
+    return Estimate(group, value, found.low, found.high, sum(map(len, values.values())), method, 0, excluded)
 
 
 def _mean(values: NDArray[np.float64]) -> float:

@@ -1,10 +1,10 @@
-"""The power of McNemar's exact test, and the smallest difference between two models that it can detect.
+"""Power of McNemar's test, and the smallest difference of two models that it can detect.
 
 Let `discordant` be the probability that two models judge an item differently. The number k of discordant items among n
 is binomial(n, discordant). Of these, the number in favour of b is binomial(k, (discordant + difference) / (2
-discordant)), where `difference` is the difference of the accuracies, b - a. The power is the probability that the
-two-sided exact test rejects, summed over all k. It is exact (Schork & Williams 1980; Duffy 1984; for language models
-Card et al. 2020). For large n it approaches Connor's formula (1987):
+discordant)), where difference is that of the accuracies, b - a. The power is the probability that the two-sided test
+rejects, summed over all k, without approximation (Schork & Williams 1980; Duffy 1984; for language models Card et al.
+2020). For large n it approaches Connor's formula (1987):
 
     difference = (z(1 - level/2) sqrt(discordant) + z(power) sqrt(discordant - difference^2)) / sqrt(n)
 
@@ -23,7 +23,7 @@ _STEPS = 40
 
 
 def power(n: int, difference: float, discordant: float, level: float = LEVEL) -> float:
-    """Compute the power of McNemar's exact test.
+    """Compute the power of McNemar's test.
 
     Arguments:
         n: the number of items.
@@ -34,11 +34,11 @@ def power(n: int, difference: float, discordant: float, level: float = LEVEL) ->
     Raises:
         InputError: the proportions are impossible.
 
-    >>> power(6, 1.0, 1.0)  # six discordant items, all for one model: 2 / 2**6 = 0.031
+    >>> power(4, 1.0, 1.0)  # four discordant items, all for one model: z = 4 / sqrt(4) = 2
     1.0
-    >>> power(5, 1.0, 1.0)  # five can't reach the level: 2 / 2**5 = 0.0625
+    >>> power(3, 1.0, 1.0)  # three can't reach the level: z = 3 / sqrt(3) = 1.73
     0.0
-    >>> round(power(6, 0.5, 0.5), 6) == 0.5**6  # all six must be discordant
+    >>> round(power(4, 0.5, 0.5), 6) == 0.5**4  # all four must be discordant
     True
     """
     size = abs(difference)
@@ -64,9 +64,9 @@ def detectable(n: int, balanced: float | None = None, level: float = LEVEL, want
         InputError: a proportion is impossible.
 
     >>> round(detectable(100, balanced=0.1), 3), round(detectable(100), 3)
-    (0.142, 0.29)
-    >>> round(detectable(8, balanced=0.0), 3), detectable(5)  # six of eight must be discordant; five are too few
-    (0.801, nan)
+    (0.127, 0.271)
+    >>> round(detectable(8, balanced=0.0), 3), detectable(3)  # four of eight must be discordant; three are too few
+    (0.584, nan)
     """
     if balanced is not None and not 0 <= balanced <= 1:
         raise InputError(
@@ -101,14 +101,10 @@ def _power(n: int, size: float, discordant: float, level: float) -> float:
 
 
 def _critical(k: NDArray[np.int64], level: float) -> NDArray[np.float64]:
-    """Return the largest rejected minority for each number of discordant items; -1 if there is none. Shape (k,)."""
-    from scipy.special import bdtr
-    from scipy.stats import binom
+    """Return for each number of discordant items the largest minority that is rejected; -1 if none is. Shape (k,)."""
+    from scipy.special import ndtri
 
-    # ppf is the smallest count whose cumulative probability is at least level / 2; the test rejects if it is at most
-    # that.
-    edge = binom.ppf(level / 2, k, 0.5)
-    edge = np.where(k > 0, edge, 0.0)
-    fits = 2 * bdtr(np.maximum(edge, 0), np.maximum(k, 1), 0.5) <= level
-    critical: NDArray[np.float64] = np.where((k > 0) & fits, edge, edge - 1)
+    # A minority of m is rejected if (k - 2m) / sqrt(k) reaches the critical value.
+    edge = np.floor((k + ndtri(level / 2) * np.sqrt(k)) / 2 + 1e-12)
+    critical: NDArray[np.float64] = np.where((k > 0) & (edge >= 0), edge, -1.0)
     return critical

@@ -16,8 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
-from syntagm.stats import bootstrap
-from syntagm.stats.bootstrap import Resampling
+from syntagm.stats import interval
 from syntagm.stats.matching import OCCURRENCE, numbered
 
 Predictions = Mapping[str, Sequence[str]]
@@ -45,7 +44,7 @@ class Sample:
         return float(self.values.mean()) if len(self.values) else np.nan
 
 
-def accuracy(results: pl.DataFrame, tolerance: float, resampling: Resampling = bootstrap.DEFAULT) -> list[Estimate]:
+def accuracy(results: pl.DataFrame, tolerance: float) -> list[Estimate]:
     """Compute the accuracy of each model, suite and measure, in the order of first appearance.
 
     Arguments:
@@ -57,9 +56,7 @@ def accuracy(results: pl.DataFrame, tolerance: float, resampling: Resampling = b
     >>> estimate.value, estimate.n, estimate.ties, estimate.undefined
     (0.5, 2, 1, 1)
     """
-    return [
-        _estimate(group, [sample], resampling.method(), resampling) for group, sample in samples(results, tolerance)
-    ]
+    return [estimate(group, [sample]) for group, sample in samples(results, tolerance)]
 
 
 def score(
@@ -69,7 +66,6 @@ def score(
     rule: str = "first",
     tag: str = "",
     labels: Mapping[str, str] | None = None,
-    resampling: Resampling = bootstrap.DEFAULT,
 ) -> list[Estimate]:
     """Compute the unweighted mean accuracy over all suites, or over the suites with each label.
 
@@ -97,8 +93,7 @@ def score(
                 by_suite.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
             ]
             group = Group(str(model), rule=rule, labels=((tag, label),) if tag else ())
-            method = bootstrap.method_over_suites(len(chosen), resampling)
-            estimates.append(_estimate(group, chosen, method, resampling))
+            estimates.append(estimate(group, chosen))
     return estimates
 
 
@@ -149,19 +144,33 @@ def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[Group, Sa
         yield Group(model, suite, measure), Sample(suite, values.to_numpy().astype(np.float64), ties, undefined)
 
 
-def _estimate(group: Group, samples: Sequence[Sample], method: str, resampling: Resampling) -> Estimate:
-    low, high = bootstrap.interval_over_suites({sample.suite: sample.values for sample in samples}, resampling)
-    sizes = {sample.suite: len(sample.values) for sample in samples}
+def estimate(group: Group, samples: Sequence[Sample], difference: bool = False) -> Estimate:
+    """Estimate the unweighted mean over suites of the means of their items, with its interval.
+
+    Arguments:
+        difference: whether the values are paired differences of verdicts.
+    """
+    values = {sample.suite: sample.values for sample in samples}
+    found = interval.over_suites(values, verdicts=difference, difference=difference)
     return Estimate(
         group,
         float(np.mean([sample.value for sample in samples])),
-        low,
-        high,
+        found.low,
+        found.high,
         sum(len(sample.values) for sample in samples),
-        bootstrap.remark(method, sizes),
+        over(len(samples), found.method),
         sum(sample.ties for sample in samples),
         sum(sample.undefined for sample in samples),
     )
+
+
+def over(suites: int, method: str) -> str:
+    """Name the method of a number over suites, beginning with the number of suites if there are several.
+
+    >>> over(31, "t(30); random: suites, items")
+    'mean of 31 suites; t(30); random: suites, items'
+    """
+    return method if suites == 1 else f"mean of {suites} suites; {method}"
 
 
 def _strings(*names: str) -> dict[str, type[pl.String]]:

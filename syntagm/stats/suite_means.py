@@ -1,19 +1,20 @@
-"""Accuracies of suites with their bootstrap draws, for means and differences with intervals.
+"""Means and differences over suites, from the items of each suite.
 
-A mean over suites is unweighted, and items are resampled within each suite, as in `stats.score`. A difference between
-suites is the mean of the differences of pairs of suites; their items are unrelated and resampled independently. A
-difference between two measures of the same items is computed item by item, and whole items are resampled.
+A mean over suites is unweighted, with the interval of `stats.score`. A difference between suites is the mean of the
+differences of pairs of suites, about these suites: their items are unrelated and random, the suites are fixed. A
+difference between two measures of the same items is computed item by item.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from syntagm.result import Estimate, Group
-from syntagm.stats import bootstrap
+from syntagm.stats import interval, score
 from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.score import Sample, samples
 
@@ -21,21 +22,8 @@ Key = tuple[str, str]
 _ITEM = ("model", "suite", "item", OCCURRENCE)
 
 
-@dataclass(frozen=True, slots=True)
-class Resampled:
-    """The items of a suite under one model, and their bootstrap means.
-
-    Arguments:
-        sample: the items.
-        means: the bootstrap means. Shape (draws,); nan with fewer than two items.
-    """
-
-    sample: Sample
-    means: bootstrap.Draws
-
-
-def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Key, Resampled]:
-    """Resample the values of one measure: (model, suite) -> items, in the order of first appearance.
+def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Key, Sample]:
+    """Return the values of one measure: (model, suite) -> items, in the order of first appearance.
 
     Arguments:
         results: a table with the columns model, suite, item, measure, value and margin.
@@ -43,33 +31,29 @@ def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Ke
         tolerance: margins within this many bits are ties.
     """
     chosen = results.filter(pl.col("measure") == measure)
-    return {(group.model, group.suite): _resampled(sample) for group, sample in samples(chosen, tolerance)}
+    return {(group.model, group.suite): sample for group, sample in samples(chosen, tolerance)}
 
 
-def of_values(suite: str, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Resampled:
-    """Resample the items of one suite, given their values.
-
-    >>> of_values("agreement", [1, 1, 0, 0]).means.shape
-    (10000,)
-    """
-    return _resampled(Sample(suite, np.asarray(values, np.float64), ties, undefined))
+def of_values(suite: str, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Sample:
+    """Return the items of one suite, given their values."""
+    return Sample(suite, np.asarray(values, np.float64), ties, undefined)
 
 
-def of_counts(suite: str, right: int, n: int) -> Resampled:
-    """Resample a suite from its counts alone, which are enough for values of 0 and 1.
+def of_counts(suite: str, right: int, n: int) -> Sample:
+    """Return the items of a suite of which only the counts are known.
 
     Arguments:
         right: the number of items with value 1.
         n: the number of items.
 
-    >>> of_counts("agreement", 3, 4).sample.value
+    >>> of_counts("agreement", 3, 4).value
     0.75
     """
     return of_values(suite, np.repeat([1.0, 0.0], [right, n - right]))
 
 
-def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: float) -> dict[Key, Resampled]:
-    """Resample the differences of two measures, `first` minus `second`, item by item: (model, suite) -> items.
+def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: float) -> dict[Key, Sample]:
+    """Return the differences of two measures, `first` minus `second`, item by item: (model, suite) -> items.
 
     Only suites with both measures are included. An item that is undefined under either measure counts as undefined; an
     item that is a tie under either counts as a tie.
@@ -99,50 +83,48 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
     }
 
 
-def mean(suites: Sequence[Resampled], group: Group) -> Estimate:
-    """Compute the unweighted mean over suites; it is nan if a suite has no defined item.
+def mean(suites: Sequence[Sample], group: Group) -> Estimate:
+    """Compute the unweighted mean over suites; nan if one of them has no defined item.
 
     >>> [mean([of_counts("a", 1, 2), of_counts("b", 2, 2)], Group()).value]
     [0.75]
     """
-    return _estimate([(1 / len(suites), suite) for suite in suites], group, "")
+    return score.estimate(group, suites)
 
 
-def contrast(pairs: Sequence[tuple[Resampled, Resampled]], group: Group) -> Estimate:
-    """Compute the mean difference, first minus second, over pairs of suites; a suite may be in several pairs.
+def mean_difference(suites: Sequence[Sample], group: Group) -> Estimate:
+    """Compute the unweighted mean over suites of the differences that `of_differences` returns."""
+    return score.estimate(group, suites, difference=True)
 
-    >>> contrast([(of_counts("near", 4, 4), of_counts("far", 1, 4))], Group()).value
-    0.75
+
+def contrast(pairs: Sequence[tuple[Sample, Sample]], group: Group) -> Estimate:
+    """Compute the mean over pairs of suites of the first minus the second; a suite may be in several pairs.
+
+    The interval joins those of the suites (Newcombe 1998, method 10; Zou & Donner 2008), so that it has a width also
+    where all items of a suite agree.
+
+    >>> found = contrast([(of_counts("near", 4, 4), of_counts("far", 1, 4))], Group())
+    >>> found.value, found.method
+    (0.75, 'difference, 1 pair of suites; Newcombe; random: items; fixed: suites; only 4 items')
     """
-    weighted = [(sign / len(pairs), suite) for pair in pairs for sign, suite in zip((1, -1), pair, strict=True)]
-    number_of_pairs = "1 pair of suites" if len(pairs) == 1 else f"{len(pairs)} pairs of suites"
-    return _estimate(weighted, group, f"difference, {number_of_pairs}; ")
-
-
-def _estimate(weighted: Sequence[tuple[float, Resampled]], group: Group, prefix: str) -> Estimate:
-    suites = {member.sample.suite: member.sample for _, member in weighted}
-    sizes = {name: len(sample.values) for name, sample in suites.items()}
-    method = bootstrap.DEFAULT.method() if len(suites) == 1 else bootstrap.method_over_suites(len(suites))
-    if prefix:
-        method = f"{prefix}{bootstrap.DEFAULT.method('items within suites')}"
-    value = float(sum(weight * member.sample.value for weight, member in weighted))
-    low, high = bootstrap.interval(_means(weighted, sizes))
-    all_samples = suites.values()
+    weights: dict[str, float] = defaultdict(float)
+    members: dict[str, Sample] = {}
+    for pair in pairs:
+        for sign, sample in zip((1, -1), pair, strict=True):
+            weights[sample.suite] += sign / len(pairs)
+            members[sample.suite] = sample
+    value = float(sum(weights[suite] * sample.value for suite, sample in members.items()))
+    below = above = 0.0
+    for suite, sample in members.items():
+        found = interval.of_items(sample.values)
+        to_low, to_high = weights[suite] * (found.low - sample.value), weights[suite] * (found.high - sample.value)
+        below += min(to_low, to_high) ** 2
+        above += max(to_low, to_high) ** 2
+    sizes = [len(sample.values) for sample in members.values()]
+    remark = interval.Spread(0.0, inf, (("items", min(sizes)),), "suites").method
+    number = "1 pair of suites" if len(pairs) == 1 else f"{len(pairs)} pairs of suites"
+    none = "no interval: fewer than two items in a suite; " if min(sizes) < 2 else "Newcombe; "
     return Estimate(
-        group, value, low, high, sum(sizes.values()), bootstrap.remark(method, sizes),
-        sum(sample.ties for sample in all_samples), sum(sample.undefined for sample in all_samples),
+        group, value, value - below**0.5, value + above**0.5, sum(sizes), f"difference, {number}; {none}{remark}",
+        sum(sample.ties for sample in members.values()), sum(sample.undefined for sample in members.values()),
     )  # fmt: skip
-
-
-def _means(weighted: Iterable[tuple[float, Resampled]], sizes: Mapping[str, int]) -> bootstrap.Draws:
-    total = np.zeros(bootstrap.DRAWS)
-    if max(sizes.values(), default=0) < 2 or 0 in sizes.values():
-        return np.full(bootstrap.DRAWS, np.nan)
-    for weight, member in weighted:
-        # A suite with one item can't be resampled and stays constant.
-        total += weight * (member.means if len(member.sample.values) > 1 else member.sample.value)
-    return total
-
-
-def _resampled(sample: Sample) -> Resampled:
-    return Resampled(sample, bootstrap.resampled_means(sample.values, sample.suite))

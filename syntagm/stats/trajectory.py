@@ -2,11 +2,10 @@
 
 Curves are interpolated linearly between checkpoints, on the logarithm of the position (steps, words, tokens or
 parameters) unless `linear` is set. They are not fitted or smoothed; only slopes are fitted, by
-`views.learning_curve.line`. Intervals come from bootstrap curves, for which the same items are resampled at all
-checkpoints. They account for the choice of items, not of training runs.
+`views.learning_curve.line`. Intervals are from bootstrap curves with the same units resampled at all checkpoints
+(`stats.bootstrap`).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, nan
 
@@ -112,20 +111,6 @@ def between(first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLi
     grid = np.unique([low, high, *(place for place in (*a, *b) if low <= place <= high)])
     area = float(np.trapezoid(np.interp(grid, b, yb) - np.interp(grid, a, ya), grid))
     return Between(area, float(area / (high - low)), _back(low, linear), _back(high, linear))
-
-
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 2.5th and 97.5th percentile of numbers that may be infinite; nan if there are none, or if one is nan.
-
-    >>> interval([4.0] * 60 + [inf] * 40)
-    (4.0, inf)
-    """
-    array = np.asarray(values, np.float64)
-    if not len(array) or np.isnan(array).any():
-        return nan, nan
-    # Without interpolation, which would fail between a number and infinity.
-    low, high = np.percentile(array, (2.5, 97.5), method="inverted_cdf")
-    return float(low), float(high)
 
 
 def _curve(x: ArrayLike, y: ArrayLike, linear: bool) -> tuple[Curve, Curve]:

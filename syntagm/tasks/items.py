@@ -98,7 +98,7 @@ def _result(content: Slice, item: Item, measure: Measure, answers: Answers, unde
 
 
 def _reason(item: Item, answers: Answers, reading: Reading) -> str:
-    """Return why a value of an item is not a number."""
+    """Return the reason why a value of an item is not a number."""
     for sentence in item.sentences.values():
         missing = np.isnan(reading.bits(answers[sentence.text])) if sentence.text in answers else np.empty(0, bool)
         if missing.any():

@@ -78,7 +78,8 @@ class Reading:
     def all_sentences(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the value of each whole sentence, which is `*` in formulas. Shape (texts,).
 
-        Arguments are those of `all_regions`. The values are those of `region`, and nan where `region` raises an error.
+        The arguments are those of `all_regions`. The values are those of `region`, or nan where `region` would raise an
+        error.
         """
         texts = np.arange(len(batch.texts))
         if self.aggregate == "sum":
@@ -90,7 +91,7 @@ class Reading:
         return values
 
     def _scored(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the bits as they enter sums: those of an unscored first token are 0."""
+        """Return the bits that tokens add to sums: 0 for an unscored first token."""
         if self.first_scored:
             return bits
         firsts = (batch.tokens.cumsum() - batch.tokens)[batch.tokens > 0]

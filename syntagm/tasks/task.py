@@ -85,7 +85,8 @@ class SuiteRecord:
     def group(self, tag: str) -> str:
         """Return the value of a tag by which suites are grouped; empty if the suite does not have the tag.
 
-        BLiMP's files spell one field in two ways, `syntax/semantics` and `syntax_semantics`; they are one group here.
+        BLiMP's files spell the same field in two ways, `syntax/semantics` and `syntax_semantics`; here, they are one
+        group.
         """
         value = self.tags.get(tag, "")
         return value.replace("/", "_") if tag == "field" else value

@@ -1,7 +1,7 @@
 """Surprisals of texts as tables, with a row per token or per word.
 
-A file holds one text per line, or is one document. Words are separated by white space, and white space belongs to the word
-after it, as for tokens. The bits of a word are the sum over its tokens.
+A file has one text per line, or is a single document. Words are separated by white space, and white space belongs to
+the word after it, as for tokens. The bits of a word are the sum over its tokens.
 
 >>> from syntagm.models.names import load
 >>> score_text(load("toy"), "The dog barks\\nThe cat sleeps", by="word").select("text", "start", "word", "bits", "context")
@@ -72,7 +72,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What was scored, and what has no surprisal.
+    """Counts of scored texts and tokens, and of rows without a surprisal.
 
     Arguments:
         texts, tokens, rows: the numbers of texts, of their tokens, and of rows in the table.
@@ -81,7 +81,7 @@ class Count:
         unscored: the number of rows without bits because nothing precedes the first token of a text.
         not_numbers: the number of rows without bits because the model's answer is not a number.
         crossing: the number of words without bits because a token belongs to several words.
-        attached: the number of words whose punctuation stays attached, because a token holds both.
+        attached: the number of words whose punctuation stays attached, because a token contains both.
         example: a token that belongs to several words.
     """
 
@@ -113,7 +113,7 @@ class Count:
         return [note for note, number in notes.items() if number]
 
     def problems(self, by: By) -> list[str]:
-        """Return one sentence for each reason why bits are missing that should not be."""
+        """Return one sentence for each reason why bits are unexpectedly missing."""
         problems = {
             f"{self.not_numbers:,} of {self.rows:,} {by}s without bits: the model's answer is not a number": (
                 self.not_numbers
@@ -144,26 +144,26 @@ def score_text(
         model: the model.
         text: a text as `str`, or a file as `pathlib.Path`: UTF-8, gzipped or not. Blank lines are skipped, and spaces and
             tabs around a line are not scored.
-        by: a row per "token" or per "word".
-        context: whether each line is a text of its own ("lines"), or all lines are one "document".
-        stride: for a text that is longer than the model's positions: the smallest number of tokens of context in the windows
-            after the first; by default half of the model's positions.
-        punctuation: whether punctuation marks before and after a word belong to it ("attached"), or are rows of their own
+        by: "token" for a row per token, or "word" for a row per word.
+        context: whether each line is a separate text ("lines"), or all lines are one "document".
+        stride: the minimum number of context tokens in the windows after the first, for a text that is longer than the
+            model's positions; half of the positions by default.
+        punctuation: whether punctuation marks before and after a word belong to it ("attached"), or have separate rows
             ("apart").
-        line_ends: whether a line end in a document is read as a "space", or is scored as it stands ("keep").
+        line_ends: whether a line end in a document is read as a "space", or is scored unchanged ("keep").
         progress: receives the number of characters scored so far, and warnings.
 
     Returns:
         The columns `text` (from 0), `line` (in the file, from 1), `index` (of the token or word in its text, from 0), `start`
         and `end` (in characters of the text), `token` or `word`, `bits`, `known` (whether it is in the model's vocabulary)
-        and `context` (how many tokens of the text the model saw; for a word, when it scored its first token). `bits` is nan
-        for the first token of a text under `bos=no`; a warning is given if other bits are missing.
+        and `context` (the number of tokens of the text that the model saw; for a word, when scoring its first token).
+        `bits` is nan for the first token of a text under `bos=no`; a warning is given if other bits are missing.
 
     Raises:
-        UsageError: a `str` that is the name of a file, or options that don't go together.
+        UsageError: a `str` is the name of a file, or options don't go together.
         InputError: the file can't be read, or has no text.
         ModelError: the model can't score a text, or is a recording.
-        Interrupted: `progress` asked to stop.
+        Interrupted: `progress` requested a stop.
     """
     progress = progress or Progress()
     if isinstance(text, str):
@@ -186,10 +186,10 @@ def refuse_file_name(text: str, cure: str) -> None:
     """Refuse a text that is the name of a file, or looks like one.
 
     Raises:
-        UsageError: it is.
+        UsageError: the text is such a name.
     """
     if os.path.isfile(text) or _FILE_NAME.fullmatch(text):
-        raise UsageError(f"text {text!r}", "a text or a file? It looks like the name of a file", "a text", cure)
+        raise UsageError(f"text {text!r}", "a text that looks like the name of a file", "a text", cure)
 
 
 def divide(numbered: Iterable[tuple[int, str]], context: Context, line_ends: LineEnds, place: str) -> Iterator[Text]:
@@ -201,7 +201,7 @@ def divide(numbered: Iterable[tuple[int, str]], context: Context, line_ends: Lin
         place: the file, for messages.
 
     Raises:
-        InputError: there is nothing but white space.
+        InputError: there is only white space.
 
     >>> lines = [(1, "One line."), (2, ""), (3, " Another.")]
     >>> [text] = divide(lines, "document", "space", "")
@@ -257,10 +257,10 @@ def tables(
     Arguments:
         texts: the texts.
         by, stride, punctuation: as for `score_text`.
-        done: called with the number of further characters scored; it may raise to stop.
+        done: called with the number of characters scored since the last call; it may raise an exception to stop.
 
     Raises:
-        UsageError: options that don't go together.
+        UsageError: options don't go together.
         ModelError: the model can't score a text.
     """
     refuse_options(model, by, punctuation)
@@ -281,19 +281,19 @@ def refuse_options(model: LanguageModel, by: By, punctuation: Punctuation) -> No
     """Refuse options that don't go together.
 
     Raises:
-        UsageError: punctuation apart from words where there are no words, or where the model corrects words for their ends.
+        UsageError: separate punctuation without words, or with a model that corrects words for their ends.
     """
     if punctuation == "apart" and by == "token":
         raise UsageError("punctuation apart", "rows of tokens", "rows of words", "Add by=word.")
     if punctuation == "apart" and model.settings.get("boundary") == "word":
         raise UsageError(
-            "punctuation apart", "a model with boundary=word, where a word ends before white space only",
+            "punctuation apart", "a model with boundary=word, in which words end only before white space",
             "punctuation attached, or boundary=token",
         )  # fmt: skip
 
 
 def portions(texts: Iterable[Text]) -> Iterator[list[Text]]:
-    """Yield texts in lists that are scored at a time."""
+    """Yield texts in lists, each of which is scored in one call."""
     portion: list[Text] = []
     size = 0
     for text in texts:
@@ -311,7 +311,7 @@ class Spans:
     """The rows of a text: tokens or words, with the bits of each.
 
     Arguments:
-        starts, ends: shape (rows,): the characters of each row.
+        starts, ends: shape (rows,): the start and end of each row, in characters.
         bits, known, context: shape (rows,): as in the table.
         crossing: shape (rows,): a token that belongs to this row and another one; "" for none.
         attached: the number of words whose punctuation stays attached.
@@ -422,7 +422,7 @@ def _pieces(text: str, begin: int, end: int) -> list[tuple[int, int]]:
 
 @cache
 def _is_mark(character: str) -> bool:
-    """Tell if a character is a punctuation mark: one of Unicode's categories P."""
+    """Return whether a character is a punctuation mark, that is, in one of Unicode's categories P."""
     return unicodedata.category(character).startswith("P")
 
 

@@ -1,4 +1,4 @@
-"""What this room writes: model folders, and the state of unfinished trainings in them."""
+"""The files that this room writes: model folders, and the state of unfinished training in them."""
 
 from pathlib import Path
 

@@ -192,7 +192,7 @@ class _Training:
         if better:
             place.best, place.without_gain = bits, 0
             if self.rank == 0:
-                place.best_file = state.save_best(
+                place.best_file, place.best_checksum = state.save_best(
                     self.folder / record.STATE, place.step, state.weights_of(self.learner.module)
                 )
         else:

@@ -16,7 +16,7 @@ _SEEDS = 2**32
 
 
 class Default(int):
-    """A default number of warm-up steps, which a short training reduces. A number that the user gives is a plain int."""
+    """A default number of warm-up steps, which is reduced in short training. A number given by the user is a plain int."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Settings:
     optimiser: Optimiser = option("plain SGD, or AdamW")
     lr: float = option("learning rate")
     schedule: Schedule = option("schedule of the learning rate", "plateau")
-    warmup: int = option("warm-up steps (cosine, constant); the default is reduced in a short training", 0)
+    warmup: int = option("warm-up steps (cosine, constant); the default is reduced in short training", 0)
     decay: float = option("weight decay (adamw)", 0.0)
     clip: float = option("maximum norm of the gradient; 0: no limit", 0.25)
     patience: int = option("number of evaluations without improvement after which to stop; 0: never stop early", 0)
@@ -94,9 +94,9 @@ def rate_at(settings: Settings, step: int, steps: int, reductions: int) -> float
 
 
 def warmup_steps(settings: Settings, steps: int) -> int:
-    """Return the number of warm-up steps of a training with `steps` steps in all.
+    """Return the number of warm-up steps for training with a total of `steps` steps.
 
-    A default that is more than half of the training is reduced to a tenth of it.
+    A default that is more than half of the steps is reduced to a tenth of them.
 
     >>> default = Settings(1, "adamw", 1.0, "cosine", warmup=Default(200))
     >>> warmup_steps(default, 400), warmup_steps(default, 150)

@@ -34,6 +34,7 @@ class Place:
     without_gain: int = 0
     best: float | None = None
     best_file: str = ""
+    best_checksum: str = ""
     seconds: float = 0.0
     loss_sum: float = 0.0
     loss_tokens: int = 0
@@ -53,11 +54,10 @@ def save(folder: Path, place: Place, tensors: Mapping[str, Tensor]) -> None:
             old.unlink(missing_ok=True)
 
 
-def save_best(folder: Path, step: int, tensors: Mapping[str, Tensor]) -> str:
-    """Write the best weights so far and return the name of their file, which the state records."""
+def save_best(folder: Path, step: int, tensors: Mapping[str, Tensor]) -> tuple[str, str]:
+    """Write the best weights so far and return the name of their file and its checksum, which the state records."""
     name = f"best-{step}.safetensors"
-    _save(folder / name, tensors, {})
-    return name
+    return name, _save(folder / name, tensors, {})
 
 
 def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
@@ -85,7 +85,10 @@ def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
     """
     path = folder / place.best_file
     try:
-        return _load(path)[0]
+        tensors, metadata = _load(path)
+        if metadata["checksum"] != place.best_checksum:
+            raise ValueError("the weights are not those that the state names")
+        return tensors
     except (SafetensorError, ValueError, OSError) as error:
         cure = "Delete the folder to start again."
         raise RunError(str(path), f"a damaged or missing file ({error})", "the best weights so far", cure) from error
@@ -151,13 +154,14 @@ def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, `file` is no dict
         metadata = file.metadata() or {}
-    if metadata.get("checksum") != _checksum(tensors):
+    if metadata.get("checksum") != _checksum(tensors, metadata):
         raise ValueError("the checksum does not match")
     return tensors, metadata
 
 
-def _checksum(tensors: Mapping[str, Tensor]) -> str:
-    checksum = 0
+def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    rest = {key: value for key, value in metadata.items() if key != "checksum"}
+    checksum = zlib.crc32(json.dumps(rest, sort_keys=True).encode())
     for name in sorted(tensors):
         # As bytes: numpy has no bfloat16.
         content = tensors[name].reshape(-1).view(torch.uint8).numpy().tobytes()
@@ -165,11 +169,14 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
     return f"{checksum:08x}"
 
 
-def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
+def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> str:
+    """Write tensors with metadata, and return the checksum of both."""
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     try:
+        checksum = _checksum(plain, metadata)
         with atomic.replacing(path) as written:
-            save_file(plain, written, metadata | {"checksum": _checksum(plain)})
+            save_file(plain, written, metadata | {"checksum": checksum})
+        return checksum
     except SafetensorError as error:
         # The library passes on the system's message without the error number.
         raise RunError(str(path), f"can't be written ({error})", "a writable folder with free space") from error

@@ -16,17 +16,19 @@ if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
     from syntagm.drawing.table import Table
     from syntagm.runs.store import Run
+    from syntagm.stats.bootstrap import Resampling
 
 Kind = Literal["table", "figure"]
 MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table", "figure": "draw_figure"}
 
 
-def table(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Table":
-    """Make a table from runs; `syntagm table --list` lists the available tables.
+def table(name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object) -> "Table":
+    """Make a table of runs; `syntagm table --list` lists the available tables.
 
     Arguments:
         name: the name of the table.
         runs: one run, or several.
+        resampling: which units are random in its intervals, and how bootstraps draw.
         options: options of the table, as on the command line or as Python values: `wide=True`, `series=("a", "b")`.
 
     Raises:
@@ -38,12 +40,14 @@ def table(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Table":
     >>> sg.table("scores", run).to_frame().columns[:4]
     ['suite', 'measure', 'model', 'score']
     """
-    result: Table = _make("table", name, runs, options)
+    result: Table = _make("table", name, runs, resampling, options)
     return result
 
 
-def figure(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Figure":
-    """Draw a figure from runs; `syntagm figure --list` lists the available figures.
+def figure(
+    name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object
+) -> "Figure":
+    """Draw a figure of runs; `syntagm figure --list` lists the available figures.
 
     The arguments and errors are those of `table`.
 
@@ -52,16 +56,21 @@ def figure(name: str, runs: "Run | Sequence[Run]", **options: object) -> "Figure
     >>> sg.figure("scores", run).to_frame().height
     1
     """
-    result: Figure = _make("figure", name, runs, options)
+    result: Figure = _make("figure", name, runs, resampling, options)
     return result
 
 
-def _make(kind: Kind, name: str, runs: "Run | Sequence[Run]", options: dict[str, object]) -> Any:
+def _make(
+    kind: Kind, name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None", options: dict[str, object]
+) -> Any:
     from syntagm.runs.store import Run
+    from syntagm.stats import bootstrap
     from syntagm.views.options import call, spelled
 
     run_list = [runs] if isinstance(runs, Run) else list(runs)
-    return call(find(kind, name), run_list, {key: spelled(value) for key, value in options.items()}, f"{kind} {name}")
+    texts = {key: spelled(value) for key, value in options.items()}
+    with bootstrap.using(resampling):
+        return call(find(kind, name), run_list, texts, f"{kind} {name}")
 
 
 def offering(kind: Kind) -> list[str]:

@@ -56,7 +56,7 @@ def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
 
 
 def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
-    """Draw scores by circuit or by another tag of the suites; intervals resample items within suites."""
+    """Draw scores by circuit or by another tag of the suites."""
     rows = [
         (
             estimate.group[tag],
@@ -72,5 +72,5 @@ def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
         for estimate in scores(run, tag=tag)
     ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    subtitle = ["mean accuracy over suites (first prediction); 95% interval: bootstrap over items within suites"]
+    subtitle = ["mean accuracy over suites (first prediction) with its 95% interval"]
     return draw(table, "score", f"Scores by {tag}", subtitle)

@@ -21,6 +21,8 @@ from syntagm.runs.store import Run
 from syntagm.views.scores.numbers import chance_of, scores
 
 INSTANCE = ("model", "corpus", "seed")
+# The random units of the mean over suites and instances.
+UNITS = {"suites": ("suite",), "models": INSTANCE}
 ITEM = {
     "model": pl.String, "corpus": pl.String, "seed": pl.Int64, "suite": pl.String, "item": pl.String,
     "value": pl.Float64,
@@ -126,7 +128,7 @@ def score_deltas(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
-    """Draw the mean accuracy over all suites of each run; intervals resample items within suites."""
+    """Draw the mean accuracy over all suites of each run."""
     estimates = [(estimate, chance_of(run, estimate).value) for run in runs for estimate in scores(run)]
     rows = [
         (estimate.group.model, "", estimate.value, estimate.low, estimate.high, estimate.n, estimate.method)
@@ -136,7 +138,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     subtitle = [
         "mean accuracy over suites (first prediction)",
-        "95% interval: bootstrap over items within suites; n: items",
+        "95% interval; n: items",
     ]
     return draw(table, chances.pop() if len(chances) == 1 else nan, "Scores of models", subtitle)
 

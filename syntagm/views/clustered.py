@@ -1,6 +1,7 @@
-"""Clustered: the accuracy of each suite, with intervals from a cluster bootstrap and from a bootstrap over items.
+"""Clustered: accuracy of each suite with intervals for other clusters of items, and for other items.
 
-Items belong to the same cluster if they have the same value of a tag, or the same words in a region.
+Items belong to the same cluster if they have the same value of a tag, or the same words in a region. With two tags, the
+two kinds of cluster are crossed.
 """
 
 import json
@@ -14,7 +15,8 @@ from syntagm.drawing.text import or_none
 from syntagm.errors import RunError, UsageError
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.stats.clustered import FEW, Clustered, clustered
+from syntagm.stats.clustered import Clustered, clustered
+from syntagm.stats.interval import FEW
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import verdicts
 
@@ -24,6 +26,7 @@ COLUMNS = (
 )
 REGION = "region:"
 By = Annotated[str, "a tag of the items (`lemma`, `subject`, ...), or `region:NAME` for the words of a region"]
+Both = Annotated[str, "a tag of the items, or `region:NAME`; two with a comma between are crossed"]
 OneSuite = Annotated[str, "name of a suite; default: all suites with the tag"]
 
 
@@ -97,7 +100,7 @@ def _content(name: str, text: str, names: list[str], starts: list[int], ends: li
     return text[starts[place] : ends[place]].strip(" .,;:?!").lower() or None
 
 
-def make_table(runs: Sequence[Run], by: By = "", suite: OneSuite = "", measure: Measure = "first") -> Table:
+def make_table(runs: Sequence[Run], by: Both = "", suite: OneSuite = "", measure: Measure = "first") -> Table:
     """Make one row for each suite and model.
 
     Raises:
@@ -107,11 +110,11 @@ def make_table(runs: Sequence[Run], by: By = "", suite: OneSuite = "", measure: 
     if not rows:
         raise unknown(runs, by)
     notes = (
-        f"low, high: 95% interval, bootstrap over items; clustered low, clustered high: cluster bootstrap over the values "
-        f"of {by}, then over the items within them (10,000 draws, seed 1). The design effect is the ratio of the two "
-        "variances.",
-        f"With fewer than {FEW} clusters the clustered interval is too narrow. If items are crossed (for example, each "
-        "verb with each subject), it covers only one of the two groupings.",
+        "low, high: 95% interval if the items were independent (Wilson's); clustered low, clustered high: 95% interval for "
+        f"other values of {by}, with the items of each (cluster-robust variance, Student's t). The design effect is the "
+        "ratio of the two variances.",
+        f"An interval from fewer than {FEW} clusters rests on few. If items are crossed (for example, each verb with each "
+        "subject), name both: by=verb,subject.",
         "Ties count as failures; n does not include undefined items and items without the tag.",
     )
     return Table(f"Accuracy by suite, items clustered by {by}", COLUMNS, tuple(rows), notes=notes)
@@ -123,22 +126,29 @@ def _rows(
     for record in run.suites:
         if suite and record.name != suite:
             continue
-        table = labelled(run, record.name, verdicts(run, measure, record.name), by)
+        table: pl.DataFrame | None = verdicts(run, measure, record.name)
+        for tag in by.split(","):
+            found = labelled(run, record.name, table, tag) if table is not None else None
+            table = found.rename({"label": f"{_KIND}{tag}"}) if found is not None else None
         if table is not None and len(table):
-            yield (names[record.name, record.hash], measure, model, *_numbers(table, record.name, run.tolerance))
+            yield (names[record.name, record.hash], measure, model, *_numbers(table, run.tolerance))
 
 
-def _numbers(table: pl.DataFrame, suite: str, tolerance: float) -> tuple[Cell, ...]:
-    estimate: Clustered = clustered(table["value"].to_numpy(), table["label"].to_list(), suite)
+_KIND = "kind:"
+
+
+def _numbers(table: pl.DataFrame, tolerance: float) -> tuple[Cell, ...]:
+    kinds = {name.removeprefix(_KIND): table[name].to_list() for name in table.columns if name.startswith(_KIND)}
+    estimate: Clustered = clustered(table["value"].to_numpy(), kinds)
     defined = table.filter(pl.col("value").is_not_nan())
     ties = int((defined["margin"].abs() <= tolerance).sum())
     plain = (
         estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.clustered_low,
-        estimate.clustered_high,
+        estimate.items.low,
+        estimate.items.high,
+        estimate.clusters.low,
+        estimate.clusters.high,
         estimate.effect,
     )
     value, low, high, c_low, c_high, effect = map(or_none, plain)
-    return (value, estimate.n, low, high, estimate.clusters, c_low, c_high, effect, ties, len(table) - len(defined))
+    return (value, estimate.n, low, high, estimate.count, c_low, c_high, effect, ties, len(table) - len(defined))

@@ -1,4 +1,4 @@
-"""Comparison: paired differences between models on each suite, with adjusted p-values of McNemar's exact test.
+"""Comparison: paired differences between models on each suite and over suites, with tests and adjusted p-values.
 
 Two runs are compared on the suites that both contain with the same content. Notes explain why other suites are skipped.
 """
@@ -16,8 +16,8 @@ from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, paired
-from syntagm.stats.bootstrap import Resampling
+from syntagm.stats import interval, paired
+from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.paired import Comparison
 from syntagm.stats.score import verdicts
 from syntagm.views.gaps import comparability
@@ -32,14 +32,13 @@ COLUMNS = (
 # LaTeX leaves out the rest, which would not fit on a page.
 NARROW = ("suite", "n", "score A", "score B", "B - A", "low", "high", "only A", "only B", "p Holm")
 NOTES = (
-    "Scores and differences use the items that are defined under both models. low, high: 95% intervals, percentile "
-    "bootstrap over items (10,000 draws, seed 1). The interval of the difference is paired: use it to judge the "
-    "difference, not the overlap of the intervals of the scores.",
-    "only A, only B: number of items whose prediction holds under one model only. p: McNemar's exact test, two-sided. "
-    "It is adjusted over the suites of a pair of models by the methods of Holm (family-wise error rate) and of "
-    "Benjamini and Hochberg (false discovery rate).",
+    "Scores and differences use the items that are defined under both models. The interval of the difference is paired: "
+    "use it to judge the difference, not the overlap of the intervals of the scores.",
+    f"{paired.TESTS} The p-values of suites are adjusted over the suites of a pair of models by the methods of Holm "
+    "(family-wise error rate) and of Benjamini and Hochberg (false discovery rate). only A, only B: number of items whose "
+    "prediction holds under one model only.",
 )
-UNJUDGED = "and such values neither hold nor fail, so there are no counts and no McNemar's test"
+UNJUDGED = "and such values neither hold nor fail, so there are no counts and no test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +61,26 @@ class Pairing:
     warnings: list[str]
 
 
-def compare(
-    first: Run, second: Run, rule: str = "first", draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED
-) -> Pairing:
-    """Compare two runs on the suites that both contain with the same content.
+def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling | None = None) -> Pairing:
+    """Compare two runs on the suites that both have with the same content.
 
     Arguments:
         rule: "first" (prediction), "all" (predictions), or the name of a measure; see `stats.score`.
-        draws: the number of bootstrap samples.
-        seed: the seed of the bootstrap.
+        resampling: which units are random; see `stats.bootstrap.Resampling`.
 
     Raises:
         RunError: the runs have no suite with the same content in common.
         UsageError: none of these suites has the measure.
     """
     pairs, skipped = pairs_of(first, second, rule)
-    tolerances, resampling = (first.tolerance, second.tolerance), Resampling(draws, seed)
+    tolerances = first.tolerance, second.tolerance
     kind = paired.kind_of_pairs(pairs)
     judged = kind is Kind.VERDICT
+    with using(resampling):
+        suites, overall = paired.by_suite(pairs, tolerances, True), paired.over_suites(pairs, tolerances, True)
     return Pairing(
-        paired.by_suite(pairs, tolerances, True, resampling),
-        paired.over_suites(pairs, tolerances, True, resampling),
+        suites,
+        overall,
         paired.discordant(pairs) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
         warnings_of(first, second, pairs),
@@ -90,8 +88,8 @@ def compare(
 
 
 def untested(measure: str, kind: Kind) -> str:
-    """Describe what is not computed for a measure whose values are not verdicts, and why."""
-    return f"{measure}: the values are {kind.value}, not verdicts, so there are no discordant items, margins or McNemar's test"
+    """Say what is not computed for a measure whose values are not verdicts, and why."""
+    return f"{measure}: the values are {kind.value}, not verdicts, so there are no discordant items, margins or tests"
 
 
 def warnings_of(first: Run, second: Run, pairs: pl.DataFrame) -> list[str]:
@@ -141,7 +139,7 @@ def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame
 
 
 def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
-    """Return the suites that two runs have with the same content, and a sentence for each suite that is skipped.
+    """Return the suites that two runs contain with the same content, and a sentence for each skipped suite.
 
     Raises:
         RunError: the runs have no such suite.
@@ -174,7 +172,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     """Make one row for each suite and pair of models, and one for the mean over suites.
 
     Raises:
-        UsageError: fewer than two runs.
+        UsageError: there are fewer than two runs.
         RunError: two runs have no suite in common.
     """
     if len(runs) < 2:
@@ -191,13 +189,13 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         unjudged |= {paired.kind_of_pairs(pairs)} - {Kind.VERDICT}
     kinds = " or ".join(sorted(kind.value for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
-    notes = (*letters(runs), *NOTES, *empty, *(f"Skipped: {reason}." for reason in skipped))
+    notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *(f"Skipped: {reason}." for reason in skipped))
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
     return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
 
 
 def letters(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return a note that names A and B, if there are only two models."""
+    """Return a note that names A and B if there are only two models."""
     return (
         tuple(f"{letter}: {name}." for letter, (name, _) in zip("AB", named(runs), strict=True))
         if len(runs) == 2
@@ -211,8 +209,8 @@ def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Iterator[tupl
         _row(comparison.group.suite, comparison, (comparison.p, comparison.holm, comparison.benjamini_hochberg))
         for comparison in comparisons
     )
-    # The mean over suites is not tested.
-    yield _row(f"mean of {len(comparisons)}", paired.over_suites(pairs, tolerances), (math.nan,) * 3)
+    overall = paired.over_suites(pairs, tolerances)
+    yield _row(f"mean of {len(comparisons)}", overall, (overall.p, math.nan, math.nan))
 
 
 def _row(name: str, comparison: Comparison, p: Sequence[float]) -> tuple[Cell, ...]:

@@ -34,7 +34,7 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     over = f"{numbers[0]} suites" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"
     spec: Spec = {"hconcat": [_panel(table, ordered, kind, at == 0) for at, kind in enumerate(METHODS)], "spacing": 24}
     subtitle = (
-        f"over {over}; small: 95% interval, bootstrap over suites; models ordered by similarity (average linkage)"
+        f"over {over}; small: 95% interval (Fisher's), for other suites; models ordered by similarity (average linkage)"
     )
     return Figure(finish(spec, title, subtitle), table.select(list(correlation.SCHEMA)))
 

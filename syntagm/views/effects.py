@@ -1,9 +1,10 @@
 """Effects: the mean difference in bits between the two sides of each comparison, with interval and d.
 
-A prediction is a comparison, or several joined by `&` or `|`; each comparison has an effect of its own. The effect is
-the mean over items of the difference of its two sides within the item, so that a positive effect supports the
-prediction: for `a < b` it is b - a, for `a > b` it is a - b. For `a = b` it is a - b, and 0 supports the prediction. For
-formulas of sums it is the difference of differences: the garden-path effect, the interaction of a 2x2 design.
+A prediction is a comparison, or several joined by `&` or `|`; each comparison has its own effect. The effect is the
+mean over items of the difference between its two sides within the item, computed so that a positive effect supports the
+prediction: b - a for `a < b`, and a - b for `a > b`. For `a = b`, it is a - b, and 0 supports the prediction. For
+formulas with sums, it is the difference of differences, such as the garden-path effect or the interaction in a 2x2
+design.
 """
 
 import textwrap
@@ -27,7 +28,7 @@ from syntagm.formula import Formula, Reference, parse
 from syntagm.result import Estimate, Group
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, matching
+from syntagm.stats import interval, matching
 from syntagm.tasks.regions import regions, wholes
 from syntagm.tasks.task import SuiteRecord
 from syntagm.views.comparison import letters, shared_suites
@@ -59,7 +60,7 @@ class Differences:
     """The differences in bits between the two sides of a comparison, within each item.
 
     Arguments:
-        measure: the name of the prediction that the comparison is a part of.
+        measure: the name of the prediction that contains the comparison.
         items: the items, with the columns item and occurrence.
         bits: the difference of each item; nan if a region is missing or undefined. Shape (items,).
     """
@@ -95,7 +96,7 @@ def differences(
         sentences: the sentences of the suite, if they are already loaded.
 
     Raises:
-        FormulaError: a formula of the record can't be parsed.
+        FormulaError: a formula in the record can't be parsed.
         RunError: the run has no sentences.
     """
     record = run.suite(suite)
@@ -139,10 +140,10 @@ def _formulas(record: SuiteRecord, measure: str) -> dict[str, Formula]:
 
 
 def references(record: SuiteRecord) -> tuple[Reference, ...]:
-    """Return the regions and conditions that the first prediction of a suite compares, repeats included.
+    """Return the regions and conditions that the first prediction of a suite compares, including repetitions.
 
     Raises:
-        FormulaError: its formula can't be parsed.
+        FormulaError: the formula can't be parsed.
     """
     return tuple(reference for formula in _formulas(record, "first").values() for reference in formula.references())
 
@@ -152,7 +153,7 @@ def effects(
 ) -> list[Effect]:
     """Estimate the effect of each comparison of the predictions of a suite.
 
-    Arguments and errors are those of `differences`.
+    The arguments and errors are those of `differences`, and:
 
     Arguments:
         model: the name of the model in the estimates; by default that of the run.
@@ -164,12 +165,13 @@ def effects(
 
 
 def between(first: Run, second: Run, suite: str, measure: str = "each") -> list[tuple[Effect, Effect, Effect]]:
-    """Estimate the effects under two models and their difference within items, for each comparison that both have.
+    """Estimate the effects under two models, and their difference within items, for each comparison that both have.
 
     The effects of the two models use the items that are defined under both.
 
     Returns:
-        For each comparison the effects under the first and under the second model, and second minus first.
+        For each comparison, the effects under the first and under the second model, and their difference, second minus
+        first.
     """
     others = {(found.measure, found.comparison): found for found in differences(second, suite, measure)}
     on, estimated = ["item", matching.OCCURRENCE], []
@@ -195,14 +197,13 @@ def _effect(comparison: Formula, group: Group, bits: NDArray[np.float64], tolera
     with np.errstate(invalid="ignore"):  # of infinite values
         mean = float(defined.mean()) if n else nan
         deviation = float(defined.std(ddof=1)) if n > 1 else nan
-    method = bootstrap.remark(bootstrap.DEFAULT.method(), {group.suite: n})
-    ends = bootstrap.interval_over_suites({group.suite: defined})
-    estimate = Estimate(group, mean, *ends, n, method, undefined=len(bits) - n)
+    found = interval.of_numbers(defined)
+    estimate = Estimate(group, mean, found.low, found.high, n, found.method, undefined=len(bits) - n)
     return Effect(comparison, estimate, mean / deviation if deviation > tolerance else nan)
 
 
 def contrast(comparison: Formula) -> str:
-    """Write the effect of a comparison as a difference of conditions.
+    """Describe the effect of a comparison as a difference of conditions.
 
     >>> contrast(parse("(verb;%good%) < (verb;%bad%)"))
     'verb: bad − good'
@@ -237,7 +238,7 @@ def make_table(
     """Make one row for each comparison and model; if `paired`, one for each comparison and pair of models.
 
     Raises:
-        UsageError: no such suite or prediction, or fewer than two runs to pair.
+        UsageError: there is no such suite or prediction, or there are fewer than two runs to pair.
         RunError: a run has no sentences, or two runs to pair have no suite in common.
     """
     if paired:
@@ -277,7 +278,7 @@ def _notes(deviation: str) -> tuple[str, ...]:
         "Means over items, in bits; each difference is within an item. d: the mean divided by the standard deviation "
         f"{deviation}. contrast: the effect as a difference of conditions.",
         SIGN,
-        f"low, high: 95% interval, {bootstrap.DEFAULT.method()}.",
+        "low, high: 95% interval, Student's t over items.",
     )
 
 
@@ -298,7 +299,7 @@ def _all_effects(runs: Sequence[Run], suite: str, measure: str) -> Iterator[Effe
     """Yield the effects of all runs; their groups have distinct names of models and suites.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there are no effects.
     """
     names, count = titles(runs), 0
     for model, run in named(runs):
@@ -321,7 +322,7 @@ def _nothing(suite: str, measure: str) -> UsageError:
 def draw_figure(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Figure:
     """Draw the effects, one panel for each suite and one row for each comparison.
 
-    Errors are those of `make_table`.
+    The errors are those of `make_table`.
     """
     return draw(list(_all_effects(runs, suite, measure)), "Effects")
 
@@ -353,7 +354,7 @@ def frame(estimated: Sequence[Effect]) -> pl.DataFrame:
 
 
 def extent(estimated: Sequence[Effect]) -> tuple[float, float]:
-    """Return the lowest and the highest bits to draw: those of all intervals, and 0."""
+    """Return the lowest and the highest number of bits to draw, including all intervals and 0."""
     ends = [end for effect in estimated for end in effect.estimate.numbers[:3] if isfinite(end)]
     return min([0.0, *ends]), max([0.0, *ends])
 
@@ -370,7 +371,7 @@ def panel(
 
     Arguments:
         models: the names of all models of the figure, in the order of their colours.
-        ends: the ends of the axis, from `extent`.
+        ends: the ends of the axis, as returned by `extent`.
         key: whether there is a legend, if there are several models.
         labelled: whether the axis has a title and labels.
     """

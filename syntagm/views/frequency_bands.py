@@ -46,7 +46,7 @@ def rows_of(
         table = lemma_groups.tagged(chosen, tags, [TAG])
         for band in sorted(int(text) for text in table[TAG].unique() if text.isdecimal()):
             in_band = table.filter(pl.col(TAG).cast(pl.Int64, strict=False) == band)
-            estimate = lemma_groups.share(in_band, "equal_weight", f"{model}/{label}/{band}")
+            estimate = lemma_groups.share(in_band, "equal_weight")
             yield label, model, band, estimate.value, estimate.low, estimate.high, estimate.n, estimate.method
 
 

@@ -8,15 +8,12 @@ from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.runs.several import named, not_asked, tags
 from syntagm.runs.store import Run
+from syntagm.stats import interval
 from syntagm.views.options import Measure, Named
 from syntagm.views.scores.numbers import TAGS, chance_of, grouping, scores
 from syntagm.views.scores.table import TIES, Wide, spread
 
 COLUMNS = ("by", "group", "model", "suites", "score", "low", "high", "n", "ties", "undefined", "chance")
-INTERVAL = (
-    "Unweighted means over suites; 95% intervals, percentile bootstrap over items within suites (10,000 draws, seed 1)."
-)
-
 
 By = Annotated[str, Named(f"a tag of the suites; default: {', '.join(TAGS)}", tags)]
 
@@ -32,7 +29,7 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
     if not rows:
         found = f"no score by {by}" if by else "no suite with a tag " + ", ".join(TAGS)
         raise UsageError("by=", found, "one of " + ", ".join(tags(runs)) if tags(runs) else "suites with tags")
-    notes = (INTERVAL, TIES, *not_asked(runs))
+    notes = (f"Unweighted means over suites. {' '.join(interval.notes())}", TIES, *not_asked(runs))
     if wide:
         short = [(*row[:3], *row[4:]) for row in rows]
         return Table("Score by group of suites", *spread(short, 2, ("by", "group")), notes=notes)

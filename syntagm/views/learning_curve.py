@@ -233,9 +233,7 @@ def draw(table: pl.DataFrame, humans: Mapping[str, float] | None = None, title: 
         _panel(table, fitted, name, families, words, (humans or {}).get(name, nan), at)
         for at, name in enumerate(phenomena)
     ]
-    subtitle = (
-        "bar: 95% interval, bootstrap over items; line: least squares, with its gain for each doubling of the text"
-    )
+    subtitle = "bar: 95% interval; line: least squares, with its gain for each doubling of the text"
     subtitle += "; dashed: human accuracy" if humans else ""
     # The titles of panels come directly below that of the figure.
     spec = finish(panels.grid(plots, COLUMNS, 20), title, subtitle, offset=14)

@@ -17,6 +17,7 @@ from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
+from syntagm.stats.score import Sample
 
 WHOLE = "full_sentence"
 PREFIX = {"one_prefix": "one prefix, two words", "two_prefix": "two prefixes, one word"}
@@ -42,14 +43,12 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
                 contrast = f"{'all suites' if label == 'all' else label.replace('_', ' ')}: {description}"
                 labels_of_group = (("label", label), ("contrast", contrast))
                 group = Group(model, measure=measure, labels=labels_of_group, counts=(("suites", len(members)),))
-                comparisons.append(Comparison(group, suite_means.mean(members, group)))
+                comparisons.append(Comparison(group, suite_means.mean_difference(members, group)))
     return comparisons
 
 
-def _grouped(
-    parts: Mapping[str, suite_means.Resampled], labels: Mapping[str, str]
-) -> Mapping[str, Sequence[suite_means.Resampled]]:
-    groups: dict[str, list[suite_means.Resampled]] = {"all": list(parts.values())}
+def _grouped(parts: Mapping[str, Sample], labels: Mapping[str, str]) -> Mapping[str, Sequence[Sample]]:
+    groups: dict[str, list[Sample]] = {"all": list(parts.values())}
     for suite, part in parts.items():
         groups.setdefault(labels.get(suite, "others"), []).append(part)
     return groups
@@ -75,5 +74,5 @@ def draw_figure(
 def draw(comparisons: Sequence[Comparison], title: str = "") -> Figure:
     """Draw comparisons whose groups have a model and the label `contrast`."""
     axis = "accuracy on whole sentences minus accuracy on the critical word"
-    subtitle = "right of 0: whole sentences are easier; 95% interval: paired bootstrap over items"
+    subtitle = "right of 0: whole sentences are easier; 95% interval: paired, for other suites and items"
     return contrasts.draw([comparison.difference for comparison in comparisons], title, axis, [subtitle])

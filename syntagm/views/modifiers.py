@@ -74,7 +74,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     if not rows:
         raise RunError(runs[0].place if runs else "", "no suite with its modified version", "the suites of hu2020")
     subtitle = [
-        "mean accuracy over suites; 95% interval: bootstrap over items within suites",
+        "mean accuracy over suites with its 95% interval",
         "on the right: with minus without modifiers; n: items with modifiers",
     ]
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), "Scores without and with modifiers", subtitle)

@@ -23,12 +23,12 @@ from syntagm.runs.store import Run
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Help text of an option whose value is a name that occurs in the runs.
+    """The help text of an option whose value is a name that occurs in the runs.
 
     Arguments:
         help: one line of help text.
-        names: runs -> the names.
-        also: other values that are allowed.
+        names: function from runs to the names.
+        also: further allowed values.
     """
 
     help: str
@@ -112,7 +112,7 @@ def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str]
         place: name of the table or figure, for error messages.
 
     Raises:
-            UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
+        UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
     """
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")

@@ -37,7 +37,7 @@ def accuracies(path: str) -> Mapping[str, float]:
     """Read human accuracies, between 0 and 1.
 
     Raises:
-        InputError: the file can't be read, a column is missing, or a value is no accuracy.
+        InputError: the file can't be read, a column is missing, or a value is not an accuracy.
     """
     rows = csv.records(utf8.read(Path(path)), Path(path), ("phenomenon", "accuracy"))
     return {row["phenomenon"]: _accuracy(row["accuracy"], f"{path}, line {line}") for line, row in rows}
@@ -107,7 +107,7 @@ def draw_figure(
             replace(estimate, group=Group(name, labels=(("phenomenon", estimate.group[tag]),)))
             for estimate in scores(run, measure, tag)
         ]
-        for value in {suite.group(tag) for suite in run.suites}:
+        for value in dict.fromkeys(suite.group(tag) for suite in run.suites):
             suites = sum(suite.group(tag) == value and bool(suite.predictions_for(measure)) for suite in run.suites)
             counts[value] = max(suites, counts.get(value, 0))
     if not estimates:
@@ -143,7 +143,7 @@ def _human_ticks(humans: Mapping[str, float], axis: Spec) -> Spec:
 
 
 def _subtitle(ticks: str, chance: float, remark: str) -> str:
-    parts = ["mean over suites, 95% interval: bootstrap over items within suites"]
+    parts = ["mean over suites with its 95% interval"]
     parts += ["dashed: chance"] if not isnan(chance) else []
     parts += [f"black tick: {ticks}"] if ticks else []
     parts += [remark] if remark else []

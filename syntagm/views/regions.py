@@ -1,8 +1,8 @@
 """Surprisal by region: the mean surprisal of each region over items, in bits, with a 95% interval, by condition.
 
-A grey band is behind the regions that the first prediction compares. Below, these regions have a scale of their own, and
+A grey band is behind the regions that the first prediction compares. Below, these regions have a separate scale, and
 the differences that the prediction is about have intervals within items (`views.effects`): whether two conditions differ
-can't be told from the intervals of their means, since items differ much more than conditions.
+can't be judged from the intervals of their means, because items differ much more than conditions.
 
 A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line breaks
 there. If a token crosses the border of a region, the region is undefined in that item: it is excluded from the mean,
@@ -14,7 +14,9 @@ import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
@@ -26,14 +28,12 @@ from syntagm.errors import UsageError
 from syntagm.formula import Reference
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap
+from syntagm.stats import interval
 from syntagm.tasks.regions import regions
 from syntagm.views import effects
 from syntagm.views.options import Suite
 
-# A figure needs fewer draws than a table: with 1,000, the ends of an interval vary by about 1/50 of its width.
-DRAWS = 1000
-METHOD = bootstrap.Resampling(DRAWS).method()
+METHOD = "Student's t over items"
 
 SCHEMA: dict[str, Any] = {
     "model": pl.String, "suite": pl.String, "condition": pl.String, "region": pl.String, "label": pl.String,
@@ -69,17 +69,20 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
         for place, name in enumerate(order["region"])
         if (condition, name) in groups
     ]
-    bits = [of_items.to_numpy() for *_, (of_items, _, _) in cells]
-    means = bootstrap.resampled_means_of_each(bits, suite, DRAWS)
     rows = [
         (
             *(model or run.model, suite, condition, name, record.region_labels.get(name, ""), place),
-            *(float(values.mean()) if len(values) else math.nan, *bootstrap.interval(draws)),
+            *_mean(values.to_numpy()),
             *(len(values), count - len(values), empty),
         )
-        for (condition, name, place, (_, count, empty)), values, draws in zip(cells, bits, means, strict=True)
+        for condition, name, place, (values, count, empty) in cells
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _mean(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    found = interval.of_numbers(values)
+    return (float(values.mean()) if len(values) else math.nan), found.low, found.high
 
 
 def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
@@ -112,7 +115,7 @@ def draw(
         tables: the tables that `table` returns for one suite, one for each model.
         title: the title of the figure.
         compared: the regions and conditions that the first prediction compares. The regions have a grey band behind them,
-            and a panel with a scale of their own.
+            and a panel with a separate scale.
         compared_effects: the effects of that prediction, which have a panel below.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
@@ -168,7 +171,7 @@ def _tick(name: str, label: str) -> str:
 
 
 def _values(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the drawn values of each row. `segment` numbers the stretches of a line, which breaks at empty regions."""
+    """Yield the values to draw for each row. `segment` numbers the parts of a line, which breaks at empty regions."""
     segment, before = 0, (None, None, 0)
     for row in rows.iter_rows(named=True):
         place = (row["model"], row["condition"], row["position"])
@@ -180,14 +183,16 @@ def _values(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _value(row: Mapping[str, Any]) -> dict[str, Any]:
     bounds = (row["low"], row["high"])
-    between = "" if row["n"] < 2 else f" [{bounds[0]:.2f}, {bounds[1]:.2f}]"
+    # Without items, with one, or if all have the same bits (an empty region), there is no interval.
+    known = all(map(math.isfinite, bounds))
+    between = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if known else ""
     named = f"{row['region']} {row['label']}".strip()
     description = f"{row['condition']}, {named}: {row['bits']:.2f}{between} bits, n={row['n']}"
     notes = [", empty" if row["empty"] else "", f", {row['undefined']} undefined" if row["undefined"] else ""]
     return {
         "bits": row["bits"],
-        "low": bounds[0] if row["n"] > 1 else row["bits"],
-        "high": bounds[1] if row["n"] > 1 else row["bits"],
+        "low": bounds[0] if known else row["bits"],
+        "high": bounds[1] if known else row["bits"],
         "empty": row["empty"],
         "said": shown(description + "".join(notes)),
     }
@@ -218,9 +223,9 @@ def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
 
 
 def _zoom(values: list[dict[str, Any]], ticks: list[str], conditions: list[str], height: int) -> Spec:
-    """Make a small panel for each compared region and model, with a scale of its own.
+    """Make a small panel for each compared region and model, with its own scale.
 
-    It shows means without their intervals, which don't tell whether conditions differ.
+    It shows means without intervals, because intervals don't show whether conditions differ.
     """
     series = Series("condition", conditions)
     bits = axes.quantity("bits", None, {"zero": False, "nice": True, "padding": 8}, tickCount=5)

@@ -12,8 +12,8 @@ from syntagm.errors import UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import paired, power
+from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison, Verdicts
-from syntagm.stats.significance import LEVEL
 from syntagm.views.comparison import pairs_of, warnings_of
 from syntagm.views.options import Measure
 
@@ -22,11 +22,10 @@ COLUMNS = (
     *("p", "p Holm", "p Benjamini-Hochberg", "detectable", "detectable by Holm"),
 )
 NOTES = (
-    "better: the model that is significantly better by McNemar's exact test, adjusted by Holm over the suites of the two "
+    "better: the model that is significantly better by McNemar's test, adjusted by Holm over the suites of the two "
     f"models, at the level {LEVEL}. Empty: no significant difference, which does not mean that the models are equal.",
-    "B - A: difference of accuracies on the items defined under both models, with a paired 95% interval, percentile "
-    "bootstrap over items (10,000 draws, seed 1). only A, only B: number of items whose prediction holds under one model "
-    "only.",
+    "B - A: difference of accuracies on the items defined under both models, with Tango's paired 95% interval, the inversion "
+    "of McNemar's test. only A, only B: number of items whose prediction holds under one model only.",
     f"detectable: the smallest difference that the test finds with power {power.POWER} at the level {LEVEL}. It is assumed "
     "that as many items are discordant in both directions as observed, and that the difference is added to them. "
     f"detectable by Holm: the same at the strictest level of Holm's method, {LEVEL} / suites. Empty: the suite has too few "
@@ -39,7 +38,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     """Make one row for each suite and pair of models, ordered by significance and then by the size of the difference.
 
     Raises:
-        UsageError: fewer than two runs, or a measure whose values are not verdicts.
+        UsageError: there are fewer than two runs, or the values of the measure are not verdicts.
         RunError: two runs have no suite in common.
     """
     if len(runs) < 2:

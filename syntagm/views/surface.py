@@ -192,7 +192,7 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
     counts = sorted(table["n"]) or [0]
     subtitle = (
         f"bins of {counts[0]:,} to {counts[-1]:,} pairs; "
-        "bar: 95% interval, bootstrap over suites and the pairs in them; dashed: chance"
+        "bar: 95% interval, for other suites and their pairs; dashed: chance"
     )
     spec = panels.grid(parts, COLUMNS, 28)
     return Figure(finish(spec, title, [subtitle, *only(models)]), table.select(list(binned.SCHEMA)))

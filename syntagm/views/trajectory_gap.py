@@ -9,11 +9,11 @@ from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
-from syntagm.stats import trajectory
+from syntagm.stats import bootstrap, trajectory
 from syntagm.stats.paired import Comparison
 from syntagm.stats.trajectory import Between
 from syntagm.views.options import Measure
-from syntagm.views.trajectory.numbers import METHOD, By, Curve, Scale, about, curves_of, whole, whole_draws
+from syntagm.views.trajectory.numbers import By, Curve, Scale, about, curves_of, intervals, whole, whole_draws
 from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = ("A", "B", "group", "suites", "n", "from", "to", "area", "B - A", "low", "high")
@@ -21,7 +21,6 @@ NOTES = (
     "B - A: mean difference of the two curves over the range that both cover, with linear interpolation: the area between "
     "them divided by the width of the range. area: in score times doublings (score times units if scale=linear). Empty: the "
     "curves have no range in common.",
-    f"low, high: 95% interval of B - A, paired, {METHOD}. It accounts for the choice of items, not of training runs.",
 )
 
 
@@ -41,7 +40,9 @@ def make_table(
     groups = dict.fromkeys(curve.group for curve in curves)
     pairs = combinations(names, 2)
     rows = tuple(_row(by_key[a, group], by_key[b, group], scale == "linear") for a, b in pairs for group in groups)
-    return Table("Differences between trajectories", COLUMNS, rows, notes=(*about(places, scale), *NOTES))
+    return Table(
+        "Differences between trajectories", COLUMNS, rows, notes=(*about(places, scale), *NOTES, *intervals(curves))
+    )
 
 
 def compared(a: Curve, b: Curve, linear: bool = False) -> tuple[Comparison, Between]:
@@ -53,9 +54,10 @@ def compared(a: Curve, b: Curve, linear: bool = False) -> tuple[Comparison, Betw
     gap = trajectory.between((a.at, a.values), (b.at, b.values), linear)
     complete = whole_draws(a, b)
     draws = zip(a.draws[complete], b.draws[complete], strict=True)
-    ends = trajectory.interval([trajectory.between((a.at, x), (b.at, y), linear).mean for x, y in draws])
+    gaps = [trajectory.between((a.at, x), (b.at, y), linear).mean for x, y in draws]
+    ends = bootstrap.interval(gaps, a.units)
     group = Group(labels=(("group", a.group),))
-    return Comparison(group, Estimate(group, gap.mean, *ends, min(*a.n, *b.n), f"{METHOD}, paired")), gap
+    return Comparison(group, Estimate(group, gap.mean, *ends, min(*a.n, *b.n), f"{a.method}, paired")), gap
 
 
 def _row(a: Curve, b: Curve, linear: bool) -> tuple[Cell, ...]:

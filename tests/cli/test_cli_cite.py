@@ -65,11 +65,11 @@ def test_the_paragraph_says_what_was_run(tmp_path: Path, capsys: pytest.CaptureF
         "The suites make 2 predictions",
         "above 0.0001 bits",
         "the item was excluded as undefined",
-        "10,000 draws, seed 1",
+        "95% score intervals [@wilson-1927-probable",
         "were ties",
         f"`agreement` ({opened.suites[0].hash[:8]}, 3 items)",
         "@inproceedings{marvin-linzen-2018-targeted,",
-        "@article{efron-1979-bootstrap,",
+        "@article{wilson-1927-probable,",
         "@misc{model-toy-12-sentences-",
         "@misc{syntagm,",
     ):

@@ -136,6 +136,30 @@ def test_what_cannot_be_done_is_said_with_exit_code_2(
     assert not shown.out
 
 
+def test_a_run_that_is_mostly_undefined_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from syntagm.models.toy.model import Toy
+
+    whole = Toy.score
+
+    def broken(self: Toy, texts: list[str], done: object = None) -> object:
+        for answer in whole(self, texts):
+            answer.bits[1 if "barks" in answer.text else 2 :] = float("nan")
+            yield answer
+
+    monkeypatch.setattr(Toy, "score", broken)
+    for number, code in ((1, 1), (3, 0)):
+        rows = [f"{row}\tThe dog\tThe dogs" for row in range(2, 2 + number)]
+        path = tmp_path / f"{number}.tsv"
+        path.write_text("\n".join(["id\tgood\tbad", "0\tThe dog barks\tThe dog bark", "1\tIt barks\tIt bark", *rows]))
+        folder = str(tmp_path / f"run{number}")
+        assert main(["run", "toy", "--suite", str(path), "-o", folder, "--no-report", "--no-cache"]) == code
+        shown = capsys.readouterr().err
+        assert ("2 of 3 results are undefined; the reasons are above" in shown) == bool(code)
+        assert "2 results undefined: a text is longer than the model's positions, for example in item 0" in shown
+
+
 def test_score_prints_tokens_and_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "toy", "The dog barks", "--json"]) == 0
     line = json.loads(capsys.readouterr().out)

@@ -86,8 +86,8 @@ def test_bits_that_the_option_excludes_are_said_and_no_failure(text: Path, capsy
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["sents.txt"], "a text or a file?"),
-        (["unknown.csv"], "a text or a file?"),
+        (["sents.txt"], "a text that looks like the name of a file"),
+        (["unknown.csv"], "a text that looks like the name of a file"),
         ([], "no text"),
         (["The dog", "--file", "FILE"], "TEXT and --file"),
         (["The dog", "--context", "document"], "texts on the command line"),

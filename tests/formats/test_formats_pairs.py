@@ -173,7 +173,7 @@ class TestWriting:
             pairs.write([suite, other], tmp_path / "out.tsv")
         with pytest.raises(InputError, match="a tag called 'good'"):
             pairs.write([replace(suite, tags={"good": "x"})], tmp_path / "out.tsv")
-        with pytest.raises(InputError, match="tags called like the columns of one_prefix"):
+        with pytest.raises(InputError, match="tags with the names of columns of one_prefix"):
             pairs.write(
                 [replace(suite, tags={"prefix": "x", "critical_good": "y", "critical_bad": "z"})], tmp_path / "out.tsv"
             )

@@ -1,5 +1,6 @@
 """Suites from a spreadsheet: three layouts, exact round trips, and what is refused."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,26 @@ def test_one_region_per_row_with_semicolons() -> None:
     assert [sentence.text for sentence in suite.items[0].sentences.values()] == ["The kites glow", "Glows the kites"]
 
 
+def test_the_three_layouts_of_the_page_are_one_suite(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
+    examples = re.findall(r"```csv\n(item,.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    first, *others = [read(tmp_path, example) for example in examples]
+    assert others == [first, first]
+    assert first.predictions == (AGREEMENT,)
+    assert first.items[0].sentences["match"].text == "The keys to the cabinet are"
+
+
+def test_what_spreadsheet_programs_write_is_read(tmp_path: Path) -> None:
+    plain = read(tmp_path, "item,condition,verb\n#prediction,p,(*;%a%) > 1\n1,a,glow\n")
+    others = (
+        "\ufeffItem,Condition,verb\r\n#prediction,p,(*;%a%) > 1\r\n1,a,glow\r\n",
+        '"item";"condition";"verb"\n"#prediction";"p";"(*;%a%) > 1"\n1;a; glow \n;;\n',
+        "item,condition,verb\n#prediction,p,(*;%a%) > 1,,,\n1,a,glow,,\n,,\n",
+    )
+    for text in others:
+        assert read(tmp_path, text) == plain
+
+
 def test_a_whole_sentence_without_regions(tmp_path: Path) -> None:
     suite = read(tmp_path, "item,condition,sentence\n1,good,Kites fly.\n1,bad,Kites flies.\n")
     assert suite.items[0].sentences == {"good": Sentence("Kites fly."), "bad": Sentence("Kites flies.")}
@@ -70,14 +91,19 @@ def test_a_condition_without_text_is_absent_from_its_item(tmp_path: Path) -> Non
         ("item,condition,verb\n#prediction,(1;%a%) < 2,\n", "line 2, #prediction: 1 cells; expected two cells after it"),
         ("item,condition,verb\n#prediction,x,(1;%a%\n", "line 2, prediction x, formula, character"),
         ("item,condition,verb\n#metric,total,\n", "line 2, #metric: 'total'; expected one of sum"),
-        ("item,condition,verb\n1,,glow\n", "line 2, condition: nothing; expected a name. Repeat the condition"),
-        ("item,condition,verb\n,match,glow\n", "line 2, item: nothing; expected the id of an item"),
+        ("item,condition,verb\n1,,glow\n", "line 2, condition: an empty cell; expected a name. Repeat the condition"),
+        ("item,condition,verb\n,match,glow\n", "line 2, item: an empty cell; expected the id of an item"),
         ("item,condition,verb\n1,match,glow\n1,match,glows\n", "line 3: a second sentence for 'match', item 1"),
         ("item,condition,verb\n1,match,glow,more\n", "line 2: 4 cells; expected 3 as in the header"),
         ("item,condition,verb,verb\n1,match,glow,glow\n", "the column 'verb' twice"),
-        ("item,condition,verb,sentence\n1,match,glow,Kites glow\n", "the region 'sentence' beside others"),
+        ("item,condition,verb,sentence\n1,match,glow,Kites glow\n", "the region 'sentence' together with others"),
         ("item,a:verb,note\n1,glow,x\n", "line 1: the column 'note'; expected CONDITION:REGION or tag.NAME"),
         ("item,condition,region,content\n1,a,verb,glow\n1,a,verb,glows\n", "line 3: a second region 'verb'"),
+        ("item,condition,region,content,note\n", "the column 'note'; expected item,condition,region,content and tag.NAME"),
+        ("item,condition,region,contents\n", "line 1: the column 'region' alone; expected region and content"),
+        ("item,condition,verb\n#tag,x,1\n#tag,x,2\n", "line 3: a second #tag x; expected one"),
+        ("item,condition,verb\n#metric,sum,\n#metric,mean,\n", "line 3: a second #metric; expected one"),
+        ("item,condition,verb\n#prediction,x,(*;%a%) > 1\n#prediction,x,(*;%a%) > 2\n", "a second #prediction x"),
         ("item,condition,verb,tag.x\n1,a,glow,2\n1,b,glows,3\n", "line 3, tag.x: '3'; expected '2' as above in item 1"),
     ],
 )  # fmt: skip

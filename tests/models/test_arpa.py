@@ -176,6 +176,14 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         arpa_reader.read(tmp_path / "none.arpa")
 
 
+def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    ends = [end for end, sign in enumerate(PRUNED.rstrip()) if sign in "\n\t"]
+    for end in (*ends, *(end + 1 for end in ends)):
+        (path := tmp_path / "bad.arpa").write_text(PRUNED[:end])
+        with pytest.raises(ModelError):
+            arpa_reader.read(path)
+
+
 def test_a_word_that_the_format_can_not_hold(tmp_path: Path) -> None:
     ngrams = trained(tmp_path, TOY, 2).ngrams
     odd = Ngrams(

@@ -114,7 +114,7 @@ def test_notes_say_what_the_numbers_rest_on(run: Run) -> None:
     notes = marvin2018.table1(run).notes
     assert notes[0].startswith("Signature: ")
     assert "|6 suites|full_sentence|" in notes[0]
-    assert notes[1] == "Intervals: 95 %, bootstrap(items, 10000, seed 1). Ties count as wrong."
+    assert notes[1] == "Intervals: 95 %, Wilson; random: items; only 5 items. Ties count as wrong."
 
 
 def test_runs_that_can_not_make_the_tables(tmp_path: Path) -> None:

@@ -58,8 +58,9 @@ def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
     sentences = ("The dog barks.", "The dog bark."), ("The dogs bark.", "The dogs barks."), ("It rains.", "They rain.")
     run = fill(load("toy"), [pairs("agreement", *sentences)], TOY, tmp_path / "run")
     shown = text(report([run], tmp_path / "page.html"))
-    assert "0.500 [0.500, 0.500]n=2" in shown  # equal weight
-    assert "0.667 [0.667, 0.667]n=2" in shown  # model weight
+    found = {estimate.group.measure: estimate for estimate in estimates(run)}
+    for measure, value in (("equal_weight", "0.500"), ("model_weight", "0.667")):
+        assert f"{value} [{found[measure].low:.3f}, {found[measure].high:.3f}]n=2" in shown
     assert "1 × more than one word differs" in shown
     assert (
         "The items have 2 gaps, in 2 distinct contexts. 1 item without a context: more than one word differs." in shown

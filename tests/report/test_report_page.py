@@ -36,7 +36,7 @@ def test_the_numbers_are_there(tmp_path: Path) -> None:
     page = written(tmp_path, run)
     for expected in (
         "toy:12-sentences on 2 suites, 5 items",
-        "0.333 [0.000, 1.000]n=3, 1 tie",
+        "0.333 [0.061, 0.792]n=3, 1 tie",
         str(run.signature("agreement", "verb")),
         "By circuit",
         "With and without a verb.",

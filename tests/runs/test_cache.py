@@ -6,13 +6,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from syntagm.models.names import load
 from syntagm.models.toy.model import Toy
-from syntagm.runs.cache import AnswerCache, _key
+from syntagm.runs.cache import AnswerCache, _key, fault
 
 TEXTS = [f"The dog number {k} barks" for k in range(40)]
 
@@ -85,6 +86,74 @@ def test_a_flipped_bit_is_a_miss(filled: Path) -> None:
 @pytest.mark.slow
 def test_thousands_of_flipped_bits(filled: Path) -> None:
     assert flip_and_read(filled, 5000, seed=4) == 5000
+
+
+def flip_the_file(path: Path, flips: int, seed: int) -> tuple[int, int]:
+    """Flip a random bit of the file, and read all: how often something was said, and how often a key came back altered."""
+    draw, model, content, said, keys = random.Random(seed), cached_toy(), path.read_bytes(), 0, 0
+    truth = {answer.text: answer for answer in model.score(TEXTS)}
+    for number in range(flips):
+        warnings: list[str] = []
+        flipped, place = bytearray(content), draw.randrange(len(content))
+        flipped[place] ^= 1 << draw.randrange(8)
+        (copy := path.with_name(f"{number}.sqlite")).write_bytes(flipped)
+        cache = AnswerCache(copy, warnings.append)
+        for text, answer in cache.get(model, TEXTS).items():
+            np.testing.assert_array_equal(answer.bits, truth[text].bits)
+            np.testing.assert_array_equal(answer.starts, truth[text].starts)
+        cache.put(model, truth.values())
+        said += bool(warnings)
+        keys += any("a damaged key" in line for line in warnings)
+    return said, keys
+
+
+def test_flipped_bits_of_the_file_are_never_a_wrong_answer(filled: Path) -> None:
+    said, _ = flip_the_file(filled, 60, seed=5)
+    assert said > 5
+
+
+@pytest.mark.slow
+def test_thousands_of_flipped_bits_of_the_file(filled: Path) -> None:
+    said, keys = flip_the_file(filled, 3000, seed=6)
+    assert said > 300
+    assert keys
+
+
+def test_a_key_that_comes_back_altered_is_a_miss_and_the_file_is_moved_aside(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, warnings = cached_toy(), list[str]()
+    cache = AnswerCache(filled, warnings.append)
+
+    class Altered(sqlite3.Connection):
+        def execute(self, query: str, *parameters: Any) -> Any:
+            rows = super().execute(query, *parameters)
+            return ((key[:-1] + b"?", value) for key, value in rows) if query.startswith("SELECT") else rows
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, **options, factory=Altered))
+    assert cache.get(model, TEXTS) == {}
+    monkeypatch.undo()
+    assert (cache.damaged, cache.usable) == (1, True)
+    assert "a damaged key; moved to answers.sqlite.damaged-" in warnings[0]
+    cache.put(model, model.score(TEXTS))
+    assert set(cache.get(model, TEXTS)) == set(TEXTS)
+
+
+def test_an_answer_of_another_model_under_a_key_is_a_miss(filled: Path) -> None:
+    """The checksum covers the key, and the key is that of text and model."""
+    model, other = cached_toy(), cached_toy("toy?eos=yes")
+    AnswerCache(filled, pytest.fail).put(other, other.score(TEXTS[:1]))
+    with sqlite3.connect(filled) as connection:
+        [(value,)] = connection.execute("SELECT value FROM entries WHERE key = ?", (_key(other, TEXTS[0]),))
+        connection.execute("UPDATE entries SET value = ? WHERE key = ?", (value, _key(model, TEXTS[0])))
+    connection.close()
+    assert fault(filled)
+    warnings: list[str] = []
+    cache = AnswerCache(filled, warnings.append)
+    assert TEXTS[0] not in cache.get(model, TEXTS)
+    assert cache.damaged == 1
+    assert not fault(filled)
 
 
 def damage(change: Callable[[bytearray], bytes]) -> Callable[[Path], None]:

@@ -29,7 +29,7 @@ from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.views.comparison import compare
 from syntagm.views.gaps import kept, lemmas
 from syntagm.views.gaps.estimates import contexts, estimates, pooled
-from syntagm.views.scores.numbers import chance_of
+from syntagm.views.scores.numbers import accuracies, chance_of
 from syntagm.views.scores.numbers import estimates as estimate
 from syntagm.word_list import WordList, WordRow
 
@@ -183,7 +183,12 @@ def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
     assert found["simple", "invalid(top=0.05)"].value == pytest.approx(missing / 3)
     assert found["simple", "equal_weight(top=0.05)"].undefined == missing
     assert (found["simple", "tse"].n, found["simple", "tse"].undefined) == (3, 1)
-    assert found["simple", "covered"].method == "bootstrap(contexts, 10000, seed 1)"
+    assert found["simple", "covered"].method == "Wilson with t(2); random: contexts; only 3 contexts"
+    assert found["simple", "equal_weight"].method.endswith("random: contexts, lemmas; only 3 contexts")
+    # One number, one interval, in the tables of scores, too.
+    for one in [*accuracies(run), *accuracies(run, "equal_weight")]:
+        same = found[one.group.suite, one.group.measure]
+        assert (one.low, one.high, one.method) == (same.low, same.high, same.method)
     assert [one.group.measure for one in estimates(run, [Cut()])][:2] == ["tse", "equal_weight"]
 
 

@@ -105,7 +105,7 @@ def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_compa
     assert hearing.heard[1] == "no score includes 1 of 2 suites: their first prediction is skipped (only_npi_scope)"
     # Of two suites with two items each, one is left; its other prediction keeps its own number.
     [score] = scores(seen)
-    assert (score.n, score.method.split(";")[0]) == (2, "mean of 1 suite")
+    assert (score.n, score.method) == (2, "Wilson; random: items; only 2 items")
     assert [one.group.suite for one in accuracies(seen, "all")] == ["adjunct_island"]
     assert accuracies(seen, "full_sentence")[0].n == 2
     toy = run(sg.load_model("toy"), [mixed, whole], tmp_path / "toy")

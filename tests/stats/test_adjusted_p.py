@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from syntagm.stats import paired
 from syntagm.stats.adjust import benjamini_hochberg, holm
+from syntagm.stats.bootstrap import Resampling, using
 
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -42,7 +43,7 @@ def test_the_fifteen_tests_of_the_paper() -> None:
 def test_it_rejects_what_the_step_up_procedure_rejects(p: list[float]) -> None:
     # The definition: the largest k with p_(k) <= 0.05 k / m; the k smallest are rejected.
     ranked = sorted(p)
-    k = max((rank for rank, one in enumerate(ranked, 1) if one * len(p) / rank <= 0.05), default=0)
+    k = max((rank for rank, one in enumerate(ranked, 1) if one * (len(p) / rank) <= 0.05), default=0)
     assert sum(one <= 0.05 for one in benjamini_hochberg(p)) == k or (k and ranked[k - 1] == ranked[min(k, len(p) - 1)])
 
 
@@ -62,12 +63,12 @@ def pairs(**suites: list[tuple[float, float]]) -> pl.DataFrame:
 def test_p_is_adjusted_over_the_tested_suites() -> None:
     nan = math.nan
     table = pairs(
-        apart=[(0.0, 1.0)] * 8 + [(1.0, 1.0)] * 2,  # p = 2 / 2**8 = 0.0078125
+        apart=[(0.0, 1.0)] * 8 + [(1.0, 1.0)] * 2,  # z = sqrt(8), p = 0.00468
         alike=[(0.0, 1.0), (1.0, 0.0), (1.0, 1.0)],  # one flip each way: p = 1
         empty=[(nan, 1.0), (0.0, nan)],  # no item has both: no test
     )
     apart, alike, empty = paired.by_suite(table, (0.0, 0.0))
-    assert (apart.p, apart.holm, apart.benjamini_hochberg) == (0.0078125, 0.015625, 0.015625)
+    assert (apart.p, apart.holm, apart.benjamini_hochberg) == pytest.approx((0.004678, 0.009355, 0.009355), abs=1e-6)
     assert (alike.p, alike.holm, alike.benjamini_hochberg) == (1.0, 1.0, 1.0)
     assert math.isnan(empty.p)
     assert math.isnan(empty.holm)
@@ -82,13 +83,16 @@ def test_each_score_has_its_own_interval() -> None:
     assert (one.a.value, one.a.n) == (0.5, 20)
     assert one.a.low == pytest.approx(0.28, abs=0.05)
     assert one.a.high == pytest.approx(0.72, abs=0.05)
-    assert (one.b.value, one.b.low, one.b.high) == (1.0, 1.0, 1.0)
+    # Twenty of twenty: 1 / (1 + 3.84 / 20).
+    assert (one.b.value, one.b.low, one.b.high) == (1.0, pytest.approx(0.839, abs=0.001), 1.0)
     assert (two.a.value, two.b.value, two.b.n) == (1.0, 0.0, 4)
     overall = paired.over_suites(table, (0.0, 0.0))
     a, b = overall.a, overall.b
     assert (a.value, b.value, a.n) == ((0.5 + 1) / 2, (1 + 0) / 2, 24)
-    # The second suite has no spread, so the interval is half as wide as that of the first, from .5 + 1 over 2 downwards.
-    assert a.low == pytest.approx((one.a.low + 1) / 2)
+    # Two suites that differ by .5 say little of other suites: t(1) is 12.7.
+    assert a.high - a.low > 0.9
+    with using(Resampling(suites="fixed")):
+        assert paired.over_suites(table, (0.0, 0.0)).a.low > 0.6
     assert b.value - a.value == overall.difference.value
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +10,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from syntagm.stats import bootstrap, clustered
+from syntagm.stats import clustered
 from syntagm.stats.association import Association, association
+from syntagm.stats.interval import of_clusters
 from syntagm.views.classes import (
     ITEM,
     by_circuit,
@@ -32,79 +32,24 @@ def items(*rows: tuple[str, str, int, str, str, float]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ITEM, orient="row")
 
 
-def test_units_are_redrawn_before_rows() -> None:
-    # Two units whose rows don't vary: a mean is 0, 1/2 or 1 as unit b is drawn 0, 1 or 2 times: 1/4, 1/2, 1/4 of the
-    # draws.
-    found = clustered.resampled_means([0, 0, 0, 1, 1, 1], ["a"] * 3 + ["b"] * 3, "toy")
-    shares = [(found == value).mean() for value in (0, 0.5, 1)]
-    assert sum(shares) == 1
-    assert shares == pytest.approx([0.25, 0.5, 0.25], abs=0.02)
-
-
-def test_units_of_different_size_weigh_by_their_rows() -> None:
-    # a: one row of 0, b: three of 1. Drawn together: 3/4; and 1/4 + 1/2 * 3/4 + ... = P(bb) + P(ab) * 3/4 = 0.25 +
-    # 0.375.
-    found = clustered.resampled_means([0, 1, 1, 1], ["a", "b", "b", "b"], "toy")
-    assert set(np.unique(found)) == {0, 0.75, 1}
-    assert found.mean() == pytest.approx(0.625, abs=0.01)
-
-
-def test_rows_within_a_unit_are_redrawn_for_each_time_it_is_drawn() -> None:
-    values = np.random.default_rng(1).normal(size=12)
-    labels = ["a"] * 4 + ["b"] * 8
-    # Slowly, one draw after another, as seaborn does it.
-    source, slow = np.random.default_rng(2), []
-    groups = [values[:4], values[4:]]
-    for _ in range(20_000):
-        drawn = [groups[index] for index in source.integers(0, 2, 2)]
-        slow.append(np.concatenate([source.choice(group, len(group)) for group in drawn]).mean())
-    fast = clustered.resampled_means(values, labels, "toy")
-    assert fast.mean() == pytest.approx(np.mean(slow), abs=0.02)
-    assert np.percentile(fast, (2.5, 50, 97.5)) == pytest.approx(np.percentile(slow, (2.5, 50, 97.5)), abs=0.04)
-
-
-@pytest.mark.parametrize("count", [2, 7, 300])  # the last: more than one part of the draws
-def test_the_random_numbers_are_those_of_drawing_unit_by_unit(count: int) -> None:
-    source = np.random.default_rng(count)
-    values, labels = source.normal(size=4 * count), [f"u{n}" for n in source.integers(0, count, 4 * count)]
-    groups = [np.sort(values[np.array(labels) == unit]) for unit in np.unique(labels)]
-    generator = bootstrap.generator("toy", 5)
-    chosen = generator.integers(0, len(groups), size=(1000, len(groups)))
-    sums, rows = np.zeros(1000), np.zeros(1000)
-    for index, group in enumerate(groups):
-        times = (chosen == index).sum(axis=1)
-        means = bootstrap.resampled_means_from(group, generator, int(times.sum())) * len(group)
-        sums += np.bincount(np.repeat(np.arange(1000), times), means, 1000)
-        rows += times * len(group)
-    assert clustered.resampled_means(values, labels, "toy", 1000, 5).tobytes() == (sums / rows).tobytes()
-
-
-@pytest.mark.slow
-def test_many_units_take_little_memory() -> None:
-    """A pair's id is a unit too: there are thousands."""
-    count, draws = 4000, 500
-    tracemalloc.start()
-    clustered.resampled_means(np.arange(2.0 * count) % 2, [str(n % count) for n in range(2 * count)], "toy", draws)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    # A byte a unit and draw, twice where the parts are put together, and a few parts of 2 ** 17 numbers of eight bytes.
-    assert peak < 2 * count * draws + 8 * 8 * 2**17
-
-
 def test_means_of_groups_say_how_they_were_made() -> None:
     table = pl.DataFrame({"g": ["x", "x", "x", "y"], "corpus": ["a", "a", "b", "a"], "score": [0.0, 1.0, 1.0, 0.5]})
-    found = clustered.means(table, ["g"], "score", "corpus").rows(named=True)
+    found = clustered.means(table, ["g"], "score", {"corpora": ["corpus"]}).rows(named=True)
     assert [(row["g"], row["value"], row["n"], row["units"]) for row in found] == [("x", 2 / 3, 3, 2), ("y", 0.5, 1, 1)]
-    assert found[0]["method"] == "bootstrap(corpus, then rows, 10000, seed 1)"
-    assert found[1]["method"] == "no interval: one row"
+    assert found[0]["method"] == "Wilson with t(1); random: corpora; only 2 corpora"
+    assert found[1]["method"] == "no interval: fewer than two rows"
     assert math.isnan(found[1]["low"])
     plain = clustered.means(table, ["g"], "score").rows(named=True)[0]
-    assert plain["method"] == "bootstrap(rows, 10000, seed 1)"
-    assert (plain["low"], plain["high"]) == (0, 1)
+    assert plain["method"] == "Wilson; random: rows; only 3 rows"
 
 
-def test_an_undefined_value_leaves_no_interval() -> None:
-    assert np.isnan(clustered.resampled_means([0, NAN, 1], ["a", "a", "b"], "toy")).all()
+def test_suites_and_models_are_crossed() -> None:
+    # Three suites under two models that differ by nothing: the spread is that of the suites alone.
+    rows = [(suite, seed, score) for suite, score in (("s", 0.2), ("t", 0.5), ("u", 0.9)) for seed in (1, 2)]
+    table = pl.DataFrame(rows, schema=["suite", "seed", "score"], orient="row").with_columns(g=1)
+    [found] = clustered.means(table, ["g"], "score", {"suites": ["suite"], "models": ["seed"]}).rows(named=True)
+    alone = of_clusters([0.2, 0.5, 0.9], {"suites": ["s", "t", "u"]})
+    assert (found["low"], found["high"]) == pytest.approx((alone.low, alone.high))
 
 
 def test_scores_of_suites_and_of_instances() -> None:

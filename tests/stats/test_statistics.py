@@ -14,9 +14,9 @@ from syntagm.errors import InputError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, power
+from syntagm.stats import power
 from syntagm.stats.clustered import clustered
-from syntagm.stats.significance import mcnemar
+from syntagm.stats.interval import mcnemar, of_items
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.views import clustered as clustered_view
 from syntagm.views import options, significance
@@ -55,7 +55,7 @@ def test_power_is_the_sum_over_all_outcomes(n: int, difference: float, flips: fl
 
 def test_power_is_symmetric_and_the_level_without_a_difference_is_kept() -> None:
     assert power.power(40, 0.2, 0.3) == power.power(40, -0.2, 0.3)
-    assert 0 < power.power(200, 0.0, 0.5) <= 0.05
+    assert 0 < power.power(200, 0.0, 0.5) <= 0.053
     assert power.power(20, 0.0, 0.0) == 0.0
 
 
@@ -71,10 +71,10 @@ def test_the_detectable_difference_is_where_the_power_is_as_wanted() -> None:
     assert exact == pytest.approx((1.959964 * flips**0.5 + 0.841621 * (flips - exact**2) ** 0.5) / n**0.5, rel=0.02)
 
 
-def test_five_items_can_show_nothing_and_a_stricter_level_asks_for_more() -> None:
-    assert math.isnan(power.detectable(5))
-    assert not math.isnan(power.detectable(6))  # 2 / 2**6 = 0.031
-    assert math.isnan(power.detectable(6, level=0.05 / 2))
+def test_three_items_can_show_nothing_and_a_stricter_level_asks_for_more() -> None:
+    assert math.isnan(power.detectable(3))
+    assert not math.isnan(power.detectable(4))  # z = 4 / sqrt(4) = 2
+    assert math.isnan(power.detectable(4, level=0.05 / 2))
     assert math.isnan(power.detectable(100, balanced=1.0))
 
 
@@ -88,29 +88,31 @@ def test_shares_that_can_not_be_are_refused() -> None:
 def test_clusters_without_spread_inside_are_worth_one_item_each() -> None:
     # Eight clusters of five equal items: the variance of a mean is p (1 - p) / 8 instead of / 40.
     values = np.repeat([0, 1, 0, 1, 0, 1, 1, 0], 5)
-    found = clustered(values, [str(k // 5) for k in range(40)], "agreement")
-    assert (found.value, found.n, found.clusters) == (0.5, 40, 8)
-    assert found.effect == pytest.approx(5, rel=0.08)
-    assert found.clustered_high - found.clustered_low > 1.8 * (found.high - found.low)
-    assert found.method.endswith("; only 8 clusters")
+    found = clustered(values, {"words": [str(k // 5) for k in range(40)]})
+    assert (found.value, found.n, found.count) == (0.5, 40, 8)
+    # Of eight clusters, with n - 1 in place of n: 5 * 8 / 7.
+    assert found.effect == pytest.approx(5 * 8 / 7)
+    assert found.clusters.high - found.clusters.low > 1.8 * (found.items.high - found.items.low)
+    assert found.clusters.method == "Wilson with t(7); random: words; only 8 words"
 
 
 def test_the_plain_interval_is_that_of_all_other_tables() -> None:
     values = [0.0, 1.0, 1.0, 1.0, 0.0, 1.0]
-    found = clustered(values, list("aabbcc"), "agreement")
-    assert (found.low, found.high) == bootstrap.interval(bootstrap.resampled_means(values, "agreement"))
+    assert clustered(values, {"words": list("aabbcc")}).items == of_items(values)
 
 
 def test_one_cluster_no_items_and_undefined_items() -> None:
-    one = clustered([0.0, 1.0, math.nan], ["a", "a", "b"], "s")
-    assert (one.n, one.clusters, one.value) == (2, 1, 0.5)
-    assert math.isnan(one.clustered_low)
-    assert one.method == "no interval: fewer than two clusters"
-    none = clustered([math.nan], ["a"], "s")
-    assert (none.n, none.clusters) == (0, 0)
+    one = clustered([0.0, 1.0, math.nan], {"words": ["a", "a", "b"]})
+    assert (one.n, one.count, one.value) == (2, 1, 0.5)
+    assert math.isnan(one.clusters.low)
+    assert one.clusters.method == "no interval: fewer than two words"
+    none = clustered([math.nan], {"words": ["a"]})
+    assert (none.n, none.count) == (0, 0)
     assert math.isnan(none.value)
-    same = clustered([1.0] * 4, list("aabb"), "s")
-    assert (same.low, same.clustered_high) == (1.0, 1.0)
+    same = clustered([1.0] * 4, {"words": list("aabb")})
+    # As certain as two words of which both are right.
+    assert (same.items.high, same.clusters.high) == (1.0, 1.0)
+    assert same.clusters.low < same.items.low < 1
     assert math.isnan(same.effect)
 
 
@@ -119,11 +121,11 @@ def test_words_without_frequency_are_left_out_of_the_correlation_and_named() -> 
         name: Estimate(Group(), value, 0, 1, 9, "")
         for name, value in zip("abcd", (0.9, 0.2, 0.5, math.nan), strict=True)
     }
-    association, missing = with_frequency(found, {"a": 1, "b": 30, "c": 20, "d": 9}, "s")
+    association, missing = with_frequency(found, {"a": 1, "b": 30, "c": 20, "d": 9})
     assert association is not None
     # Ranks 1, 3, 2 of frequency and 3, 1, 2 of accuracy.
     assert (association.value, association.n, missing) == (-1.0, 3, ["d"])
-    assert with_frequency(found, {"a": 1, "b": 30}, "s") == (None, ["c", "d"])
+    assert with_frequency(found, {"a": 1, "b": 30}) == (None, ["c", "d"])
 
 
 UNIGRAMS = counted([["The", "dog", "barks"], ["The", "cat", "bark"], ["The", "dog", "dog"]], "three sentences")
@@ -310,10 +312,11 @@ def test_which_suites_separate_two_models(tmp_path: Path) -> None:
     table = significance.make_table([a, b])
     found = rows(table)
     assert [(row["suite"], row["better"]) for row in found] == [("cats", "B"), ("five", ""), ("dogs", "")]
-    # 12 flips to b: 2 / 2**12, times three suites.
-    assert found[0]["p Holm"] == pytest.approx(3 * 2 / 2**12)
-    # Five flips of five are 2 / 2**5 = 0.0625: five items can't separate anything, however much they differ.
-    assert (found[1]["B - A"], found[1]["detectable"]) == (1.0, None)
+    # 12 flips to b: z = sqrt(12), p = 0.000532, times three suites.
+    assert found[0]["p Holm"] == pytest.approx(3 * 0.000532, rel=1e-3)
+    # Five flips of five: z = sqrt(5), p = 0.0253, times two suites.
+    assert (found[1]["B - A"], found[1]["p Holm"]) == (1.0, pytest.approx(0.0507, abs=1e-4))
+    assert (found[1]["detectable"], found[1]["detectable by Holm"]) == (pytest.approx(power.detectable(5, 0.0)), None)
     assert found[2]["detectable"] == pytest.approx(power.detectable(12, 0.0))
     assert found[2]["detectable by Holm"] == pytest.approx(power.detectable(12, 0.0, 0.05 / 3))
     assert any("significant on 1 of 3 suites; A is better on 0, B on 1" in note for note in table.notes)

@@ -4,7 +4,9 @@ from math import isnan
 
 import numpy as np
 import polars as pl
+import pytest
 
+from syntagm.result import Group
 from syntagm.stats import suite_means
 from syntagm.stats.suite_means import contrast, mean, of_counts, of_differences, of_results, of_values
 from syntagm.views.methods import differences
@@ -28,11 +30,12 @@ def test_a_mean_over_suites_is_that_of_their_accuracies() -> None:
     one = mean([of_counts("s", 3, 4), of_counts("t", 1, 2)], {"over": "both"})
     assert (one.value, one.n) == (0.625, 6)
     assert 0 < one.low < 0.625 < one.high <= 1
-    assert one.method == "mean of 2 suites; bootstrap(items within suites, 10000, seed 1)"
+    assert one.method == "mean of 2 suites; Wilson with t(1); random: suites, items; only 2 suites"
 
 
 def test_counts_and_items_have_the_same_interval() -> None:
-    assert (of_counts("s", 3, 4).means == of_values("s", [1, 0, 1, 1]).means).all()
+    counted, listed = (mean([sample], Group()) for sample in (of_counts("s", 3, 4), of_values("s", [1, 0, 1, 1])))
+    assert (counted.low, counted.high) == (listed.low, listed.high)
 
 
 def test_a_contrast_is_the_mean_of_differences_and_shares_what_stands_in_both() -> None:
@@ -41,14 +44,23 @@ def test_a_contrast_is_the_mean_of_differences_and_shares_what_stands_in_both() 
     one = contrast([(plain, noun), (plain, clause)], {})
     assert np.isclose(one.value, 0.5)
     assert one.n == 30
-    drawn = plain.means - (noun.means + clause.means) / 2
-    assert np.allclose([one.low, one.high], np.percentile(drawn, (2.5, 97.5)))
+    # Wilson's limits: plain .596 to .982, noun .237 to .763, clause .108 to .603; plain has the weight 1, the others 1/2.
+    below = ((0.9 - 0.596) ** 2 + (0.763 - 0.5) ** 2 / 4 + (0.603 - 0.3) ** 2 / 4) ** 0.5
+    above = ((0.982 - 0.9) ** 2 + (0.5 - 0.237) ** 2 / 4 + (0.3 - 0.108) ** 2 / 4) ** 0.5
+    assert (one.low, one.high) == pytest.approx((0.5 - below, 0.5 + above), abs=0.001)
+    assert one.method == "difference, 2 pairs of suites; Newcombe; random: items; fixed: suites"
+
+
+def test_a_contrast_of_two_suites_has_newcombes_interval() -> None:
+    # Newcombe 1998, Table II, example (a): 56 / 70 and 48 / 80.
+    one = contrast([(of_counts("s", 56, 70), of_counts("t", 48, 80))], Group())
+    assert (one.low, one.high) == pytest.approx((0.0524, 0.3339), abs=1e-4)
 
 
 def test_a_suite_of_one_item_adds_no_spread_and_says_so() -> None:
     one = contrast([(of_counts("s", 1, 1), of_counts("t", 2, 4))], {})
     assert one.value == 0.5
-    assert "one item, so no spread: s" in one.method
+    assert "no interval: fewer than two items" in one.method
     only = mean([of_counts("s", 1, 1)], {})
     assert only.value == 1
     assert isnan(only.low)
@@ -77,22 +89,22 @@ def test_two_ways_to_ask_are_compared_item_by_item() -> None:
     found = of_differences(table(*first, *second, ("t", "1", WHOLE, 1.0)), WHOLE, ONE, TIE)
     # The suite t has one way only, and no difference.
     assert list(found) == [("m", "s")]
-    sample = found["m", "s"].sample
+    sample = found["m", "s"]
     assert sample.values.tolist() == [0, 1, -1, 1]
     assert (sample.value, sample.ties, sample.undefined) == (0.25, 1, 1)
 
 
 def test_items_that_share_an_id_are_told_apart_by_their_order() -> None:
     rows = [("s", "1", WHOLE, 1.0), ("s", "1", WHOLE, -1.0), ("s", "1", ONE, 1.0), ("s", "1", ONE, -1.0)]
-    assert of_differences(table(*rows), WHOLE, ONE, TIE)["m", "s"].sample.values.tolist() == [0, 0]
+    assert of_differences(table(*rows), WHOLE, ONE, TIE)["m", "s"].values.tolist() == [0, 0]
 
 
-def test_differences_pair_answers_so_that_what_is_the_same_has_no_spread() -> None:
+def test_differences_pair_answers_so_that_what_is_the_same_differs_little() -> None:
     rows = [("s", str(k), kind, (-1.0) ** k) for k in range(8) for kind in (WHOLE, ONE)]
     found = {one.group["label"]: one.difference for one in differences(table(*rows), TIE, {"s": "agreement"})}
     assert list(found) == ["all", "agreement"]
     # Of as many independent items, the difference of two accuracies of 1/2 would have an interval of some +-0.5.
-    assert (found["all"].value, found["all"].low, found["all"].high, found["all"].n) == (0, 0, 0, 8)
+    assert (found["all"].value, found["all"].low, found["all"].n) == (0, pytest.approx(-0.324, abs=0.001), 8)
     assert found["agreement"].group["contrast"] == "agreement: one prefix, two words"
 
 

@@ -163,7 +163,7 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path) -> None:
     toy = sg.load_model("toy")
     (path := tmp_path / "of words").write_text("the dog")
     for name in (str(path), "sents.txt", "missing.tsv"):
-        with pytest.raises(sg.UsageError, match=r"a text or a file\?.* Pass a pathlib.Path"):
+        with pytest.raises(sg.UsageError, match=r"a text that looks like the name of a file.* Pass a pathlib.Path"):
             sg.score_text(toy, name)
     with pytest.raises(sg.InputError, match="no text"):
         sg.score_text(toy, " \n\t")
@@ -171,5 +171,5 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path) -> None:
         sg.score_text(toy, tmp_path / "nowhere.txt")
     with pytest.raises(sg.UsageError, match="rows of words"):
         sg.score_text(toy, "the dog", punctuation="apart")
-    with pytest.raises(sg.UsageError, match="boundary=word, where a word ends before white space only"):
+    with pytest.raises(sg.UsageError, match="boundary=word, in which words end only before white space"):
         sg.score_text(causal("gpt2", boundary="word"), "the dog", by="word", punctuation="apart")

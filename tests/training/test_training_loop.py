@@ -266,6 +266,39 @@ def test_a_damaged_state_is_refused(begun: Path, corpus: Path, name: str, place:
             state.load_best(begun / "state", state.Place(best_file=path.name))
 
 
+def test_an_edited_place_and_the_best_weights_of_another_step_are_refused(begun: Path, corpus: Path) -> None:
+    path, best = begun / "state" / "state.safetensors", begun / "state" / "best-10.safetensors"
+    content, weights = path.read_bytes(), best.read_bytes()
+    edited = content.replace(b'\\"tokens\\": 1', b'\\"tokens\\": 2')
+    assert edited != content
+    path.write_bytes(edited)
+    with pytest.raises(RunError, match=r"state\.safetensors: a damaged state \(the checksum does not match"):
+        learn("lstm", begun, corpus)
+    path.write_bytes(content)
+    saved = state.load(begun / "state")
+    assert saved
+    state.save_best(begun / "state", 10, {"a": torch.zeros(2)})
+    with pytest.raises(RunError, match=r"best-10\.safetensors: .*not those that the state names"):
+        state.load_best(begun / "state", saved[0])
+    best.write_bytes(weights)
+    assert state.load_best(begun / "state", saved[0])
+
+
+@pytest.mark.parametrize("family", ["gpt2", "masked"])
+def test_a_tokenizer_that_was_damaged_during_the_training_is_refused(corpus: Path, tmp_path: Path, family: str) -> None:
+    with pytest.raises(Interrupted):
+        learn(family, tmp_path, corpus, replace(GPT2, every=3), progress=Noting(last=5))
+    path = tmp_path / "tokenizer.json"
+    content = json.loads(path.read_text())
+    # Two entries of the same length swap their numbers: everything else about the text stays as it was.
+    vocabulary = content["model"]["vocab"]
+    one, two = [token for token in vocabulary if len(token) == 1][-2:]
+    vocabulary[one], vocabulary[two] = vocabulary[two], vocabulary[one]
+    path.write_text(json.dumps(content))
+    with pytest.raises(RunError, match=r"another training, with tokenizer\.json = "):
+        learn(family, tmp_path, corpus, replace(GPT2, every=3))
+
+
 def test_a_state_cut_short_is_refused(begun: Path, corpus: Path) -> None:
     path = begun / "state" / "state.safetensors"
     path.write_bytes(path.read_bytes()[:-1])

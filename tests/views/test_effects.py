@@ -1,5 +1,6 @@
 """Effects in bits, by hand: the toy model's surprisals are log2((24 + count of the word before) / (1 + count of the pair))."""
 
+import re
 from dataclasses import replace
 from math import isnan, nan, sqrt
 from pathlib import Path
@@ -8,6 +9,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from report_examples import crossed, gaps
+from scipy import stats
 from toy_runs import agreement, pairs, sentence, toy_run
 
 from syntagm.errors import UsageError
@@ -15,7 +17,6 @@ from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap
 from syntagm.suite import Item, Prediction, Suite
 from syntagm.tasks.measures.surprisal import Surprisal
 from syntagm.views import effects, figure, table
@@ -69,7 +70,9 @@ def test_a_garden_path_suite_by_hand(tmp_path: Path) -> None:
     deviation = sqrt(((3 - mean) ** 2 + (2 - mean) ** 2 + (-1 - mean) ** 2) / 2)
     assert interaction["d"] == pytest.approx(mean / deviation)
     assert (interaction["low"], interaction["high"]) == pytest.approx(
-        bootstrap.interval_over_suites({"garden": [3.0, 2.0, -1.0]})
+        # t(2) = 4.303.
+        (mean - 4.3027 * deviation / sqrt(3), mean + 4.3027 * deviation / sqrt(3)),
+        rel=1e-4,
     )
     assert interaction["contrast"] == "2: reduced_ambig − full_ambig − reduced_clear + full_clear"
 
@@ -152,7 +155,7 @@ def test_models_are_compared_within_items(tmp_path: Path) -> None:
     a, b = (effects.differences(made, "agreement", "verb")[0].bits for made in runs)
     assert row["B - A"] == pytest.approx((b - a).mean()) == pytest.approx(row["effect B"] - row["effect A"])
     assert row["d"] == pytest.approx((b - a).mean() / (b - a).std(ddof=1))
-    assert (row["low"], row["high"]) == pytest.approx(bootstrap.interval_over_suites({"agreement": b - a}))
+    assert (row["low"], row["high"]) == pytest.approx(tuple(stats.ttest_1samp(b - a, 0).confidence_interval()))
     assert row["B - A"] == pytest.approx(compare(*runs, "verb").overall.margin.value)
 
 
@@ -183,7 +186,8 @@ def test_the_figure_has_a_row_for_each_comparison(tmp_path: Path) -> None:
     assert drawn.to_frame().height == 4
     svg = drawn.svg()
     assert svg.count(" bits, n=3") == 4
-    assert "2: reduced_ambig − full_ambig: 2.167 [1.000, 4.000] bits, n=3, d=1.35" in svg
+    # 2.167 -+ t(2) * 1.607 / sqrt(3).
+    assert re.search(r"2: reduced_ambig − full_ambig: 2\.167 \[.1\.826, 6\.159\] bits, n=3, d=1\.35", svg)
 
 
 def test_an_infinite_difference_is_no_number(tmp_path: Path) -> None:

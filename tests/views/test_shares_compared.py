@@ -16,7 +16,7 @@ from toy_runs import pairs
 from syntagm.cli import compare as command
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.result import Estimate, Group, Kind
+from syntagm.result import Kind
 from syntagm.runs.evaluate import fill
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import paired
@@ -89,9 +89,11 @@ def test_shares_have_a_difference_and_nothing_that_holds() -> None:
     [found] = paired.by_suite(pairs_of_shares, (1e-4, 1e-4), margins=True)
     # Means .375 and .625 of the two items defined under both; differences .5 and 0.
     assert (found.a.value, found.b.value, found.n) == (0.375, 0.625, 2)
-    assert (found.a.low, found.a.high, found.b.low, found.b.high) == (0.25, 0.5, 0.5, 0.75)
-    method = "bootstrap(items, 10000, seed 1), paired"
-    assert found.difference == Estimate(Group(suite="s", measure="w"), 0.25, 0.0, 0.5, 2, method, 0, 1)
+    # Two items: Student's, .25 -+ 12.706 * .25.
+    reach = pytest.approx(12.7062 * 0.25, rel=1e-5)
+    assert (found.difference.value, found.difference.n, found.difference.undefined) == (0.25, 2, 1)
+    assert found.difference.high - 0.25 == reach
+    assert found.difference.method == "t(1); random: items; only 2 items, paired"
     assert (found.margin, found.verdicts, found.tested) == (None, None, False)
     assert np.isnan(found.p)
     assert paired.over_suites(pairs_of_shares, (1e-4, 1e-4)).verdicts is None

@@ -2,7 +2,7 @@
 
 import json
 import math
-from math import inf, nan
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,10 @@ from syntagm.cli import main
 from syntagm.drawing.table import Table
 from syntagm.errors import InputError, RunError, UsageError
 from syntagm.runs.store import Run
-from syntagm.stats.trajectory import between, crossing, interval, mean_height
+from syntagm.stats import bootstrap
+from syntagm.stats.bootstrap import Resampling, using
+from syntagm.stats.interval import of_items
+from syntagm.stats.trajectory import between, crossing, mean_height
 from syntagm.views import options, trajectory_gap, words
 from syntagm.views.trajectory import chart as figure
 from syntagm.views.trajectory import numbers as trajectories
@@ -75,13 +78,6 @@ def test_areas_by_pencil() -> None:
     assert (steps.area, steps.mean, steps.low, steps.high) == pytest.approx((0.4, 0.2, 1, 3))
 
 
-def test_intervals_of_numbers_that_may_be_infinite() -> None:
-    # Of 103 numbers the 3rd (2.6 rounded up) and the 101st (100.4 rounded up), which is the 98th of those from 0.
-    assert interval([-inf] * 3 + [float(k) for k in range(100)]) == (-inf, 97.0)
-    assert all(math.isnan(end) for end in interval([1.0, nan]))
-    assert all(math.isnan(end) for end in interval([]))
-
-
 @pytest.fixture
 def checkpoints(tmp_path: Path) -> list[Run]:
     """Three checkpoints, with 1, 2 and 3 of three items right: the toy model on texts that get longer."""
@@ -105,7 +101,8 @@ def test_the_table_of_a_series_by_pencil(checkpoints: list[Run]) -> None:
     assert row["reached at"] == pytest.approx(100 * 2**0.5)
     assert (row["times"], row["kept"]) == (1, "yes")
     assert row["mean height"] == pytest.approx(2 / 3)
-    # All dogs: the level is reached before; all birds: at 200 * sqrt(2).
+    # Three items are few, so the percentiles are the outermost: all dogs, where the level is reached before; all birds,
+    # where it is reached at 200 * sqrt(2).
     assert (row["reached low"], row["reached high"]) == ("before", pytest.approx(200 * 2**0.5))
     assert row["series"] == "toy:.txt"
 
@@ -140,16 +137,19 @@ def test_draws_are_the_same_at_all_places(checkpoints: list[Run]) -> None:
     points = [Point("a", a, "s", 1.0), Point("again", a, "s", 2.0), Point("c", c, "s", 3.0)]
     [curve] = curves(points)
     assert (curve.draws[:, 0] == curve.draws[:, 1]).all()
-    # At the last place every item is right.
-    assert (curve.low[-1], curve.high[-1]) == (1.0, 1.0)
+    # At the last place every item is right: 1 / (1 + 3.84 / 3).
+    assert (curve.low[-1], curve.high[-1]) == (pytest.approx(0.4385, abs=1e-4), 1.0)
+    assert curve.method == "bootstrap(items, 2000, seed 1), the same draws at all positions"
     assert curve.chance == 0.5
     assert np.isclose(curve.draws[:, 0] * 3 % 1, 0).sum() + np.isclose(curve.draws[:, 0] * 3 % 1, 1).sum() >= 2000
 
 
 def curve_of(*suites: list[list[float]]) -> Curve:
     """The curve of checkpoints whose items have these values, a list a checkpoint; all suites in one group."""
-    found = trajectories._group([np.array(values).T for values in suites], [f"s{k}" for k in range(len(suites))])
-    return trajectories._curve("series", "all", len(suites), [1.0, 2.0, 3.0, 4.0][: len(suites[0])], *found, [0.5])
+    matrices = {f"s{k}": np.array(values).T for k, values in enumerate(suites)}
+    places = range(len(suites[0]))
+    with using(Resampling(suites="fixed")):
+        return trajectories._curve("series", "all", [1.0 + k for k in places], places, matrices, [0.5])
 
 
 def test_draws_without_a_defined_item_are_left_out() -> None:
@@ -157,11 +157,12 @@ def test_draws_without_a_defined_item_are_left_out() -> None:
     found = curve_of([whole, [0.0, 1.0, *[nan] * 4], [1.0, *[nan] * 5], [nan] * 6])
     # (4/6) ** 6 = 8.8 % of the draws have none of the two items of the second checkpoint.
     assert np.isnan(found.draws[:, 1]).mean() == pytest.approx((4 / 6) ** 6, abs=0.02)
-    assert (found.low[1], found.high[1]) == (0.0, 1.0)
+    assert (found.low[1], found.high[1]) == pytest.approx((0.0945, 0.9055), abs=1e-4)  # Wilson's of 1 of 2
     # One item, and none, have no interval.
     assert np.isnan([found.low[2:], found.high[2:]]).all()
-    # Where all are defined nothing changes.
-    assert (found.low[0], found.high[0]) == tuple(np.percentile(found.draws[:, 0], (2.5, 97.5)))
+    # Where all are defined it is the interval of any accuracy.
+    same = of_items(whole)
+    assert (found.low[0], found.high[0]) == (same.low, same.high)
 
 
 def test_tables_leave_out_draws_without_a_value_at_one_of_the_places() -> None:
@@ -169,7 +170,7 @@ def test_tables_leave_out_draws_without_a_value_at_one_of_the_places() -> None:
     part, other = curve_of([items, [0.0, 1.0, *[nan] * 4]]), curve_of([items, items])
     heights = [draw.mean() for draw in part.draws if not np.isnan(draw).any()]
     assert 1800 < len(heights) < 1850  # 8.8 % of 2,000 are left out
-    ends = np.percentile(heights, (2.5, 97.5), method="inverted_cdf")
+    ends = bootstrap.interval(heights, 6)
     # Between two places the mean height is the mean of both: of 4/6 and 1/2.
     assert table._height(part, False) == pytest.approx((7 / 12, *ends))
     # From 0 to 1 in every draw that has a value at the second place: half way between 1 and 2, never late or not at all.
@@ -187,8 +188,7 @@ def test_a_suite_of_one_defined_item_adds_no_spread() -> None:
     found = curve_of([[0.0, 1.0] * 3] * 2, lone)
     assert not np.isnan(found.draws[:, 0]).any()
     assert set(np.round(found.draws[:, 0] * 12).astype(int)) <= {6, 7, 8, 9, 10, 11, 12}  # (k / 6 + 1) / 2
-    # k is 1 to 5 in at least 95 % of the draws.
-    assert (found.low[0], found.high[0]) == pytest.approx((7 / 12, 11 / 12))
+    assert found.low[0] < found.values[0] < found.high[0]
     assert np.isnan([found.values[1], found.low[1], found.high[1]]).all()
     assert np.isnan(curve_of(lone, lone).low).all()
 

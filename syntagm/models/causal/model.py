@@ -141,8 +141,9 @@ class Causal(LanguageModel):
     ) -> Iterator[InContext]:
         """Compute the surprisals of texts of any length; see `LanguageModel.read`.
 
-        A window holds as many tokens as the model can score at once: with a start-of-text symbol, as many as it has
-        positions, since the last token is not an input. With `boundary=word`, where it is an input, too, one less.
+        A window contains as many tokens as the model can score at once. With a start-of-text symbol, this is the number
+        of positions, because the last token is not an input. With `boundary=word`, the last token is also an input, so
+        a window has one token less.
         """
         size, positions = self._window_size, self.forward.limit
         if positions >= NO_LIMIT:
@@ -163,9 +164,9 @@ class Causal(LanguageModel):
 
         Arguments:
             texts: the texts.
-            windows: function from the number of tokens of a text, eos included, to the windows.
+            windows: function from the number of tokens of a text, including eos, to the windows.
             done: called after each batch.
-            weight: what `done` is told of a text, in all its windows together.
+            weight: function that gives the number reported to `done` for a text, over all its windows.
         """
         refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)

@@ -82,8 +82,8 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
         )  # fmt: skip
     if "ignore_mismatched_sizes" in str(error):  # transformers stops here, and lists the weights in its log only
         return ModelError(
-            place, "weights of another shape than the configuration describes", "weights of the shapes in config.json",
-            "Does config.json belong to these weights? Compare vocab_size, the sizes of layers, and positions.",
+            place, "weights whose shape differs from the configuration", "weights of the shapes in config.json",
+            "Check that config.json belongs to these weights: compare vocab_size, the sizes of layers, and positions.",
         )  # fmt: skip
     absent = "" if Path(name).is_dir() else "no such folder, and for this name on the hub: "
     return ModelError(
@@ -109,15 +109,15 @@ def refuse_incomplete(place: str, loading: Any) -> None:
 
     Arguments:
         place: the checkpoint, for messages.
-        loading: what transformers reports about the loading (`output_loading_info`).
+        loading: the information that transformers returns about loading (`output_loading_info`).
 
     Raises:
-        ModelError: weights are missing, or of another shape.
+        ModelError: weights are missing or have another shape.
     """
     for problem in ("missing_keys", "mismatched_keys"):
         if keys := sorted(map(str, loading[problem])):
             raise ModelError(
-                place, f"{len(keys)} weights missing or of another shape, among them {keys[0]}",
+                place, f"{len(keys)} weights that are missing or have another shape, among them {keys[0]}",
                 "all weights that its configuration describes",
                 "Check that the checkpoint is complete and has a language-model head.",
             )  # fmt: skip
@@ -126,13 +126,13 @@ def refuse_incomplete(place: str, loading: Any) -> None:
 def unused_weights(place: str, config: Any, loading: Any) -> list[str]:
     """Return the names of stored weights that the model doesn't use, with `*` for the numbers of layers.
 
-    Only heads of other tasks and constants may be unused. Other weights mean that the configuration describes another model
-    than the one that was trained, such as one with fewer layers.
+    Only heads of other tasks and constants may be unused. Other unused weights mean that the configuration describes a
+    different model from the one that was trained, for example with fewer layers.
 
     Arguments:
         place: the checkpoint, for messages.
         config: the model's configuration.
-        loading: what transformers reports about the loading (`output_loading_info`).
+        loading: the information that transformers returns about loading (`output_loading_info`).
 
     Raises:
         ModelError: other weights are not used.
@@ -148,11 +148,11 @@ def unused_weights(place: str, config: Any, loading: Any) -> list[str]:
         field = config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
         raise ModelError(
             place, f"{found}; {field} is {layers}", f"{field} = {max(stored) + 1} in config.json, as in the weights",
-            f"Was config.json edited? Correct {field}, or save the smaller model with its own weights.",
+            f"If config.json was edited, correct {field}, or save the smaller model with its own weights.",
         )  # fmt: skip
     raise ModelError(
         place, found, "a configuration that describes all weights of the language model",
-        "Does config.json belong to these weights? Look at model_type, and at fields about this part of the model.",
+        "Check that config.json belongs to these weights: look at model_type and at fields about this part of the model.",
     )  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any) -> 
         raise ModelError(place, "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)")
     if set(tokenizer.get_vocab().values()) <= set(tokenizer.added_tokens_decoder):
         # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
-        raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json beside the weights")
+        raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights")
 
 
 def fuse_gelu(model: Any) -> Any:

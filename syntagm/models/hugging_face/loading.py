@@ -20,7 +20,7 @@ _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loaded:
-    """A model in evaluation mode, its tokenizer, its label, a hash of its weights, and the stored weights it doesn't use."""
+    """A model in evaluation mode, with its tokenizer, its label, a hash of its weights, and the unused stored weights."""
 
     model: Any
     tokenizer: Any

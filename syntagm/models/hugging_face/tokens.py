@@ -83,7 +83,7 @@ class Framed:
     tokens: Encoded
 
     def part(self, begin: int, end: int) -> "Framed":
-        """Return some of the tokens, with the special symbols around them that are around the whole text."""
+        """Return some of the tokens, with the same special symbols around them as around the whole text."""
         if end - begin == len(self.places):
             return self
         after = int(self.places[-1]) + 1
@@ -114,7 +114,7 @@ def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded
 
 
 def frame(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Framed]:
-    """Tokenise texts without truncation or padding, with the special symbols of the tokenizer; errors as for `encode`.
+    """Tokenise texts without truncation or padding, with the tokenizer's special symbols; the errors are those of `encode`.
 
     The tokenizer decides which tokens are special symbols, and which belong to the same word.
     """

@@ -73,14 +73,14 @@ def refuse_change(model: Any, before: str, name: str) -> None:
 
 
 def refuse_nan(model: Any, name: str) -> None:
-    """Refuse a model with a weight that is not a number, as after a training that diverged.
+    """Refuse a model with a weight that is not a number, as after training that diverged.
 
     Arguments:
         model: the model.
         name: name of the model, for the message.
 
     Raises:
-        ModelError: a weight is NaN, or a matrix of weights has an infinite number.
+        ModelError: a weight is NaN, or a weight matrix contains an infinite number.
     """
     for weights, tensor in model.named_parameters():
         # A vector may hold -inf: the bias of symbols that the model never predicts.
@@ -88,7 +88,7 @@ def refuse_nan(model: Any, name: str) -> None:
         if count := int(broken.sum()):
             raise ModelError(
                 name, f"{count:,} of {tensor.numel():,} weights of {weights} are not numbers", "finite numbers",
-                "Did the training diverge? Or is the dtype too narrow for the weights?",
+                "Check that training did not diverge, and that the dtype is not too narrow for the weights.",
             )  # fmt: skip
 
 
@@ -156,14 +156,14 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
 
 
 def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
-    """Refuse a configuration with so many layers or labels that transformers would work on it for minutes.
+    """Refuse a configuration with so many layers or labels that loading it would take minutes.
 
     Raises:
-        ModelError: it has more than any published model.
+        ModelError: the configuration has more of them than any published model.
     """
     for name, most in _MOST.items():
         if isinstance(number := settings.get(name), int) and number > most:
-            raise ModelError(place, f"{name} = {number}", f"at most {most:,}", "Was config.json edited?")
+            raise ModelError(place, f"{name} = {number}", f"at most {most:,}", "Check config.json.")
     for part in settings.values():
         if isinstance(part, dict):
             _refuse_endless(part, place)

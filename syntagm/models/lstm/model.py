@@ -98,7 +98,7 @@ class Lstm(LanguageModel):
     ) -> Iterator[InContext]:
         """Compute the surprisals of texts of any length; see `LanguageModel.read`.
 
-        A text with more words than a batch is read in portions, and the state is carried from one to the next.
+        A text with more words than a batch is read in portions, and the state is carried from one portion to the next.
         """
         refuse_overlap(overlap, self.name, "an LSTM carries its state through a text of any length")
         waiting: list[str] = []
@@ -117,7 +117,7 @@ class Lstm(LanguageModel):
     def _continued(
         self, sequence: Sequence[int], characters: int, done: Callable[[int], None] | None
     ) -> NDArray[np.float64]:
-        """Read a long text in portions, and report about as many of its characters after each."""
+        """Read a long text in portions, and report a proportional number of characters after each."""
         nats = np.empty(len(sequence) - 1)
         read = 0
         for portion in continued(self.network, sequence, self._batch):

@@ -109,12 +109,12 @@ def surprisals(
 
 @torch.no_grad()
 def continued(network: Network, sequence: Sequence[int], portion: int) -> Iterator[NDArray[np.float64]]:
-    """Compute the surprisals of one long sequence, as `surprisals` does, carrying the state from portion to portion.
+    """Compute the surprisals of one long sequence like `surprisals`, carrying the state from portion to portion.
 
     Arguments:
         network: the network, in evaluation mode.
         sequence: word ids.
-        portion: number of words read at a time, which bounds the memory.
+        portion: number of words read at a time, which limits memory use.
 
     Yields:
         The surprisals of the next words, in nats.

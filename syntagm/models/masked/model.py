@@ -55,7 +55,7 @@ class _Piece:
         owner: the number of the text.
         window: the window.
         text: the tokens in it, with special symbols around them.
-        reported: what `done` is told when the window is scored.
+        reported: the number reported to `done` when the window is scored.
     """
 
     owner: int
@@ -131,8 +131,8 @@ class Masked(LanguageModel):
     ) -> Iterator[InContext]:
         """Compute the pseudo-surprisals of texts of any length; see `LanguageModel.read`.
 
-        The special symbols of a text stand around each window. A token is scored in the window in which it is furthest
-        from the ends, so that it has at least half of `overlap` on each side.
+        The special symbols of a text are placed around each window. A token is scored in the window in which it is
+        farthest from the ends, so it has at least half of `overlap` on each side.
         """
         limit = self.forward.limit
         if limit >= NO_LIMIT:
@@ -157,7 +157,7 @@ class Masked(LanguageModel):
             texts: the texts.
             windows: function from the number of tokens of a text, and that of the special symbols around it, to the windows.
             done: called after each batch.
-            weight: what `done` is told of a text, in all its windows together.
+            weight: function that gives the number reported to `done` for a text, over all its windows.
         """
         refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)

@@ -136,7 +136,7 @@ class _Reader:
         """Parse lines into a table with the columns log, words, weight."""
         import polars as pl
 
-        text = pl.Series("line", self._text(lines, first))
+        text = pl.Series("line", self._text(lines, first), pl.String)
         fields = text.str.strip_chars_end("\r\n").str.splitn("\t", 4).struct.unnest()
         table = fields.select(
             pl.col("field_0").cast(pl.Float32, strict=False).alias("log"),

@@ -28,7 +28,7 @@ _TYPES = {"int32": "I32", "float32": "F32"}
 
 @contextlib.contextmanager
 def training(folder: Path) -> Iterator[None]:
-    """Lock a model folder while a model is trained for it, and leave nothing unfinished in it.
+    """Lock a model folder while a model is trained for it, and leave no unfinished files in it.
 
     Raises:
         RunError: another process trains a model for this folder, or the folder can't be written.

@@ -60,10 +60,10 @@ class Recorded(LanguageModel):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Refuse: a recording does not tell the context of its tokens.
+        """Raise ModelError, because a recording does not contain the contexts of its tokens.
 
         Raises:
-            ModelError: always.
+            ModelError: this method is called.
         """
         raise ModelError(
             self.name, "recorded surprisals, whose contexts are not known", "a model that computes surprisals",

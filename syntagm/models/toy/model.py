@@ -131,7 +131,7 @@ def load(path: str, **options: str) -> Toy:
 
     Raises:
         ModelError: the file can't be read.
-        UsageError: an unknown option.
+        UsageError: an option is unknown.
     """
     chosen = FAMILY.choose(options)
     try:

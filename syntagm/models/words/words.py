@@ -37,7 +37,7 @@ def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int3
         The words, and the index of the first character of each: shape (words,), int32, beginning with 0.
 
     Raises:
-        UsageError: another value of `tokens`.
+        UsageError: `tokens` has any other value.
 
     >>> split_words, starts = words('He  said "yes".', "treebank")
     >>> split_words, starts.tolist()
@@ -58,7 +58,7 @@ def placed(text: str, split_words: Sequence[str]) -> NDArray[np.int32]:
 
 
 def split(text: str, tokens: str = "blanks") -> list[str]:
-    """Split a text into words; arguments and errors as for `words`.
+    """Split a text into words; the arguments and errors are those of `words`.
 
     >>> split("They can't, she cannot.", "treebank")
     ['They', 'ca', "n't", ',', 'she', 'can', 'not', '.']

@@ -1,4 +1,4 @@
-"""What an experiment writes beside its models and runs."""
+"""The files that an experiment writes in addition to its models and runs."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -71,7 +71,7 @@ def state(design: Design, cell: Cell) -> str:
 
 
 def scored(folder: Path) -> bool:
-    """Return whether a run is done. A damaged run is not: the engine repairs or refuses it."""
+    """Return whether a run is done. A damaged run does not count as done, because the engine repairs or refuses it."""
     try:
         return read_record(folder) is not None and open_run(folder).done
     except RunError:

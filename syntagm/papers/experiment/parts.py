@@ -40,7 +40,7 @@ def draw(design: Design, progress: Progress) -> dict[str, int]:
 
 
 def fault(path: Path, digest: str) -> RunError | None:
-    """Return an error if a subset does not have its recorded hash; None if it is whole, missing or not recorded."""
+    """Return an error if a subset does not have its recorded hash; None if it is intact, missing or not recorded."""
     if not digest or not path.exists() or hashing.of_file(path) == digest:
         return None
     cure = "Remove it; the command that made the experiment draws it again."
@@ -68,7 +68,7 @@ def words(design: Design) -> dict[str, int]:
 
 
 def fitting_sizes(sizes: Mapping[str, int], words: int) -> dict[str, int]:
-    """Reduce sizes in proportion, so that the largest fits into a text; they are rounded down to two digits.
+    """Reduce sizes in proportion so that the largest fits into a text, and round them down to two digits.
 
     >>> fitting_sizes({"xs": 100_000, "sm": 1_000_000}, 219_500)
     {'xs': 21000, 'sm': 210000}

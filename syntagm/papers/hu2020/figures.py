@@ -1,8 +1,9 @@
 """Figures 1 to 6 of Hu et al. 2020 for any study: the paper's raw data, or a new experiment.
 
-The paper's bars are means of pooled rows, and so are the dots here: a corpus with more seeds has more weight in the
-mean of its model class. Intervals are percentile bootstraps over rows (Figures 1 and 6) or two-level cluster bootstraps
-that resample clusters and then rows within them (Figures 3 to 5).
+The bars of the paper are means of pooled rows, and so are the dots here: a corpus with more seeds weighs more in the mean of
+its model class. The error bars of the paper resample rows (Figures 1 and 6) or clusters and rows within them (Figures 3 to 5),
+as if the scores of one suite under several models were independent. Here suites are random, too, crossed with models (Figures
+1 and 6), with corpora (3 to 5, by class) or with classes (3 and 4, by corpus).
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,13 +12,17 @@ import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import bootstrap, clustered
+from syntagm.stats import clustered, interval, score
 from syntagm.views import circuits, classes, modifiers, perplexity
-from syntagm.views.classes import INSTANCE
+from syntagm.views.classes import INSTANCE, UNITS
 from syntagm.views.modifiers import modifier_stability
 
 TRAINED, SHELF = "trained for the study", "off the shelf"
 ALL = "all classes"
+# The random units of means over the corpora of a class, and over the classes of a corpus.
+CORPORA = {"suites": ("suite",), "corpora": ("corpus",)}
+CLASSES = {"suites": ("suite",), "classes": ("model",)}
+PAIRED = {"pairs of suites": ("pair",), "models": INSTANCE}
 
 
 def figures(study: Study) -> Iterator[tuple[str, Figure]]:
@@ -40,10 +45,10 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
 
 def figure1(study: Study) -> Figure:
     """Draw the scores of model classes, with all suites, corpora and seeds of a class pooled."""
-    table = clustered.means(labelled(study, study.scores()), ["model", "kind"], "score")
+    table = clustered.means(labelled(study, study.scores()), ["model", "kind"], "score", UNITS)
     subtitle = [
-        f"syntactic generalization: share of correct items, mean of {_counted(len(study.suites))}{_pooled(study)}",
-        "95% interval: bootstrap over suite scores; n: number of suite scores",
+        f"syntactic generalization: share of correct items, mean of {study.counted}{_pooled(study)}",
+        "95% interval, for other suites and models; n: number of suite scores",
         *study.remarks,
     ]
     return classes.draw(table, study.chance, "SG score by model class" if _pooled(study) else "SG score", subtitle)
@@ -56,8 +61,8 @@ def figure2(study: Study) -> Figure:
     shown = table.filter(pl.col("perplexity").is_not_null() | (pl.col("kind") == SHELF))
     lines = "; dashed lines: off-the-shelf models, perplexity unknown" if (shown["kind"] == SHELF).any() else ""
     subtitle = [
-        f"one point per trained model: share of correct items, mean of {_counted(len(study.suites))}{lines}",
-        "95% interval: bootstrap over items within suites",
+        f"one point per trained model: share of correct items, mean of {study.counted}{lines}",
+        "95% interval, for other suites and their items",
         *_sizes(study),
         *study.remarks,
     ]
@@ -68,10 +73,10 @@ def figure3(study: Study) -> Figure:
     """Draw deltas by model class and by corpus, with and without the models that the paper excludes by corpus."""
     deltas = labelled(study, study.deltas())
     panels = [
-        clustered.means(deltas, ["model"], "delta", "corpus").sort("value", descending=True).rename({"model": "name"})
+        clustered.means(deltas, ["model"], "delta", CORPORA).sort("value", descending=True).rename({"model": "name"})
         .with_columns(by=pl.lit("by model class"), series=pl.lit("")),
         *[
-            clustered.means(in_order(study, subset), ["corpus"], "delta", "model").rename({"corpus": "name"})
+            clustered.means(in_order(study, subset), ["corpus"], "delta", CLASSES).rename({"corpus": "name"})
             .with_columns(by=pl.lit("by corpus"), series=pl.lit(series))
             for series, subset in _with_and_without(study, deltas)
         ],
@@ -79,7 +84,7 @@ def figure3(study: Study) -> Figure:
     table = pl.concat([panel.select(list(classes.DELTAS)) for panel in panels])
     subtitle = [
         "score on a suite minus the suite's mean over classes and corpora",
-        "95% interval: cluster bootstrap over corpora or classes, then suite scores; n: number of suite scores",
+        "95% interval, for other suites, and other corpora or classes; n: number of suite scores",
         *_sizes(study),
         *study.remarks,
     ]
@@ -88,7 +93,7 @@ def figure3(study: Study) -> Figure:
 
 def figure4_by_class(study: Study) -> Figure:
     """Draw deltas by circuit and model class."""
-    means = clustered.means(_circuits(study, "delta"), ["circuit", "model"], "delta", "corpus")
+    means = clustered.means(_circuits(study, "delta"), ["circuit", "model"], "delta", CORPORA)
     order = clustered.means(labelled(study, study.deltas()), ["model"], "delta").sort("value", descending=True)["model"]
     table = _ranked(means.rename({"model": "name"}), list(order)).with_columns(series=pl.lit(""))
     return circuits.draw(
@@ -99,7 +104,7 @@ def figure4_by_class(study: Study) -> Figure:
 def figure4_by_corpus(study: Study) -> Figure:
     """Draw deltas by circuit and corpus, with and without the models that the paper excludes."""
     tables = [
-        clustered.means(in_order(study, subset), ["circuit", "corpus"], "delta", "model").with_columns(
+        clustered.means(in_order(study, subset), ["circuit", "corpus"], "delta", CLASSES).with_columns(
             series=pl.lit(series)
         )
         for series, subset in _with_and_without(study, _circuits(study, "delta"))
@@ -114,11 +119,11 @@ def figure4_by_corpus(study: Study) -> Figure:
 
 
 def figure5(study: Study) -> Figure:
-    """Draw scores by circuit and model; the interval of a single instance is a bootstrap over items."""
+    """Draw scores by circuit and model; a single instance has the interval of its suites."""
     rows = _circuits(study, "score")
-    repeated = rows.filter(pl.len().over("model", "circuit") > 1)
-    means = clustered.means(repeated, ["circuit", "model"], "score", "corpus")
-    single = _single(study, rows.filter(pl.len().over("model", "circuit") == 1))
+    repeated = rows.filter(pl.struct(*INSTANCE).n_unique().over("model", "circuit") > 1)
+    means = clustered.means(repeated, ["circuit", "model"], "score", CORPORA)
+    single = _single(study, rows.filter(pl.struct(*INSTANCE).n_unique().over("model", "circuit") == 1))
     table = pl.concat([means.select(single.columns), single]).rename({"model": "name"})
     kinds = labelled(study, study.items).select(name="model", series="kind").unique(maintain_order=True)
     order = clustered.means(labelled(study, study.scores()), ["model"], "score").sort("value", descending=True)["model"]
@@ -126,7 +131,7 @@ def figure5(study: Study) -> Figure:
     subtitle = [
         *(_per_model(means, "corpora") if len(means) else []),
         *(
-            ["dots of a single model: its mean over a circuit's suites; 95% interval: bootstrap over items"]
+            ["dots of a single model: its mean over a circuit's suites; 95% interval, for other suites and their items"]
             if len(single)
             else []
         ),
@@ -139,10 +144,10 @@ def figure5(study: Study) -> Figure:
 
 def figure6(study: Study) -> Figure:
     """Draw the scores of suites without and with modifiers."""
-    means = clustered.means(modified(study), ["model", "kind", "modifier"], "score")
+    means = clustered.means(modified(study), ["model", "kind", "modifier"], "score", PAIRED)
     pairs = modified(study)["pair"].n_unique()
     subtitle = [
-        f"mean of {_counted(pairs)} each{_pooled(study)}; 95% interval: bootstrap over suite scores",
+        f"mean of {_counted(pairs)} each{_pooled(study)}; 95% interval, for other suites and models",
         "right: with minus without; n: number of suite scores without modifiers, and as many with",
         *study.remarks,
     ]
@@ -157,8 +162,8 @@ def modified(study: Study) -> pl.DataFrame:
 def _per_model(table: pl.DataFrame, units: str) -> list[str]:
     least, most = table.select(pl.col("n").min().alias("least"), pl.col("n").max().alias("most")).row(0)
     return [
-        f"mean over models ({least} to {most} per dot) of their mean over a circuit's suites",
-        f"95% interval: cluster bootstrap over {units}, then models",
+        f"mean over models of their mean over a circuit's suites ({least} to {most} suite scores per dot)",
+        f"95% interval, for other suites and {units}",
     ]
 
 
@@ -213,42 +218,41 @@ def _with_and_without(study: Study, table: pl.DataFrame) -> list[tuple[str, pl.D
 
 
 def _circuits(study: Study, column: str) -> pl.DataFrame:
-    """Return the mean of a column over the suites of each circuit: one row per instance and circuit."""
+    """Return a column of suites that belong to a circuit, with the column `circuit`: a row per instance and suite."""
     table = study.deltas() if column == "delta" else study.scores()
-    return labelled(study, classes.by_circuit(table, study.circuits, column))
+    circuits_of_suites = pl.col("suite").replace_strict(study.circuits, default=None, return_dtype=pl.String)
+    rows = table.with_columns(circuit=circuits_of_suites).drop_nulls("circuit")
+    return labelled(study, rows.select(*INSTANCE, "suite", "circuit", column))
 
 
 def _intervals(study: Study) -> pl.DataFrame:
-    """Return the interval of each instance's score, from a bootstrap over items within suites."""
-    rows = []
-    for instance, items in study.items.group_by(INSTANCE, maintain_order=True):
-        rows.append((*instance, *_interval(items), bootstrap.method_over_suites(items["suite"].n_unique())))
+    """Return the interval of each instance's score."""
+    rows = [(*instance, *_interval(items)) for instance, items in study.items.group_by(INSTANCE, maintain_order=True)]
     schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, **_INTERVAL, "method": pl.String}
     table = pl.DataFrame(rows, schema=schema, orient="row")
     return labelled(study, table).drop("kind")
 
 
-def _interval(items: pl.DataFrame) -> tuple[float, float, int]:
+def _interval(items: pl.DataFrame) -> tuple[float, float, int, str]:
     # Keep suites without a defined item: the mean over suites is then undefined, and so is its interval.
     values = {
         str(suite): suite_items["value"].filter(suite_items["value"].is_not_nan()).to_numpy()
         for (suite,), suite_items in items.group_by(["suite"], maintain_order=True)
     }
-    low, high = bootstrap.interval_over_suites(values)
-    return low, high, sum(len(items_of_suite) for items_of_suite in values.values())
+    found = interval.over_suites(values)
+    n = sum(len(items_of_suite) for items_of_suite in values.values())
+    return found.low, found.high, n, score.over(len(values), found.method)
 
 
 def _single(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the score and interval of single instances by circuit; the bootstrap resamples items within the circuit's suites."""
+    """Return score and interval of single instances by circuit."""
     items = labelled(study, study.items).with_columns(
         circuit=pl.col("suite").replace_strict(study.circuits, default=None, return_dtype=pl.String)
     )
     estimates = []
-    for row in rows.iter_rows(named=True):
-        same = (pl.col("model") == row["model"]) & (pl.col("corpus") == row["corpus"])
-        chosen = items.filter(same & (pl.col("circuit") == row["circuit"]))
-        method = bootstrap.method_over_suites(chosen["suite"].n_unique())
-        estimates.append((row["circuit"], row["model"], row["score"], *_interval(chosen), method))
+    for (circuit, model), scores in rows.group_by("circuit", "model", maintain_order=True):
+        chosen = items.filter((pl.col("model") == model) & (pl.col("circuit") == circuit))
+        estimates.append((circuit, model, scores["score"].mean(), *_interval(chosen)))
     schema = {"circuit": pl.String, "model": pl.String, "value": pl.Float64, **_INTERVAL, "method": pl.String}
     return pl.DataFrame(estimates, schema=schema, orient="row")
 

@@ -9,19 +9,25 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
-from syntagm.papers.hu2020 import claims, claims_of_circuits, claims_of_numbers, figures, findings, regressions, tables
+from syntagm.papers.hu2020 import (
+    claims_of_items,
+    claims_of_numbers,
+    completeness,
+    figures,
+    findings,
+    multiverse,
+    regressions,
+    tables,
+)
 from syntagm.papers.hu2020.findings import Check, Findings
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import SUITES, WORDS, prepared
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
+from syntagm.views.classes import UNITS
 
-CLAIMS: list[Check] = [
-    *claims.CLAIMS,
-    *claims_of_circuits.CLAIMS,
-    *claims_of_numbers.CLAIMS,
-]
+CLAIMS: list[Check] = [*claims_of_items.CLAIMS, *claims_of_numbers.CLAIMS]
 
 
 def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table | Figure]]:
@@ -37,6 +43,7 @@ def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table 
         UsageError: an option has any other value.
     """
     raw = read(folder)
+    yield "completeness", completeness.table(raw)
     study = prepared(raw, suites, ngram)
     everything = prepared(raw, "34", ngram)
     yield from figures.figures(study)
@@ -49,7 +56,10 @@ def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table 
     yield "withdrawn", withdrawn(study)
     if any(study.items["corpus"]):
         yield from regressions.tables(study)
-    yield "differences", findings.table(CLAIMS, Findings(raw, prepared(raw)))
+    found = Findings(raw, prepared(raw))
+    yield "differences", findings.table(CLAIMS, found)
+    yield "verdicts", multiverse.verdict_table(found.rows())
+    yield "multiverse", multiverse.table(found.rows())
 
 
 def with_note(table: Table, suites: str) -> Table:
@@ -61,7 +71,7 @@ def with_note(table: Table, suites: str) -> Table:
 def suite_sets(raw: Raw, ngram: str) -> Table:
     """Make the table of the scores of model classes over 31, 33 and 34 suites."""
     parts = [
-        clustered.means(figures.labelled(study, study.scores()), ["model"], "score").with_columns(
+        clustered.means(figures.labelled(study, study.scores()), ["model"], "score", UNITS).with_columns(
             suites=pl.lit(int(suites))
         )
         for suites in SUITES
@@ -74,7 +84,10 @@ def suite_sets(raw: Raw, ngram: str) -> Table:
     )
     excluded = "; ".join(f"{count} without {', '.join(names)}" for count, names in SUITES.items() if names)
     columns = ("suites", "model", "score", "low", "high", "n")
-    notes = (f"Suites: {excluded}.", "n: suite scores; intervals: bootstrap over them.")
+    notes = (
+        f"Suites: {excluded}.",
+        "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
+    )
     return Table("SG score by set of suites", columns, tuple(rows.iter_rows()), (), notes)
 
 
@@ -126,9 +139,8 @@ def withdrawn(study: Study) -> Table:
     rows += [(row["corpus"], str(row["seed"]), "kept", row["score"], row["perplexity"], None, None) for row in order]
     columns = ("corpus", "seed", "status", "score", "perplexity", "cited score", "cited perplexity")
     notes = (
-        f"score: mean of {len(study.suites)} suites, one model per row. Cited, over 31 suites: {quoted['source']}",
-        "The paper's claims about GPT-2 trained on BLLIP (comparable to Transformer-XL, equal to pre-trained GPT-2, the best "
-        "perplexity on MD and LG) depend on the withdrawn models; its claims about class and size do not.",
+        f"score: mean of {study.counted}, one model per row. Cited, over 31 suites: {quoted['source']}",
+        "The table of verdicts shows which claims depend on the withdrawn models.",
     )
     published = ("cited score", "cited perplexity")
     return Table(f"{label('gpt-2')} models that the authors withdrew", columns, tuple(rows), published, notes)

@@ -22,7 +22,7 @@ from syntagm.io import atomic
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
-from syntagm.papers.hu2020 import figures, published, regressions, tables
+from syntagm.papers.hu2020 import completeness, figures, published, regressions, tables
 from syntagm.papers.hu2020 import study as _study
 from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT
 from syntagm.papers.paper import Experiment, Paper
@@ -165,10 +165,12 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
         "included; perplexity_known: without unknown words.",
         f"score: the mean over suites without {', '.join(ASIDE)}, as in the paper's figures, and likewise for circuits; "
         "score_34: over all suites.",
-        "Intervals: 95 %, bootstrap over items within each suite; they don't cover the variation between seeds. "
+        "Intervals: 95 %, for other suites and their items; they don't cover the variation between seeds. "
         "Ties count as wrong.",
         *signatures,
     )
 
 
-PAPER = Paper(SUITES, of_runs, from_raw, experiment=Experiment(SIZES, SEEDS, experiment, of_experiment))
+PAPER = Paper(
+    SUITES, of_runs, from_raw, completeness.of_folder, experiment=Experiment(SIZES, SEEDS, experiment, of_experiment)
+)

@@ -1,7 +1,6 @@
 """The tables of Hu et al. 2020 for any study: classes, cells, deltas, suites, modifiers and correlations.
 
-Every mean has its n and an interval: a percentile bootstrap, 95%, 10,000 draws, seed 1, over the units that each
-table's notes name.
+Every mean has its n and a 95% interval, in its table or in the one that its notes name. The notes name the random units.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from syntagm.drawing.table import Cell, Table
-from syntagm.papers.hu2020.figures import in_order, labelled, modified
+from syntagm.papers.hu2020.figures import CLASSES, CORPORA, PAIRED, in_order, labelled, modified
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
 from syntagm.stats.association import METHODS, association
-from syntagm.views.classes import suite_means
+from syntagm.views.classes import INSTANCE, UNITS, suite_means
 from syntagm.views.modifiers import MODIFIED, PAIRS, PLAIN
 
 Row = tuple[Cell, ...]
@@ -46,7 +45,9 @@ def classes(study: Study) -> Table:
         .iter_rows()
     )
     lines = []
-    for row in clustered.means(rows, ["model", "kind"], "score").sort("value", descending=True).iter_rows(named=True):
+    for row in (
+        clustered.means(rows, ["model", "kind"], "score", UNITS).sort("value", descending=True).iter_rows(named=True)
+    ):
         of_model = rows.filter(pl.col("model") == row["model"])
         numbers = (row["value"], row["low"], row["high"], row["n"])
         instances = of_model.select("corpus", "seed").unique().height
@@ -56,8 +57,8 @@ def classes(study: Study) -> Table:
     columns = ("model", "score", *_INTERVAL, "mean of items", *extra)
     undefined = int(rows["undefined"].sum())
     notes = (
-        f"score: mean over {len(study.suites)} suites{', corpora and seeds pooled' if extra else ''}.",
-        "n: suite scores; intervals: bootstrap over them.",
+        f"score: mean over {study.counted}{', corpora and seeds pooled' if extra else ''}.",
+        "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
         *(
             ["mean of corpus means: each corpus has the same weight, independently of its number of seeds."]
             if extra
@@ -78,7 +79,7 @@ def cells(study: Study) -> Table:
     """Make the table of score, delta and perplexity of each model class on each corpus."""
     instances = labelled(study, study.instances().filter(pl.col("corpus") != ""))
     keys = ["model", "corpus"]
-    scores = clustered.means(labelled(study, study.scores().filter(pl.col("corpus") != "")), keys, "score")
+    scores = clustered.means(labelled(study, study.scores().filter(pl.col("corpus") != "")), keys, "score", UNITS)
     means = clustered.means(labelled(study, study.deltas()), keys, "delta").select(*keys, delta="value")
     ppl = pl.col("perplexity")
     perplexity = instances.group_by(keys, maintain_order=True).agg(
@@ -90,7 +91,8 @@ def cells(study: Study) -> Table:
     columns = ("model", "corpus", "seeds", "value", *_INTERVAL, "delta", "perplexity", "least", "most")
     header = tuple("score" if name == "value" else name for name in columns)
     notes = (
-        "n: suite scores; intervals: bootstrap over them. perplexity: mean over seeds; least, most: lowest and highest seed.",
+        "n: suite scores; intervals: for other suites and seeds. perplexity: mean over seeds; least, most: lowest and "
+        "highest seed.",
     )
     return Table(
         "Score and perplexity by model class and corpus", header, tuple(ordered.select(columns).iter_rows()), (), notes
@@ -103,18 +105,21 @@ def deltas(study: Study) -> Table:
     rows: list[Row] = []
     for by, other, subset in (("model", "corpus", table), ("corpus", "model", in_order(study, table))):
         without = [study.label(name) for name in study.absent] if by == "corpus" else []
-        means = clustered.means(subset.filter(~pl.col("model").is_in(without)), [by], "delta", other)
+        units = CORPORA if other == "corpus" else CLASSES
+        means = clustered.means(subset.filter(~pl.col("model").is_in(without)), [by], "delta", units)
         pooled = {row[by]: row["value"] for row in clustered.means(subset, [by], "delta").iter_rows(named=True)}
         for row in means.iter_rows(named=True):
             mean = _mean_of_means(subset.filter(pl.col(by) == row[by]), other, "delta")
-            rows.append((by, row[by], row["value"], row["low"], row["high"], row["n"], other, pooled[row[by]], mean))
-    columns = ("by", "name", "delta", *_INTERVAL, "redrawn", "of all", "mean of means of all")
+            rows.append(
+                (by, row[by], row["value"], row["low"], row["high"], row["n"], ", ".join(units), pooled[row[by]], mean)
+            )
+    columns = ("by", "name", "delta", *_INTERVAL, "random", "of all", "mean of means of all")
     absent = ", ".join(study.label(name) for name in study.absent)
     notes = (
         "delta: score on a suite minus the suite's mean over classes and corpora. n: suite scores.",
         *([f"By corpus, delta is without {absent}, as in the paper's figure; `of all` is with it."] if absent else []),
         "mean of means: corpora, or model classes, have equal weights.",
-        "redrawn: the clusters that the bootstrap resamples.",
+        "random: the units that the intervals generalise to.",
     )
     return Table("Score deltas", columns, tuple(rows), (), notes)
 
@@ -149,20 +154,17 @@ def suites(study: Study) -> Table:
 
 
 def suite_intervals(study: Study) -> Table:
-    """Make the table of scores by suite with intervals, one row per suite and class.
-
-    The bootstrap resamples the items of a suite jointly for all models of the class.
-    """
-    items = labelled(study, study.items)
-    means = items.group_by("model", "suite", "item", maintain_order=True).agg(pl.col("value").drop_nans().mean())
-    estimates = clustered.means(means.filter(pl.col("value").is_not_null()), ["suite", "model"], "value").sort(
+    """Make the table of scores by suite with intervals, a row per suite and class; items are crossed with models."""
+    items = labelled(study, study.items).filter(pl.col("value").is_not_nan())
+    estimates = clustered.means(items, ["suite", "model"], "value", {"items": ("item",), "models": INSTANCE}).sort(
         "suite", maintain_order=True
     )
+    numbers = items.group_by("suite", "model").agg(pl.col("item").n_unique().cast(pl.Int64).alias("n"))
+    estimates = estimates.drop("n").join(numbers, on=["suite", "model"], how="left", maintain_order="left")
     counts = _counts(items)
     rows = tuple((*row, counts[row[1]]) for row in estimates.select("suite", "model", "value", *_INTERVAL).iter_rows())
     notes = (
-        "n: items; intervals: bootstrap over them. models: number of models of the class; an item's value is its mean over "
-        "them.",
+        "n: items; intervals: for other items, and other models of the class where there are several. models: their number.",
     )
     return Table("Score by suite, with intervals", ("suite", "model", "score", *_INTERVAL, "models"), rows, (), notes)
 
@@ -180,12 +182,12 @@ def modifiers(study: Study) -> Table:
     for subset in subsets_of_pairs:
         keys = ["model", "pair"]
         plain, with_them = (clustered.means(subset, keys, name)["value"] for name in (PLAIN, MODIFIED))
-        both = clustered.means(subset, keys, "difference").with_columns(plain=plain, modified=with_them)
+        both = clustered.means(subset, keys, "difference", PAIRED).with_columns(plain=plain, modified=with_them)
         both = both.sort(pl.col("pair").replace_strict(order, default=-1, return_dtype=pl.Int64), maintain_order=True)
         rows += both.select(*keys, "plain", "modified", "value", *_INTERVAL).iter_rows()
     columns = ("model", "suites", PLAIN, MODIFIED, "difference", *_INTERVAL)
     notes = (
-        "n: models times pairs of suites; low and high: interval of the difference, by bootstrap over these.",
+        "n: models times pairs of suites; low and high: interval of the difference, for other pairs and models.",
         "nan: no interval, because there is only one difference.",
     )
     return Table("Scores without and with modifiers", columns, tuple(rows), (), notes)
@@ -202,13 +204,13 @@ def correlations(study: Study) -> Table:
         variants = {"": [], "log corpus size": [words], "log corpus size, model class": [words, *kinds]}
         for controlled, controls in variants.items():
             for method in METHODS:
-                estimate = association(perplexity, score, method, controls, f"{name}/{controlled}")
+                estimate = association(perplexity, score, method, controls)
                 rows.append(
                     (name, method, controlled, estimate.value, estimate.low, estimate.high, estimate.p, estimate.n)
                 )
     columns = ("models", "correlation", "held constant", "value", "low", "high", "p", "n")
     notes = (
-        "SG score and perplexity, one pair per trained model; intervals: bootstrap over models; p: test of no correlation, "
+        "SG score and perplexity, one pair per trained model; intervals: Fisher's, for other models; p: test of no correlation, "
         "two-sided.",
         "held constant: both variables are replaced by their residuals from a least-squares fit on it (of ranks for Spearman).",
         "p assumes independent models. It is too small, because models of one corpus or class, above all seeds, are similar.",

@@ -17,7 +17,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.papers.newman2021.rows import rows, signatures
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap
+from syntagm.stats import interval
 from syntagm.views.gaps import kept, lemma_groups
 from syntagm.views.gaps.estimates import contexts
 
@@ -66,9 +66,7 @@ def confound(runs: Runs) -> Table | None:
             notes += [] if label or not note else [f"{name}: {note}"]
             for measure in lemma_groups.MEASURES:
                 sees = "left" if run.record["model"]["sees"] == "left" else "both sides"
-                lines += [
-                    (name, sees, label or EACH, measure, *cells) for cells in _groups(table, measure, f"{name}/{label}")
-                ]
+                lines += [(name, sees, label or EACH, measure, *cells) for cells in _groups(table, measure)]
     if not lines:
         return None
     columns = (
@@ -78,7 +76,7 @@ def confound(runs: Runs) -> Table | None:
     explanations = (
         "equal_weight: mean over lemmas of the share of contexts in which the correct form is more probable; model_weight: "
         "share of the group's probability mass that is on correct forms, over all contexts. n: lemmas; intervals: 95 %, "
-        "bootstrap over lemmas (10,000 draws, seed 1).",
+        "for other lemmas in the same contexts.",
         f"Label {EACH}: all labels have equal weight, so a model's general preference for base forms cancels out. "
         "difference: from the lemmas that are neither; within: the same among lemmas of one frequency band, with the bands "
         "weighted as in the group.",
@@ -90,17 +88,16 @@ def confound(runs: Runs) -> Table | None:
     )
 
 
-def _groups(table: pl.DataFrame, measure: str, key: str) -> Iterator[tuple[Cell, ...]]:
+def _groups(table: pl.DataFrame, measure: str) -> Iterator[tuple[Cell, ...]]:
     plain = table.filter(pl.all_horizontal(pl.col(tag) != "yes" for tag in GROUPS))
     past = pl.col("past") == "yes"
     groups = {GROUPS["past"]: table.filter(past), GROUPS["noun"]: table.filter(~past & (pl.col("noun") == "yes"))}
     if not any(group.height for group in groups.values()):
         return
     for name, group in ((OTHERS, plain), *groups.items()):
-        about = f"{key}/{measure}/{name}"
-        estimates = [lemma_groups.share(group, measure, about)]
+        estimates = [lemma_groups.share(group, measure)]
         if group is not plain:
-            compared = [lemma_groups.difference(group, plain, measure, about, within) for within in ("", BAND)]
+            compared = [lemma_groups.difference(group, plain, measure, within) for within in ("", BAND)]
             estimates += [comparison.difference for comparison in compared]
         cells = [_shown(comparison) for comparison in estimates] + [(None, None, None)] * (3 - len(estimates))
         yield name, *cells[0], group.height, *cells[1], *cells[2]
@@ -126,7 +123,7 @@ def right_contexts(runs: Runs) -> Table | None:
         for right, count in counts.iter_rows():
             matching = table.filter(pl.col("right") == right)
             labels = ", ".join(f"{(matching['label'] == label).sum():,} {label}" for label in kept.words(run).labels)
-            lines.append((name, right.strip(), count, labels, *_means(matching, f"{name}/{right}")))
+            lines.append((name, right.strip(), count, labels, *_means(matching)))
     if not lines:
         return None
     columns = (
@@ -142,13 +139,13 @@ def right_contexts(runs: Runs) -> Table | None:
         "MW high",
     )
     notes = (
-        "All suites of the run together. Intervals: 95 %, bootstrap over contexts (10,000 draws, seed 1).",
+        "All suites of the run together. Intervals: 95 %, for other contexts.",
         *signatures(seeing),
     )
     return Table("By right context", columns, tuple(lines), (), notes)
 
 
-def _means(table: pl.DataFrame, key: str) -> Iterator[Cell]:
+def _means(table: pl.DataFrame) -> Iterator[Cell]:
     values = table.select("equal_weight", "model_weight").to_numpy()
-    for mean, low, high, _ in bootstrap.column_estimates(values, key):
-        yield from (None if np.isnan(number) else number for number in (mean, low, high))
+    for mean, found, _ in interval.of_columns(values, "contexts"):
+        yield from (None if np.isnan(number) else number for number in (mean, found.low, found.high))

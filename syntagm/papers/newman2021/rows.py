@@ -9,7 +9,7 @@ from syntagm.papers.cited import cited
 from syntagm.result import Estimate, Group
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap
+from syntagm.stats import interval
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.views.gaps import kept
 from syntagm.views.gaps.estimates import contexts, of_suites
@@ -60,18 +60,19 @@ def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
 
 def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
     group = Group(name, labels=(("row", row),))
-    yield from of_suites(run, group, row, suites, kept.cuts(run))
-    yield _paired(replace(group, measure=PAIRED), run, row, suites)
+    yield from of_suites(run, group, suites, kept.cuts(run))
+    yield _paired(replace(group, measure=PAIRED), run, suites)
 
 
-def _paired(group: Group, run: Run, row: str, suites: Sequence[str]) -> Estimate:
+def _paired(group: Group, run: Run, suites: Sequence[str]) -> Estimate:
     """Estimate the mean of MW minus EW, paired by context."""
     table = contexts(run, suites)
     differences = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
-    low, high = bootstrap.interval(bootstrap.column_means(differences[:, None], row)[:, 0])
-    method = bootstrap.remark(bootstrap.DEFAULT.method("contexts"), {row: len(differences)})
+    found = interval.of_difference(differences, verdicts=False, units="contexts")
     value = float(differences.mean()) if len(differences) else float("nan")
-    return Estimate(group, value, low, high, len(differences), method, 0, len(table) - len(differences))
+    return Estimate(
+        group, value, found.low, found.high, len(differences), found.method, 0, len(table) - len(differences)
+    )
 
 
 def signatures(runs: Sequence[tuple[str, Run]], measure: str = "equal_weight") -> list[str]:

@@ -91,7 +91,7 @@ def _notes(runs: Runs) -> tuple[str, ...]:
     sizes = ", ".join(f"{name} {count:,}" for name, count in cited("newman2021")["eligible"].items())
     return (
         "MW, EW: means over distinct contexts; TSE: over items, ties count as wrong. MW - EW: paired by context.",
-        "Intervals: 95 %, bootstrap over contexts, for TSE over items (10,000 draws, seed 1).",
+        "Intervals: 95 %; of MW and EW for other contexts and lemmas, of TSE for other items.",
         "eligible lemmas: rows of the list that count. They differ between models, which limits comparisons of their scores.",
         f"Last columns: MW / EW / TSE, transcribed from {cited('newman2021')['source']} The paper has other contexts, and of "
         f"its {cited('newman2021')['lemmas']:,} lemmas it kept {sizes}.",

@@ -40,10 +40,11 @@ def printed(
         f"{differing} of {len(rows)} printed numbers differ from those computed from the published data.",
         "n and intervals: see table3, table_correlations, table_contrasts and table_people.",
         "Printed: transcribed from " + cited("warstadt2020")["source"],
+        "Remarks on the publication are not computed: they say what its authors and readers reported about a printed number.",
         "first version: arXiv, December 2019; corrected: the paper in the data repository. Readers reported the differences "
         "(alexwarstadt/blimp, issues 2, 4 and 5).",
     )
-    columns = ("what", "system", "computed", "printed", "where", "same", "why not")
+    columns = ("what", "system", "computed", "printed", "where", "same", "remark on the publication")
     return Table("Printed numbers, and what the data give", columns, tuple(rows), (), notes)
 
 
@@ -135,7 +136,7 @@ def people_table(samples: Samples, judgements: Judgements) -> Table:
         rows.append((suite, "kept" if suite in published() else "dropped", *numbers, pairs, right, tied, judged))
     columns = ("paradigm", "data", "agreement", "low", "high", "n", "won", "tied", "judgements")
     notes = (
-        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: bootstrap over "
+        "agreement: the mean over n pairs of the share of people who chose the good sentence; 95 % interval: for other "
         "pairs.",
         "won: by a majority; a tie is lost. A paradigm was kept if four of its five pairs were won.",
         f"{sum(count[0] for count in kept)} of {sum(count[2] for count in kept)} pairs of the kept paradigms are won.",

@@ -8,7 +8,8 @@ from syntagm.errors import InputError
 from syntagm.io import csv, json, utf8
 from syntagm.papers.warstadt2020.paradigms import published
 from syntagm.stats import suite_means
-from syntagm.stats.suite_means import Key, Resampled
+from syntagm.stats.score import Sample
+from syntagm.stats.suite_means import Key
 
 MODELS = {"ngram": "5-gram", "lstm": "LSTM", "txl": "TXL", "gpt2": "GPT-2"}
 PEOPLE = "people"
@@ -20,15 +21,15 @@ _NO_PARADIGM = ("attnchk", "subject_island")
 Judgements = dict[str, dict[str, list[bool]]]
 
 
-def models(path: Path) -> dict[Key, Resampled]:
-    """Read the number of pairs, out of 1,000, that each model got right: (model, paradigm) -> sample.
+def models(path: Path) -> dict[Key, Sample]:
+    """Read how many of the 1,000 pairs of a paradigm a model got right: (model, paradigm) -> sample.
 
     Means over categories are skipped.
 
     Raises:
         InputError: the file is not as published.
     """
-    samples: dict[Key, Resampled] = {}
+    samples: dict[Key, Sample] = {}
     for number, row in json.objects(_text(path), path):
         try:
             counts = {name: row[key] * PAIRS for key, name in MODELS.items()}
@@ -83,8 +84,8 @@ def judgements(path: Path) -> Judgements:
     return choices
 
 
-def people(judgements: Judgements) -> dict[Key, Resampled]:
-    """Compute the proportion of people who chose the good sentence of each pair: (people, paradigm) -> sample.
+def people(judgements: Judgements) -> dict[Key, Sample]:
+    """Compute the share of people who chose the good sentence of each pair: (people, paradigm) -> sample.
 
     Raises:
         InputError: a paradigm of the paper has no judgement.

@@ -33,6 +33,7 @@ from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
 from syntagm.stats.correlation import correlations
 from syntagm.stats.paired import Comparison
+from syntagm.stats.score import Sample
 from syntagm.views import correlation, learning_curve, methods, phenomena, surface
 from syntagm.views.surface import PROPERTIES
 
@@ -56,7 +57,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
     >>> of_runs([])
     {}
     """
-    samples: dict[suite_means.Key, suite_means.Resampled] = {}
+    samples: dict[suite_means.Key, Sample] = {}
     known: dict[str, Paradigm] = {}
     for name, run in named(runs):
         suites = [suite for suite in run.suites if MEASURE in suite.predictions]
@@ -101,21 +102,25 @@ def from_raw(folder: Path) -> Outputs:
     correlated = correlations(tables.accuracies(samples))
     differing_paradigms = differing(judged, summary(folder / "human_validation_summary.csv"))
     notes = (
-        "Models: counts of 1,000 pairs of each paradigm, as published; intervals: bootstrap over pairs.",
+        "Models: counts of 1,000 pairs of each paradigm, as published; intervals: Wilson's, for other pairs.",
         f"{PEOPLE}: n counts pairs, five per paradigm; a pair's value is the share of some 20 people who chose the good "
-        "sentence. Intervals: bootstrap over pairs, of which five are few.",
+        "sentence. Intervals: for other pairs, of which five are few.",
         f"Human judgements were counted again; in {len(differing_paradigms)} paradigms the authors' summary differs by about "
         "one judgement: "
         + ", ".join(differing_paradigms) + ".",
     )  # fmt: skip
+    contrasted = {
+        name: tables.without_counts(output) if isinstance(output, Table) else output
+        for name, output in _contrasts(contrast_estimates).items()
+    }
     return {
-        "table3": tables.table3(samples, known, means, notes, published=False),
-        "table_paradigms": tables.by_paradigm(samples, known, notes, published=False),
+        "table3": tables.without_counts(tables.table3(samples, known, means, notes, published=False)),
+        "table_paradigms": tables.without_counts(tables.by_paradigm(samples, known, notes, published=False)),
         "table_printed": printed(means, correlated, contrast_estimates, judged),
         "table_people": people_table(samples, judged),
         **_accuracy(means, {}, "TXL: Transformer-XL; people: n is 5 per suite"),
         **_correlations(tables.accuracies(samples), notes[:2]),
-        **_contrasts(contrast_estimates),
+        **contrasted,
     }
 
 
@@ -178,7 +183,7 @@ def _contrasts(estimates: Sequence[Estimate]) -> Outputs:
         return {}
     subtitle = [
         "accuracy on the first kind of paradigm minus that on the second; n: pairs of both",
-        "attractor: a noun of the other number between subject and verb; 95% interval: bootstrap over pairs within paradigms",
+        "attractor: a noun of the other number between subject and verb; 95% interval, for other pairs of the same paradigms",
     ]
     if any(each.group.model == PEOPLE for each in estimates):
         subtitle.append("people: 5 pairs per paradigm; TXL: Transformer-XL")

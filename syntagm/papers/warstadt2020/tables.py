@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isinf, isnan, nan
 
 import numpy as np
@@ -15,13 +16,14 @@ from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_pape
 from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
-from syntagm.stats.suite_means import Key, Resampled
+from syntagm.stats.score import Sample
+from syntagm.stats.suite_means import Key
 from syntagm.views.learning_curve import LearningCurve
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
 # The part of a method that says over how many suites, which the table shows in a column.
 _OVER = re.compile(r"^(mean of|difference,) [^;]*; ")
-Samples = Mapping[Key, Resampled]
+Samples = Mapping[Key, Sample]
 Known = Mapping[str, Paradigm]
 PRINTED = ("5-gram", "LSTM", "TXL", "GPT-2")
 
@@ -248,13 +250,20 @@ def accuracies(samples: Samples) -> dict[str, dict[str, float]]:
     """Return the accuracies: model -> paradigm -> accuracy."""
     by_model: dict[str, dict[str, float]] = {}
     for (model, suite), sample in samples.items():
-        by_model.setdefault(model, {})[suite] = sample.sample.value
+        by_model.setdefault(model, {})[suite] = sample.value
     return by_model
 
 
 def numbers(estimate: Estimate) -> tuple[Cell, ...]:
     """Return value, interval and counts as cells."""
     return estimate.value, estimate.low, estimate.high, estimate.n, estimate.ties, estimate.undefined
+
+
+def without_counts(table: Table) -> Table:
+    """Drop the columns `ties` and `undefined`, for published numbers, of which neither is known."""
+    kept = [index for index, name in enumerate(table.columns) if name not in NUMBERS[-2:]]
+    rows = tuple(tuple(row[index] for index in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[index] for index in kept), rows=rows)
 
 
 def methods(estimates: Sequence[Estimate]) -> list[str]:

@@ -1,5 +1,6 @@
 """The chapter on fill runs: the measures by suite, by nucleus cut-off and by lemma, with example contexts."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
@@ -17,6 +18,9 @@ from syntagm.report.gaps.scores import Row
 from syntagm.report.numbers import Column, Subject
 from syntagm.runs.store import Run
 from syntagm.views.gaps import comparability
+
+# Parts of methods that differ from number to number.
+_PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)|; only .*|; one item.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class Gaps(Chapter):
             "rows_alike": comparability.same_rows([column.run for column in columns]),
             "lists": _lists(columns),
             "scores": of_gaps.estimates(columns),
-            "methods": sorted({estimate.method.partition("; ")[0] for estimate in shown}),
+            "methods": sorted({_PARTICULAR.sub("", estimate.method) for estimate in shown}),
             "seed": examples.SEED,
         }
 

@@ -96,12 +96,8 @@ def _bands(column: Column[Run]) -> Iterator[Band]:
     table = lemma_groups.tagged(lemmas, _tags(column), [frequency_bands.TAG])
     for band in sorted(int(name) for name in table[frequency_bands.TAG].unique() if name.isdecimal()):
         members = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
-        # The name seeds the bootstrap as in the figure, so that the intervals are the same.
-        seed_name = f"{column.name}/{frequency_bands.ALL}/{band}"
         group = Group(column.name)
-        yield Band(
-            column, band, *(lemma_groups.share(members, measure, seed_name, group) for measure in lemma_groups.MEASURES)
-        )
+        yield Band(column, band, *(lemma_groups.share(members, measure, group) for measure in lemma_groups.MEASURES))
 
 
 def _tags(column: Column[Run]) -> dict[str, dict[str, str]]:

@@ -58,7 +58,7 @@ def _margins(subject: Subject[Run], title: str) -> Figure:
 
 
 def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list[Effect]:
-    """Return the effects of all predictions of a suite under all its models; none if a formula can't be parsed."""
+    """Return the effects of all predictions of a suite under all models; empty if a formula can't be parsed."""
     try:
         return [
             effect

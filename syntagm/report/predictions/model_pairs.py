@@ -10,8 +10,8 @@ from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.scores import judged
 from syntagm.runs.store import Run
 from syntagm.stats import paired, score
+from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison, Verdicts
-from syntagm.stats.significance import LEVEL
 
 # With more models than this, each is compared only with the first, since the number of pairs grows with the square.
 MOST = 8

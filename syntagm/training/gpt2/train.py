@@ -87,6 +87,7 @@ class Gpt2(Learner):
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid), "size": asdict(size),
             "text": asdict(self.text) | {"vocabulary": self.text.vocabulary if learnt else len(tokens)},
+            "tokenizer.json": checkpoint.tokenizer_hash(tokens),
             "training_tokens": len(self.stream), "save_dtype": settings.save_dtype, "transformers": transformers.__version__,
             "init_from": start.origin(origin, model) if origin else None,
             "cloze": corpora.record(settings.cloze) if settings.cloze else None,

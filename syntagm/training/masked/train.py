@@ -85,7 +85,7 @@ class Bert(Learner):
         self.module = model.to(settings.loop.device)
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
-            "size": asdict(size), "text": asdict(self.text),
+            "size": asdict(size), "text": asdict(self.text), "tokenizer.json": checkpoint.tokenizer_hash(tokenizer),
             "training_tokens": sum(len(row) - 2 for row in self.rows), "save_dtype": settings.save_dtype,
             "transformers": transformers.__version__,
         }  # fmt: skip

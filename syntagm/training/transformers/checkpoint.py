@@ -1,5 +1,6 @@
 """Tokenizer and checkpoint files of Hugging Face models in training."""
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,11 @@ def read_tokenizer(path: Path, **symbols: str) -> Any:
         raise RunError(
             str(path), f"a damaged tokenizer ({error})", "a tokenizer written by `syntagm train`", cure
         ) from error
+
+
+def tokenizer_hash(tokenizer: Any) -> str:
+    """Return the SHA-256 of a tokenizer. A training records it, so that it does not resume with a damaged tokenizer."""
+    return hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode()).hexdigest()
 
 
 def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:

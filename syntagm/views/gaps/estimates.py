@@ -5,7 +5,9 @@
     covered                        mean over all contexts; 0 where no form is counted
     invalid                        proportion of contexts where the weights are undefined
 
-The last four are computed at every cut-off and named like measures, for example `covered(top=0.9)`.
+The last four are computed at every cut-off and named like measures, for example `covered(top=0.9)`. `equal_weight` and
+`model_weight` are about contexts and lemmas, which are crossed, so both are random (Cameron, Gelbach & Miller 2011). At a
+cut-off, runs keep no sums by lemma, and only contexts are random, as the method of the interval says.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,15 +15,15 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap
+from syntagm.stats import interval
+from syntagm.stats.interval import Interval
 from syntagm.tasks.gaps import tables
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.views.gaps import kept
-
-METHOD = bootstrap.DEFAULT.method("contexts")
 
 
 def estimates(run: Run, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
@@ -34,7 +36,7 @@ def estimates(run: Run, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
     return [
         estimate
         for suite in run.suites
-        for estimate in of_suites(run, Group(run.model, suite.name), suite.name, [suite.name], chosen)
+        for estimate in of_suites(run, Group(run.model, suite.name), [suite.name], chosen)
     ]
 
 
@@ -51,9 +53,7 @@ def pooled(run: Run, tag: str = "construction", cuts: Sequence[Cut] | None = Non
     values = dict.fromkeys(suite.tags[tag] for suite in run.suites if tag in suite.tags)
     suites = {value: [suite.name for suite in run.suites if suite.tags.get(tag) == value] for value in values}
     groups = {value: Group(run.model, labels=((tag, value),)) for value in values}
-    return [
-        estimate for value, names in suites.items() for estimate in of_suites(run, groups[value], value, names, chosen)
-    ]
+    return [estimate for value, names in suites.items() for estimate in of_suites(run, groups[value], names, chosen)]
 
 
 def contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
@@ -64,31 +64,59 @@ def contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
     return pl.concat([kept.contexts(run, name) for name in suites]).unique("context", keep="first", maintain_order=True)
 
 
-def of_suites(run: Run, group: Group, key: str, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
+def of_suites(run: Run, group: Group, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
     """Yield the estimates over several suites, as in `pooled`.
 
     Arguments:
         group: the group of the estimates, without the measure.
-        key: the name of the group; the random numbers depend on it.
     """
-    yield _tse(run, group, key, suites)
+    yield _tse(run, group, suites)
     table = contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in tables.WEIGHTS)
     columns = {name: table[name].to_numpy() for name in table.columns}
     columns |= {f"invalid{cut}": np.isnan(columns[f"equal_weight{cut}"]).astype(np.float64) for cut in cuts}
     if not len(table):
         return
     values = np.column_stack(list(columns.values()))
-    for name, (mean, low, high, defined) in zip(columns, bootstrap.column_estimates(values, key), strict=True):
-        method = bootstrap.remark(METHOD, {key: defined})
-        yield Estimate(replace(group, measure=name), mean, low, high, defined, method, 0, len(values) - defined)
+    for name, (mean, found, n) in zip(columns, interval.of_columns(values, "contexts"), strict=True):
+        ends = found
+        if name in _CROSSED and n > 1:
+            ends = _crossed(name, columns[name], pl.concat([kept.lemmas(run, suite) for suite in suites])) or found
+        yield Estimate(replace(group, measure=name), mean, ends.low, ends.high, n, ends.method, 0, len(values) - n)
 
 
-def _tse(run: Run, group: Group, key: str, suites: Sequence[str]) -> Estimate:
+_CROSSED = ("equal_weight", "model_weight")
+
+
+def _crossed(measure: str, values: NDArray[np.float64], lemmas: pl.DataFrame) -> Interval | None:
+    """Return the interval for other contexts and other lemmas; None with fewer than two lemmas.
+
+    Arguments:
+        values: one for each context; nan is undefined.
+        lemmas: sums over contexts, from `kept.lemmas`.
+    """
+    sums = (
+        lemmas.group_by("row", maintain_order=True)
+        .agg(pl.col("contexts", "won", "right", "wrong").sum())
+        .filter(pl.col("contexts") > 0)
+    )
+    if sums.height < 2:
+        return None
+    part, whole = ("won", sums["contexts"]) if measure == "equal_weight" else ("right", sums["right"] + sums["wrong"])
+    of_lemmas = interval.spread_of_ratio(sums[part].to_numpy(), whole.to_numpy().astype(np.float64), "lemmas")
+    of_contexts = interval.spread_of_items(values[~np.isnan(values)], "contexts")
+    variances = [of_contexts.variance, of_lemmas.variance]
+    spread = interval.combined(variances, [of_contexts.units[0], of_lemmas.units[0]])
+    return interval.score(float(np.nanmean(values)), spread)
+
+
+def _tse(run: Run, group: Group, suites: Sequence[str]) -> Estimate:
     rows = pl.concat([run.results(name).filter(pl.col("measure") == "tse") for name in suites])
     defined = rows.filter(pl.col("value").is_not_nan())
     values = defined["value"].to_numpy()
-    low, high = bootstrap.interval(bootstrap.resampled_means(values, key))
+    found = interval.of_items(values)
     ties = int((defined["margin"].abs() <= run.tolerance).sum())
     mean = float(values.mean()) if len(values) else np.nan
-    method = bootstrap.remark(bootstrap.DEFAULT.method(), {key: len(values)})
-    return Estimate(replace(group, measure="tse"), mean, low, high, len(values), method, ties, len(rows) - len(values))
+    ends = found.low, found.high
+    return Estimate(
+        replace(group, measure="tse"), mean, *ends, len(values), found.method, ties, len(rows) - len(values)
+    )

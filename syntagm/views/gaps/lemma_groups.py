@@ -2,23 +2,23 @@
 
 The accuracy of a lemma is the proportion of its contexts in which its correct form is more probable. `equal_weight` of
 a group is the mean accuracy of its lemmas. `model_weight` is the probability of all correct forms, summed over lemmas
-and contexts, divided by that of all forms: a ratio of sums, to which frequent lemmas contribute most. Intervals come
-from a bootstrap over the lemmas of a group.
+and contexts, divided by that of all forms: a ratio of sums, to which frequent lemmas contribute most. Intervals are for
+other lemmas in the same contexts: runs keep sums over contexts, not each context with each lemma.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
-from syntagm.stats import bootstrap
+from syntagm.stats import interval
+from syntagm.stats.interval import Spread
 from syntagm.stats.paired import Comparison
 
 MEASURES = ("equal_weight", "model_weight")
-METHOD = bootstrap.DEFAULT.method("lemmas")
-_Array = NDArray[np.float64]
+_FIXED = "contexts"
 
 
 def by_lemma(table: pl.DataFrame) -> pl.DataFrame:
@@ -47,34 +47,35 @@ def balanced(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     return sums.filter(pl.col("contexts") == len(labels))
 
 
-def share(table: pl.DataFrame, measure: str, key: str, group: Group | None = None) -> Estimate:
+def share(table: pl.DataFrame, measure: str, group: Group | None = None) -> Estimate:
     """Compute equal weight or model weight of a group of lemmas; n counts lemmas.
 
     Arguments:
         table: the table that `by_lemma` or `balanced` returns.
         measure: one of `MEASURES`.
-        key: the name of the group; the random numbers depend on it.
         group: the group of the estimate.
 
     >>> table = pl.DataFrame({"contexts": [2, 2], "won": [2.0, 1.0], "right": [0.3, 0.1], "wrong": [0.0, 0.1]})
-    >>> share(table, "equal_weight", "").value, share(table, "model_weight", "").value
+    >>> share(table, "equal_weight").value, share(table, "model_weight").value
     (0.75, 0.8)
     """
-    return _estimate(*_value_and_draws(table, measure, key), table.height, group or Group())
+    value, spread = _value(table, measure)
+    few = f"no interval: fewer than two lemmas; fixed: {_FIXED}"
+    found = interval.score(value, spread) if spread else interval.Interval(np.nan, np.nan, few)
+    return Estimate(group or Group(), value, found.low, found.high, table.height, found.method)
 
 
-def difference(group_a: pl.DataFrame, group_b: pl.DataFrame, measure: str, key: str, within: str = "") -> Comparison:
-    """Compute the difference of a measure between two disjoint groups of lemmas; n counts the lemmas of the first group.
+def difference(group_a: pl.DataFrame, group_b: pl.DataFrame, measure: str, within: str = "") -> Comparison:
+    """Compute the difference of a weight between two groups of different lemmas; n counts the first group's lemmas.
 
     Arguments:
         measure: one of `MEASURES`.
-        key: the name of the comparison; the random numbers depend on it.
         within: a column such as a frequency band. Lemmas are then compared within each of its values, and the
             differences are averaged, weighted by the number of lemmas of the first group. Lemmas with values that the
             other group lacks are excluded, and don't count in n.
 
     >>> a, b = (pl.DataFrame({"contexts": [2, 2], "won": won, "band": ["1", "2"]}) for won in ([1.0, 1.0], [2.0, 1.0]))
-    >>> difference(a, b, "equal_weight", "").difference.value, difference(a, b, "equal_weight", "", "band").n
+    >>> difference(a, b, "equal_weight").difference.value, difference(a, b, "equal_weight", "band").n
     (-0.25, 2)
     """
     strata = [
@@ -82,15 +83,21 @@ def difference(group_a: pl.DataFrame, group_b: pl.DataFrame, measure: str, key: 
     ]
     strata = [(first, second) for first, second in strata if first.height and second.height]
     n = sum(first.height for first, _ in strata)
-    value, draws = (0.0, np.zeros(bootstrap.DRAWS)) if strata else (np.nan, np.full(bootstrap.DRAWS, np.nan))
-    for number, (first, second) in enumerate(strata):
-        first_value, first_draws = _value_and_draws(first, measure, f"{key}/{number}")
-        second_value, second_draws = _value_and_draws(second, measure, f"{key}/{number}/other")
-        value += first.height / n * (first_value - second_value)
-        draws = draws + first.height / n * (first_draws - second_draws)
-    spread = any(height > 1 for first, second in strata for height in (first.height, second.height))
+    value, variances, units = 0.0 if strata else np.nan, [], []
+    for first, second in strata:
+        weight = first.height / n
+        for sign, members in ((1, first), (-1, second)):
+            of_members, spread = _value(members, measure)
+            value += sign * weight * of_members
+            # In a stratum, a group of one lemma shows no spread; the other strata show it.
+            variances += [weight**2 * spread.variance] if spread else []
+            units += [spread.units[0]] if spread else []
     group = Group(measure=measure)
-    return Comparison(group, _estimate(value, draws if spread else np.full_like(draws, np.nan), n, group))
+    if not units:
+        return Comparison(group, Estimate(group, value, np.nan, np.nan, n, "no interval: fewer than two lemmas"))
+    spread = replace(interval.combined(variances, units), units=(("lemmas", n),), fixed=_FIXED)
+    found = interval.student(value, spread)
+    return Comparison(group, Estimate(group, value, found.low, found.high, n, found.method))
 
 
 def _matched(
@@ -103,34 +110,17 @@ def _matched(
     )
 
 
-def _value_and_draws(table: pl.DataFrame, measure: str, key: str) -> tuple[float, _Array]:
-    """Return the value and its bootstrap distribution over lemmas; with one lemma, all draws equal the value."""
-    columns = _columns(table, measure)
-    value = _ratio(columns.mean(axis=0)) if table.height else np.nan
-    if table.height < 2:
-        return float(value), np.full(bootstrap.DRAWS, value)
-    return float(value), _ratio(bootstrap.column_means(columns, key))
-
-
-def _columns(table: pl.DataFrame, measure: str) -> _Array:
-    """Return the values to average over lemmas: numerator, and denominator if there is one. Shape (lemmas, 1 or 2)."""
+def _value(table: pl.DataFrame, measure: str) -> tuple[float, Spread | None]:
+    """Return the value and its variance over lemmas; None with fewer than two lemmas, or if the value is undefined."""
     if measure == "equal_weight":
-        return table.select(pl.col("won") / pl.col("contexts")).to_numpy()
-    return table.select("right", (pl.col("right") + pl.col("wrong")).alias("all")).to_numpy()
-
-
-def _ratio(means: _Array) -> _Array:
-    if means.shape[-1] == 1:
-        return means[..., 0]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratios: _Array = means[..., 0] / means[..., 1]
-    return ratios
-
-
-def _estimate(value: float, draws: _Array, lemmas: int, group: Group) -> Estimate:
-    defined = draws[~np.isnan(draws)]
-    low, high = bootstrap.interval(defined) if lemmas > 1 and len(defined) else (np.nan, np.nan)
-    return Estimate(group, value, low, high, lemmas, bootstrap.remark(METHOD, {"a group": lemmas}))
+        parts, wholes = (table["won"] / table["contexts"]).to_numpy(), np.ones(table.height)
+    else:
+        parts, wholes = table["right"].to_numpy(), (table["right"] + table["wrong"]).to_numpy()
+    total = float(wholes.sum())
+    value = float(parts.sum()) / total if total else np.nan
+    if table.height < 2 or not total:
+        return value, None
+    return value, replace(interval.spread_of_ratio(parts, wholes, "lemmas"), fixed=_FIXED)
 
 
 def tagged(table: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> pl.DataFrame:

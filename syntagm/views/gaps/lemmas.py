@@ -1,6 +1,6 @@
 """Equal weight and model weight by tags of the lemmas, such as frequency band or transitivity.
 
-The values of a lemma are sums over contexts. Intervals come from a bootstrap over lemmas, not over contexts:
+The numbers of a lemma are sums over contexts. Intervals are for other lemmas in the same contexts:
 
     equal_weight    mean over lemmas of the proportion of contexts in which the correct form is more probable
     model_weight    probability of correct forms, summed over lemmas and contexts, divided by that of all forms
@@ -75,7 +75,6 @@ def by_tag(run: Run, tag: str, suites: Sequence[str] = ()) -> list[Estimate]:
         lemma_groups.share(
             summed.filter(pl.col(name) == value),
             measure,
-            f"{run.model}/{value}/{measure}",
             Group(run.model, measure=measure, labels=((name, value),)),
         )
         for value in values

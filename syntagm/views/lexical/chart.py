@@ -62,7 +62,7 @@ def draw(tables: Sequence[Words], title: str = "") -> Figure:
         for at, name in enumerate(suites)
     ]
     subtitle = [
-        "bar: 95% interval, bootstrap over the items of a word; Spearman: rank correlation of accuracy and frequency, n words",
+        "bar: 95% interval for other items of a word; Spearman: rank correlation of accuracy and frequency, n words",
         f"frequency {tables[0].about if tables else ''}",
     ]
     spec = panels.grid(plots, min(COLUMNS, max(1, len(plots))), 26)

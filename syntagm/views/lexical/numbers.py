@@ -83,7 +83,7 @@ def _of_run(
         if rows is not None:
             accuracies = by_label(rows, run.tolerance, name)
             known = {word: count for word in accuracies if (count := counts.of(word)) is not None}
-            association, missing = with_frequency(accuracies, known, f"{name}/{by}")
+            association, missing = with_frequency(accuracies, known)
             yield Words(model, names[name, record.hash], accuracies, known, association, missing, counts.about)
 
 
@@ -101,12 +101,9 @@ def by_label(rows: pl.DataFrame, tolerance: float, suite: str) -> dict[str, Esti
 
 
 def with_frequency(
-    accuracies: Mapping[str, Estimate], frequencies: Mapping[str, float], key: str
+    accuracies: Mapping[str, Estimate], frequencies: Mapping[str, float]
 ) -> tuple[Association | None, list[str]]:
     """Correlate accuracy with frequency over labels (Spearman).
-
-    Arguments:
-        key: a name for the data; the random numbers of the interval depend on it.
 
     Returns:
         The correlation, or None if fewer than three labels remain; and the labels that are excluded because their
@@ -115,7 +112,7 @@ def with_frequency(
     >>> from syntagm.result import Group
     >>> scores = {"be": 0.9, "swim": 0.5, "smile": 0.6, "x": 1}
     >>> accuracies = {name: Estimate(Group(), value, 0, 1, 9, "") for name, value in scores.items()}
-    >>> correlation, missing = with_frequency(accuracies, {"be": 9000, "swim": 30, "smile": 70}, "agreement")
+    >>> correlation, missing = with_frequency(accuracies, {"be": 9000, "swim": 30, "smile": 70})
     >>> correlation.value, correlation.n, missing
     (1.0, 3, ['x'])
     """
@@ -125,7 +122,7 @@ def with_frequency(
         return None, missing
     x: Sequence[float] = [frequencies[label] for label in kept]
     y: Sequence[float] = [accuracies[label].value for label in kept]
-    return association(x, y, "Spearman", key=key), missing
+    return association(x, y, "Spearman"), missing
 
 
 def correlation_text(words: Words) -> str:

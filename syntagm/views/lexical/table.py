@@ -31,8 +31,8 @@ def make_table(
         for word, estimate in table.accuracies.items()
     ]
     notes = (
-        f"Frequency {tables[0].about}. An empty cell means that it is unknown. 95% intervals, percentile bootstrap over the "
-        "items of the word (10,000 draws, seed 1). Ties count as failures.",
+        f"Frequency {tables[0].about}. An empty cell means that it is unknown. 95% intervals: Wilson's, for "
+        "other items of the word. Ties count as failures.",
         *_correlations(tables),
     )
     return Table(f"Accuracy by {by}", COLUMNS, tuple(rows), notes=notes)

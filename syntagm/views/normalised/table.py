@@ -25,7 +25,7 @@ MEANING = (
     "surprisal; slor: norm_sub per word (Pauls & Klein 2012); word_max: surprisal of the least probable word; word_ratio: "
     "largest ratio of a word's surprisal to its unigram surprisal (Lau et al. 2017).",
     "only by bits, only by this: number of items on which the prediction holds by one of the two scores only. Ties count as "
-    "failures. 95% intervals, percentile bootstrap over items (10,000 draws, seed 1).",
+    "failures. 95% intervals: Wilson's, for other items of the kind.",
 )
 
 

@@ -98,7 +98,7 @@ def draw(
 
 
 def _sorted(table: pl.DataFrame, groups: Mapping[str, str]) -> list[str]:
-    """Return the suites by the mean of their group, then by their own; undefined means come last."""
+    """Sort the suites by the mean of their group, then by their own mean; undefined means come last."""
     means = table.group_by("suite", maintain_order=True).agg(pl.col("value").fill_nan(None).mean().fill_null(-1.0))
     means = means.with_columns(group=pl.col("suite").replace_strict(groups, default=""))
     means = means.with_columns(of_group=pl.col("value").mean().over("group"))

@@ -1,6 +1,7 @@
 """Estimates of a run: the accuracy of each suite and measure, scores over suites, and chance levels."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import polars as pl
@@ -9,32 +10,31 @@ from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, score
-from syntagm.stats.bootstrap import Resampling
+from syntagm.stats import score
+from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.chance import chance
 from syntagm.stats.chance.chance import Chance
 from syntagm.tasks.task import SuiteRecord
+from syntagm.views.gaps import estimates as gap_estimates
+from syntagm.views.gaps import kept
 
 TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
 
 
-def estimates(run: Run, draws: int = bootstrap.DRAWS, seed: int = bootstrap.SEED) -> list[Estimate]:
+def estimates(run: Run, resampling: Resampling | None = None) -> list[Estimate]:
     """Compute all accuracies, the score over all suites, and the score of each group of suites (`grouping`).
 
     The groups of the estimates differ. An accuracy has a suite and a measure, a score over suites has a rule, and a
     score over the suites with one value of a tag has a rule and a label.
 
     Arguments:
-        draws: the number of bootstrap samples.
-        seed: the seed of the bootstrap; tables and the report use seed 1 and 10,000 draws.
-
-    Raises:
-        UsageError: there are fewer than 100 draws, or the seed is negative.
+        resampling: which units are random; see `stats.bootstrap.Resampling`.
     """
-    results, resampling = run.results(), Resampling(draws, seed)
-    computed = [*score.accuracy(results, run.tolerance, resampling), *_scores(run, results, "first", "", resampling)]
-    for tag in grouping([run]):
-        computed += _scores(run, results, "first", tag, resampling)
+    results = run.results()
+    with using(resampling):
+        computed = [*_accuracies(run, results), *_scores(run, results, "first", "")]
+        for tag in grouping([run]):
+            computed += _scores(run, results, "first", tag)
     return computed
 
 
@@ -46,7 +46,21 @@ def accuracies(run: Run, rule: str = "") -> list[Estimate]:
             measures.
     """
     refuse_conjunction(run, rule)
-    return score.accuracy(verdicts(run, rule) if rule else run.results(), run.tolerance)
+    return _accuracies(run, verdicts(run, rule) if rule else run.results())
+
+
+def _accuracies(run: Run, results: pl.DataFrame) -> list[Estimate]:
+    """Compute accuracies; in fill runs, with the intervals of `views.gaps.estimates`, which know contexts and lemmas."""
+    computed = score.accuracy(results, run.tolerance)
+    if not kept.over_gaps(run):
+        return computed
+    of_gaps = {(estimate.group.suite, estimate.group.measure): estimate for estimate in gap_estimates.estimates(run)}
+    estimates = []
+    for estimate in computed:
+        suite, measure = estimate.group.suite, estimate.group.measure
+        same = of_gaps[suite, next(iter(run.suite(suite).predictions_for(measure)), measure)]
+        estimates.append(replace(estimate, low=same.low, high=same.high, method=same.method))
+    return estimates
 
 
 def verdicts(run: Run, rule: str, suite: str | None = None) -> pl.DataFrame:
@@ -68,7 +82,7 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
 
 
 def grouping(runs: Sequence[Run]) -> list[str]:
-    """Return those of `TAGS` that suites have. A tag that groups the suites as an earlier one does is omitted."""
+    """Return the tags in `TAGS` that suites have, omitting a tag that groups the suites like an earlier one."""
     chosen: dict[frozenset[tuple[str, str]], str] = {}
     for tag in TAGS:
         groups = frozenset((suite.name, label) for run in runs for suite in run.suites if (label := suite.group(tag)))
@@ -146,9 +160,7 @@ def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
 
 
 def panel_tag(runs: Sequence[Run]) -> str:
-    """Return the tag whose values divide the suites of a figure or table: the first of `grouping` with fewer values than
-    there are suites; "" if there is none.
-    """
+    """Return the tag that divides the suites of a view: the first in `grouping` with fewer values than suites, or ""."""
     records = {suite.name: suite for run in runs for suite in run.suites}.values()
     for tag in grouping(runs):
         if 1 < len({record.group(tag) for record in records}) < len(records):
@@ -156,8 +168,6 @@ def panel_tag(runs: Sequence[Run]) -> str:
     return ""
 
 
-def _scores(
-    run: Run, results: pl.DataFrame, rule: str, tag: str, resampling: Resampling = bootstrap.DEFAULT
-) -> list[Estimate]:
+def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:
     labels = {suite.name: label for suite in run.suites if (label := suite.group(tag))} if tag else None
-    return score.score(results, predictions(run, rule), run.tolerance, rule, tag, labels, resampling)
+    return score.score(results, predictions(run, rule), run.tolerance, rule, tag, labels)

@@ -9,14 +9,11 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate
 from syntagm.runs.several import named, not_asked, titles
 from syntagm.runs.store import Run
+from syntagm.stats import interval
 from syntagm.views.options import Named, measures
 from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
-INTERVAL = (
-    "95% intervals: percentile bootstrap over the items of each suite, in fill runs over its contexts (10,000 draws, "
-    "seed 1). There is no interval for fewer than two items."
-)
 TIES = (
     "Ties count as failures; n does not include undefined items. chance: accuracy if all values were independent random "
     "draws, computed from the formulas."
@@ -51,7 +48,7 @@ def make_table(
     if not rows:
         raise UsageError("measure=", f"no suite with {measure!r}", "the name of a prediction, first, all or each")
     meaning = MEANING.get(measure, f"Only suites with the prediction {measure} are shown.")
-    notes = (INTERVAL, TIES, meaning, *not_asked(runs))
+    notes = (" ".join(interval.notes()), TIES, meaning, *not_asked(runs))
     if wide:
         return Table("Score by suite", *spread(rows, 2, ("suite", "measure")), notes=notes)
     return Table("Score by suite", COLUMNS, tuple(rows), notes=notes)

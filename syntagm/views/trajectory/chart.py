@@ -14,7 +14,7 @@ from syntagm.drawing.text import counted, distinct, or_none, shown, spoken
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
 from syntagm.views.options import Measure
-from syntagm.views.trajectory.numbers import DRAWS, AtLevel, By, Curve, Scale, about, curves_of, level_of
+from syntagm.views.trajectory.numbers import AtLevel, By, Curve, Scale, about, curves_of, level_of
 from syntagm.views.trajectory.places import Names, X
 
 SCHEMA: dict[str, Any] = {
@@ -74,9 +74,7 @@ def draw(
         )
         for at, group in enumerate(groups)
     ]
-    subtitle = [
-        f"band: 95% interval, bootstrap over items ({DRAWS:,} draws), not over training runs; dot: mean over runs"
-    ]
+    subtitle = ["band: 95% interval; dot: mean over runs"]
     subtitle += [f"dashed: {level}; ring: first crossing from below"] if level else []
     spec = panels.grid(plots, min(COLUMNS, max(1, len(plots))), 22)
     return Figure(finish(spec, "Scores along checkpoints", [*subtitle, *notes], offset=14), table)

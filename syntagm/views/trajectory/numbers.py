@@ -1,7 +1,8 @@
 """Curves of series of checkpoints: the score of each group of suites by training steps, words, tokens or model size.
 
-Scores are unweighted means over the suites with the same content in all runs. The bootstrap resamples the same
-items at all checkpoints and in all series, so differences between checkpoints and between series are paired.
+Scores are unweighted means over the suites with the same content in all runs. Their intervals are those of any score;
+where several runs have one position, runs are random, too. For crossings and areas, the bootstrap resamples the same
+suites (or items) at all checkpoints and in all series, so that differences between them are paired.
 """
 
 import math
@@ -16,15 +17,11 @@ from numpy.typing import NDArray
 from syntagm.errors import RunError, UsageError
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, matching, score
-from syntagm.stats.bootstrap import Resampling
+from syntagm.stats import bootstrap, interval, matching, score
 from syntagm.views.options import Named, Reader
 from syntagm.views.scores.numbers import chance_of_suite, predictions
 from syntagm.views.trajectory.places import Places, Point, places
 
-# Curves need fewer draws than a table: with 2,000, the ends of an interval vary by about 1/100 of its width.
-DRAWS = 2000
-METHOD = f"{Resampling(DRAWS).method('items within suites')}, the same draws at all positions"
 _ITEM = ("item", "occurrence")
 
 
@@ -61,8 +58,10 @@ class Curve:
         values, low, high: the scores and their 95% intervals. Shape (places,).
         runs, n: the number of runs at each position, and the smallest number of defined items among them.
         draws: the bootstrap distribution of the scores. Shape (draws, places).
-        each: the position and the score of each run, for slopes. Shapes (runs,).
-        chance: the chance level of the score; nan if unknown.
+        units: the number of units that the bootstrap resamples.
+        method: the bootstrap, and the units.
+        each: position and score of each run, for slopes. Shapes (runs,).
+        chance: the score by chance; nan if unknown.
     """
 
     series: str
@@ -75,6 +74,8 @@ class Curve:
     runs: tuple[int, ...]
     n: tuple[int, ...]
     draws: NDArray[np.float64]
+    units: int
+    method: str
     each: tuple[NDArray[np.float64], NDArray[np.float64]]
     chance: float
 
@@ -98,14 +99,12 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
     matrices = _matrices(points, [suite for suites in groups.values() for suite in suites], measure)
     computed = []
     for group, suites in groups.items():
-        values, draws, counts = _group([matrices[suite] for suite in suites], suites)
+        of_group = {suite: matrices[suite] for suite in suites}
         chance = [chance_of_suite(points[0].run.suite(suite), measure).value for suite in suites]
         for series in dict.fromkeys(point.series for point in points):
             places = [k for k, point in enumerate(points) if point.series == series]
             at = [points[k].at for k in places]
-            computed.append(
-                _curve(series, group, len(suites), at, values[places], draws[:, places], counts[places], chance)
-            )
+            computed.append(_curve(series, group, at, places, of_group, chance))
     return computed
 
 
@@ -140,6 +139,15 @@ def about(placed: Places, scale: Scale) -> Iterator[str]:
         yield f"Skipped suites, not in all runs with the same content: {', '.join(skipped[:5])}{more}."
     if unfinished := [point.model for point in placed.points if not point.run.done]:
         yield f"Unfinished runs, whose items without results are skipped: {', '.join(unfinished)}."
+
+
+def intervals(curves: Sequence[Curve]) -> Iterator[str]:
+    """Yield notes on the intervals of curves and of the numbers computed from them."""
+    yield interval.notes()[1] + (
+        " Where several runs have one position, they are for other runs, too; elsewhere not for other training runs."
+    )
+    methods = dict.fromkeys(curve.method for curve in curves)
+    yield f"Intervals of positions, areas and mean heights: {'; '.join(methods)}."
 
 
 def whole(at: float) -> int | float:
@@ -204,42 +212,62 @@ def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> d
     return matrices
 
 
-def _group(
-    matrices: Sequence[NDArray[np.float64]], suites: Sequence[str]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return scores (runs,), their bootstrap draws (draws, runs) and numbers of defined items (runs,) of a group of suites."""
-    means = np.array([_means(matrix) for matrix in matrices])
-    defined = np.array([(~np.isnan(matrix)).sum(axis=0) for matrix in matrices])
-    # A single item can't be resampled: it stays constant beside larger suites.
-    drawn = [
-        np.where(count == 1, mean, bootstrap.column_means(matrix, suite, DRAWS))
-        for matrix, suite, mean, count in zip(matrices, suites, means, defined, strict=True)
-    ]
-    draws: NDArray[np.float64] = np.mean(drawn, axis=0)
-    draws[:, (defined < 2).all(axis=0)] = np.nan
-    return means.mean(axis=0), draws, defined.sum(axis=0)
-
-
-def _means(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of each column, ignoring nan; nan for a column without other values."""
-    defined = ~np.isnan(matrix)
-    with np.errstate(invalid="ignore"):
-        means: NDArray[np.float64] = np.where(defined, matrix, 0).sum(axis=0) / defined.sum(axis=0)
-    return means
-
-
 def _curve(
-    series: str, group: str, suites: int, at: Sequence[float], values: NDArray[np.float64], draws: NDArray[np.float64],
-    counts: NDArray[np.int64], chance: Sequence[float],
+    series: str, group: str, at: Sequence[float], runs: Sequence[int],
+    matrices: Mapping[str, NDArray[np.float64]], chance: Sequence[float],
 ) -> Curve:  # fmt: skip
+    """Make the curve of a series.
+
+    Arguments:
+        at: the position of each run.
+        runs: the columns of the runs in the matrices.
+        matrices: suite -> values. Shapes (items, runs).
+    """
     places = sorted(set(at))
     at_place = [[k for k, position in enumerate(at) if position == place] for place in places]
-    draws_at_place = np.array([draws[:, ks].mean(axis=1) for ks in at_place]).T
-    low, high = bootstrap.column_intervals(draws_at_place)
+    own = {suite: matrix[:, runs] for suite, matrix in matrices.items()}
+    values = np.mean([interval.means(matrix, 0) for matrix in own.values()], axis=0)
+    counts = np.sum([(~np.isnan(matrix)).sum(axis=0) for matrix in own.values()], axis=0)
+    intervals = [interval.over_models({suite: matrix[:, ks] for suite, matrix in own.items()}) for ks in at_place]
+    draws, units, method = _draws(own, at_place, series, group)
     return Curve(
-        series, group, suites, tuple(places),
+        series, group, len(own), tuple(places),
         np.array([values[ks].mean() for ks in at_place]),
-        low, high,
+        np.array([found.low for found in intervals]), np.array([found.high for found in intervals]),
         tuple(map(len, at_place)), tuple(int(counts[ks].min()) for ks in at_place),
-        draws_at_place, (np.asarray(at, np.float64), values), float(np.mean(chance)),
+        draws, units, method, (np.asarray(at, np.float64), values), float(np.mean(chance)),
     )  # fmt: skip
+
+
+def _draws(
+    matrices: Mapping[str, NDArray[np.float64]], at_place: Sequence[Sequence[int]], series: str, group: str
+) -> tuple[NDArray[np.float64], int, str]:
+    """Return bootstrapped scores (draws, places), the number of resampled units, and the method."""
+    resampling = bootstrap.current()
+    if len(matrices) > 1 and resampling.suites == "random":
+        units, names = len(matrices), "suites"
+        scores = (
+            bootstrap.counts(units, group)
+            @ np.array([interval.means(matrix, 0) for matrix in matrices.values()])
+            / units
+        )
+    else:
+        units, names = max(map(len, matrices.values())), "items" if len(matrices) == 1 else "items within suites"
+        scores = np.mean([_of_items(matrix, suite) for suite, matrix in matrices.items()], axis=0)
+    draws = np.empty((resampling.draws, len(at_place)))
+    for place, ks in enumerate(at_place):
+        weights = bootstrap.counts(len(ks), f"{series}/{group}/{place}") / len(ks)
+        draws[:, place] = (scores[:, ks] * weights).sum(axis=1)
+    runs = ", runs" if max(map(len, at_place)) > 1 else ""
+    return draws, units, f"{resampling.method(names + runs)}, the same draws at all positions"
+
+
+def _of_items(matrix: NDArray[np.float64], suite: str) -> NDArray[np.float64]:
+    """Return bootstrapped means of each column without nan. Shape (draws, columns)."""
+    defined = ~np.isnan(matrix)
+    counts = bootstrap.counts(len(matrix), suite)
+    with np.errstate(invalid="ignore"):
+        sampled = (counts @ np.where(defined, matrix, 0.0)) / (counts @ defined)
+    # A single item can't be resampled: it stays constant beside larger suites.
+    means: NDArray[np.float64] = np.where(defined.sum(axis=0) == 1, interval.means(matrix, 0), sampled)
+    return means

@@ -1,7 +1,7 @@
 """Positions of checkpoints in their series: from training records, from names, or given by the user.
 
 x=step      training steps, from names with step3000, step_3000 or checkpoint-3000
-x=words     training words, from the records of a controlled experiment (folder `perplexity` beside `runs`), or from
+x=words     training words, from the records of a controlled experiment (folder `perplexity` next to `runs`), or from
 names
             with 10M or chck_100M
 x=tokens    training tokens, from `training.json` of such an experiment, or from names with 2B or 300B

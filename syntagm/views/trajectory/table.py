@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.runs.store import Run
-from syntagm.stats import trajectory
+from syntagm.stats import bootstrap, trajectory
 from syntagm.views.learning_curve import line
 from syntagm.views.options import Measure
 from syntagm.views.trajectory.numbers import (
-    METHOD,
     AtLevel,
     By,
     Curve,
     Scale,
     about,
     curves_of,
+    intervals,
     level_of,
     whole,
     whole_draws,
@@ -35,9 +35,7 @@ NOTES = (
     "reached at: the first position where the curve, with linear interpolation, reaches the level from below. `before`: the "
     "curve starts at the level or above; `never`: it doesn't reach it. times: how often it does; kept: whether it stays at "
     "the level or above to the end.",
-    f"low, high (of the score at the end, of reached at and of the mean height): 95% interval, {METHOD}. It accounts for the "
-    "choice of items, not of training runs. mean height: area under the curve divided by its width. n: the smallest number "
-    "of defined items at any position.",
+    "mean height: area under the curve divided by its width. n: the smallest number of defined items at any position.",
 )
 
 
@@ -58,7 +56,7 @@ def make_table(
     places, curves = curves_of(runs, x, series, by, measure, scale)
     linear = scale == "linear"
     rows = tuple(_row(curve, level_of(level, curve), linear) for curve in curves)
-    return Table("Trajectories", COLUMNS, rows, notes=(*about(places, scale), *NOTES))
+    return Table("Trajectories", COLUMNS, rows, notes=(*about(places, scale), *NOTES, *intervals(curves)))
 
 
 def _row(curve: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
@@ -89,7 +87,7 @@ def _reached(curve: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
     draws = curve.draws[whole_draws(curve)]
     crossings = [trajectory.crossing(curve.at, draw, level, linear) for draw in draws] if _has_draws(curve) else []
     # A level that is reached before the first position counts as lower than any position.
-    ends = trajectory.interval([-math.inf if drawn.before else drawn.at for drawn in crossings])
+    ends = bootstrap.interval([-math.inf if drawn.before else drawn.at for drawn in crossings], curve.units)
     at = -math.inf if crossing.before else crossing.at
     return (level, _cell(at), *map(_cell, ends), crossing.times, "yes" if crossing.kept else "no")
 
@@ -101,7 +99,8 @@ def _has_draws(curve: Curve) -> bool:
 def _height(curve: Curve, linear: bool) -> tuple[float, float, float]:
     value = trajectory.mean_height(curve.at, curve.values, linear)
     draws = curve.draws[whole_draws(curve)]
-    return (value, *trajectory.interval([trajectory.mean_height(curve.at, draw, linear) for draw in draws]))
+    heights = [trajectory.mean_height(curve.at, draw, linear) for draw in draws]
+    return (value, *bootstrap.interval(heights, curve.units))
 
 
 def _cell(at: float) -> Cell:

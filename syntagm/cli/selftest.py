@@ -1,0 +1,210 @@
+"""Check an installation, in less than a minute.
+
+    syntagm selftest
+    syntagm selftest /scratch/me
+
+Versions of libraries, numbers of the bundled model against stored ones, batches against single
+texts, weights, a run that is repeated, a report, figures and their font, write permissions,
+locks. Files are written to a temporary folder in DIR and removed again: name the folder in
+which your runs will be, since its disk may have other rights, or no locks. A line is printed
+for each check. Nothing is downloaded.
+
+Exit code 1: a check failed; its line says what was found, what was expected, and what to do.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from syntagm.errors import RunError, SyntagmError
+
+# Bits of two texts in the model `demo`, in float32 on a CPU.
+BITS = {"The keys to the cabinet are here.": 83.22946, "The keys to the cabinet is here.": 91.04444}
+# Items of the suite in which the prediction holds for `demo`, and items.
+SUITE, HOLDS, ITEMS = "hu2020/mvrr", 10, 28
+# Differences of sums of float32 numbers between machines.
+TOLERANCE = 1e-3
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, nargs="?", default=Path(), help="where to write (the current folder)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run all checks and print a line for each; return 1 if one failed."""
+    from syntagm.cli import DONE, FELL_SHORT
+    from syntagm.drawing.text import shown
+
+    began, failed = time.monotonic(), 0
+    try:
+        place = tempfile.TemporaryDirectory(prefix="syntagm-selftest-", dir=options.folder)
+    except OSError as error:
+        raise RunError(
+            str(options.folder), f"can't be written ({error.strerror})", "a writable folder", "Name another folder."
+        ) from error
+    with place as folder:
+        for name, check in CHECKS.items():
+            try:
+                state, words = "ok", check(Path(folder))
+            except Exception as error:  # in a broken installation, anything may be raised
+                known = isinstance(error, SyntagmError)
+                state, words = "failed", str(error) if known else f"{type(error).__name__}: {error}"
+                failed += 1
+            print(f"{state:<7} {name:<13} {shown(words)}", flush=True)
+    counts = f"{failed} of {len(CHECKS)} checks failed" if failed else f"{len(CHECKS)} checks passed"
+    print(f"{counts} ({time.monotonic() - began:.0f} s)")
+    return FELL_SHORT if failed else DONE
+
+
+def _versions(_: Path) -> str:
+    from importlib import metadata
+
+    from packaging.requirements import Requirement
+
+    requirements = map(Requirement, metadata.requires("syntagm") or ())
+    needed = [one for one in requirements if one.marker is None or one.marker.evaluate({"extra": ""})]
+    found = {}
+    for requirement in needed:
+        try:
+            found[requirement.name] = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            raise _error(requirement.name, "not installed", str(requirement)) from None
+        if not requirement.specifier.contains(found[requirement.name], prereleases=True):
+            raise _error(requirement.name, found[requirement.name], str(requirement))
+    own = ("torch", "transformers", "numpy", "polars")
+    shown = ", ".join(f"{name} {found[name]}" for name in own)
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"syntagm {metadata.version('syntagm')}, Python {python}, {shown}; {len(needed)} libraries"
+
+
+def _error(place: str, found: str, expected: str) -> RunError:
+    return RunError(place, found, expected, "Install Syntagm again: pip install -c constraints.txt -e .")
+
+
+def _numbers(_: Path) -> str:
+    from syntagm.models.names import load
+
+    sums = [float(answer.bits.sum()) for answer in load("demo?device=cpu").score(list(BITS))]
+    for text, found, expected in zip(BITS, sums, BITS.values(), strict=True):
+        if not abs(found - expected) <= TOLERANCE:
+            raise _error(f"demo, {text!r}", f"{found:.5f} bits", f"{expected:.5f} bits")
+    return f"the bits of {len(BITS)} texts in the model demo are the stored ones (to {TOLERANCE})"
+
+
+def _batches(_: Path) -> str:
+    from syntagm.materials.suite_files import read_suites
+    from syntagm.models.names import load
+
+    [suite] = read_suites(SUITE)
+    texts = [sentence.text for item in suite.items for sentence in item.sentences.values()]
+    # On the device that runs will use.
+    model = load("demo")
+    together = [float(answer.bits.sum()) for answer in model.score(texts)]
+    singly = [float(next(model.score([text])).bits.sum()) for text in texts]
+    furthest = max(abs(one - other) for one, other in zip(together, singly, strict=True))
+    if not furthest <= max(TOLERANCE, model.numerical_error):
+        raise _error("demo", f"bits that differ by {furthest:.2g} between a batch and single texts", "the same")
+    return f"{len(texts)} texts in batches and singly differ by {furthest:.1g} bits at most ({model.record['device']})"
+
+
+def _weights(folder: Path) -> str:
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    generator = torch.Generator().manual_seed(1)
+    types = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+    tensors = {str(kind): torch.randn(64, 65, generator=generator).to(kind) for kind in types}
+    save_file(tensors, folder / "weights.safetensors")
+    stored = load_file(folder / "weights.safetensors")
+    for name, tensor in tensors.items():
+        if not torch.equal(stored[name], tensor):
+            raise _error("safetensors", f"other numbers in {name} after writing and reading", "the same")
+    return f"safetensors are read as they were written ({len(tensors)} types)"
+
+
+def _run(folder: Path) -> str:
+    from syntagm.materials.suite_files import read_suites
+    from syntagm.models.names import load
+    from syntagm.runs.evaluate import run_suites
+
+    def results() -> bytes:
+        run = run_suites(load("demo?device=cpu"), read_suites(SUITE), folder / "run")
+        values = run.results(SUITE.rpartition("/")[2])["value"]
+        if (len(values), values.sum()) != (ITEMS, HOLDS):
+            raise _error(f"demo on {SUITE}", f"{values.sum():g} of {len(values)} items", f"{HOLDS} of {ITEMS}")
+        return (folder / "run" / "results.csv").read_bytes()
+
+    if results() != results():
+        raise _error("results.csv", "other bytes when the same run is repeated", "the same")
+    return f"demo on {SUITE}: the prediction holds in {HOLDS} of {ITEMS} items, as stored; a second run changes nothing"
+
+
+def _report(folder: Path) -> str:
+    from syntagm.report.page import report
+    from syntagm.runs.store import open_run
+
+    page = report([open_run(folder / "run")], folder / "report.html").read_text("utf-8")
+    share = f"{HOLDS / ITEMS:.3f}"
+    if share not in page:
+        raise _error("report.html", f"no {share} on the page", "the score of the run")
+    return f"a page of {len(page) // 1024} KB with the score {share}"
+
+
+def _figures(folder: Path) -> str:
+    import re
+
+    from syntagm.runs.store import open_run
+    from syntagm.views import figure
+
+    drawing = figure("scores", open_run(folder / "run"))
+    for form, head in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        if not drawing.content(form).startswith(head):
+            raise _error(f"vl-convert, {form}", "another kind of file", form)
+    fonts = {name.decode() for name in re.findall(rb"/BaseFont /[A-Z]+\+([\w-]+)", drawing.content("pdf"))}
+    if not fonts:
+        cure = "Install a sans-serif font, such as Liberation Sans, or install vl-convert-python again."
+        raise RunError("vl-convert", "a PDF without a font: labels of figures are missing", "a font", cure)
+    return f"SVG, PNG and PDF; font {', '.join(sorted(fonts))}"
+
+
+def _writing(_: Path) -> str:
+    from syntagm.cli._files import folder
+    from syntagm.runs.cache import default_path
+
+    cache = default_path()
+    folder(str(cache.parent))
+    folder(tempfile.gettempdir())
+    return f"the folder of the cache ({cache.parent}) and that of temporary files ({tempfile.gettempdir()})"
+
+
+def _locks(folder: Path) -> str:
+    from syntagm.io import lock
+
+    program = "import sys, pathlib; from syntagm.io import lock; lock.held(pathlib.Path(sys.argv[1])).__enter__()"
+    command = [sys.executable, "-c", program, str(folder / "locked")]
+    with lock.held(folder / "locked"):
+        meanwhile = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "in use by process" not in meanwhile.stderr:
+        cure = "Two runs could write into one folder at once: name a folder on a disk with file locks (flock)."
+        raise RunError(str(folder.parent), "a second process got the same lock", "a refusal", cure)
+    return "a second process is refused while the first holds a folder"
+
+
+CHECKS: dict[str, Callable[[Path], str]] = {
+    "versions": _versions,
+    "numbers": _numbers,
+    "batches": _batches,
+    "weights": _weights,
+    "run": _run,
+    "report": _report,
+    "figures": _figures,
+    "write access": _writing,
+    "locks": _locks,
+}

@@ -1,0 +1,236 @@
+"""The readers of files that other people write, each with inputs to begin with."""
+
+import gzip
+import json
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from models_for_tests import byte_level, transformer
+from ngrams_for_tests import TOY
+from safetensors.torch import save
+
+from syntagm import registry
+from syntagm.check import check
+from syntagm.errors import FormulaError, ModelError, RunError, SyntagmError
+from syntagm.formula import parse
+from syntagm.io import seal
+from syntagm.materials import reading
+from syntagm.models import names
+from syntagm.models.hugging_face.weights import refuse_unsafe
+from syntagm.models.ngram import folder as ngram_folder
+from syntagm.models.ngram import model as ngram
+from syntagm.models.words import vocabulary
+from syntagm.training import record
+from syntagm.training.corpora import corpus
+from syntagm.word_list import read as read_words
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+LISTS = Path(read_words.__code__.co_filename).parent / "materials" / "lexicon"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader of one file.
+
+    Arguments:
+        file: name of the file, which may be in a subfolder of the place that `seeds` prepares.
+        seeds: prepares a folder, and returns inputs for the file.
+        read: reads; its argument is the path of the file.
+        cost: how many inputs of other readers take as long as one of this.
+    """
+
+    file: str
+    seeds: Callable[[Path], Sequence[bytes]]
+    read: Callable[[Path], object]
+    cost: int = 1
+
+    def survives(self, path: Path, content: bytes) -> bool:
+        """Tell if a file with this content is read; False if it is refused. Any other exception is a defect."""
+        path.write_bytes(content)
+        try:
+            self.read(path)
+        except SyntagmError as error:
+            assert str(error)
+            return False
+        return True
+
+
+def _files(pattern: str) -> Callable[[Path], list[bytes]]:
+    found = [path.read_bytes() for path in sorted(DATA.glob(pattern))]
+    assert found, pattern
+    return lambda _: [content for content in found if len(content) < 20_000]
+
+
+def _suites(name: str) -> Callable[[Path], None]:
+    options = "&allow_pickle=yes" if name == "marvin2018" else "&good=good&bad=bad" if name == "pairs" else ""
+
+    def read(path: Path) -> None:
+        try:
+            suites = reading.read(f"{path}?format={name}{options}")
+        except SyntagmError:
+            if not options or name == "marvin2018":
+                raise
+            suites = reading.read(f"{path}?format={name}")
+        list(check(suites))
+
+    return read
+
+
+def _formats() -> Iterator[tuple[str, Reader]]:
+    seeds = {
+        "blimp": "blimp/*", "clams": "others/subjects.tsv", "climp": "others/climp.csv", "comps": "others/properties.jsonl",
+        "ewok": "others/worlds.csv", "pairs": "pairs/*",
+        "spreadsheet": "spreadsheet/*", "syntaxgym": "syntaxgym/*.json", "syntaxgym_csv": "syntaxgym/*.csv",
+        "zorro": "others/*.txt",
+    }  # fmt: skip
+    for name in registry.names("formats"):
+        if name not in ("template", "marvin2018"):
+            ending = registry.find("formats", name).ENDINGS[0]
+            inputs = _labelled if name == "refining_tse" else _files(seeds.get(name, "[bops]*/*.*"))
+            yield f"format {name}", Reader(f"fuzz{ending}", inputs, _suites(name))
+    yield "format marvin2018", Reader("fuzz.pickle", _pickles, _suites("marvin2018"))
+
+
+def _labelled(_: Path) -> list[bytes]:
+    row = {
+        "sentence_good": "the painters, of 'cats', sing",
+        "sentence_bad": "the painters, of 'cats', sings",
+        "label": -2,
+    }
+    return [(json.dumps(row) + "\n").encode() * 2]
+
+
+def _pickles(_: Path) -> list[bytes]:
+    content = {"sing_MS_MV_sing_ES": [("the monk hums", "the monk hum"), ("a monk is calm", "a monk are calm")]}
+    return [pickle.dumps(content, protocol) for protocol in range(6)]
+
+
+ARPA = b"""\\data\\
+ngram 1=5
+ngram 2=3
+
+\\1-grams:
+-99\t<s>\t-0.3
+-0.7\t</s>
+-0.9\t<unk>
+-0.5\tdogs\t-0.2
+-0.6\tbark\t-0.1
+
+\\2-grams:
+-0.2\t<s> dogs
+-0.3\tdogs bark
+-0.1\tbark </s>
+
+\\end\\
+"""
+RECORDED = b"index,start,token,bits,known,model,suite,item,condition\n" + b"".join(
+    b"0,0,the,2.5,1,gpt2,s,%d,good\n1,3, dog,3,1,gpt2,s,%d,good\n2,7,.,nan,0,gpt2,s,%d,good\n" % (item, item, item)
+    for item in range(2)
+)
+TREES = b"(S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))\n( (S (NP-SBJ (-NONE- *T*-1)) (VP (VB go))) )\n"
+FORMULAS = [
+    b"(1;%a%) > (1;%b%)",
+    b"[(*;%x y%) + 2.5 < (3;%b%)] & ((1;%a%) = (1;%a%)) | (verb;%b%) > 0",
+    b"((2;%a%) - 1)",
+]
+
+
+def _words(_: Path) -> list[bytes]:
+    return [b"\n".join(path.read_bytes().splitlines()[:25]) for path in sorted(LISTS.glob("*.csv"))] + [
+        b"bark,barks\nsleep,sleeps\n", b"lemma,plural,singular,tag.band\nbark,bark,barks,1\n"
+    ]  # fmt: skip
+
+
+def _word_list(path: Path) -> None:
+    read_words(str(path))
+
+
+def _texts(path: Path) -> None:
+    for _ in corpus.texts([path]):
+        pass
+    list(corpus.sentences([path], "treebank"))
+
+
+def _formula(path: Path) -> None:
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError:
+        raise FormulaError("formula", "not UTF-8", "UTF-8") from None
+    assert parse(str(formula := parse(text))) == formula
+
+
+def _checkpoint(folder: Path) -> None:
+    transformer("gpt2", byte_level()).save_pretrained(folder)
+    byte_level().save_pretrained(folder)
+
+
+def _file_of_a_checkpoint(name: str) -> Callable[[Path], list[bytes]]:
+    def seeds(folder: Path) -> list[bytes]:
+        _checkpoint(folder)
+        return [(folder / name).read_bytes()]
+
+    return seeds
+
+
+def _ngram(name: str) -> Callable[[Path], list[bytes]]:
+    from ngrams_for_tests import trained
+
+    def seeds(folder: Path) -> list[bytes]:
+        trained(folder, TOY, order=2)
+        return [(folder / "model" / name).read_bytes()]
+
+    return seeds
+
+
+def _index(folder: Path) -> list[bytes]:
+    _checkpoint(folder)
+    weights = {"a.weight": "model-00001-of-00002.safetensors", "b.weight": "model-00002-of-00002.safetensors"}
+    return [json.dumps({"metadata": {"total_size": 8}, "weight_map": weights}).encode()]
+
+
+READERS: dict[str, Reader] = {
+    **dict(_formats()),
+    "arpa": Reader("fuzz.arpa", lambda _: [ARPA], lambda path: ngram.load(str(path))),
+    "arpa, gzipped": Reader(
+        "fuzz.arpa.gz", lambda _: [gzip.compress(ARPA, mtime=0), ARPA], lambda path: ngram.load(str(path))
+    ),
+    "word list": Reader("fuzz.csv", _words, _word_list),
+    "vocabulary": Reader("model/vocabulary.txt", _ngram("vocabulary.txt"), vocabulary.read),
+    "recorded": Reader("fuzz.csv", lambda _: [RECORDED], lambda path: names.load(f"recorded:{path}")),
+    "toy": Reader("fuzz.txt", lambda _: [TOY.encode()], lambda path: names.load(f"toy:{path}")),
+    "text": Reader("fuzz.txt", lambda _: [TOY.encode(), "crème brûlée\n".encode()], _texts),
+    "text, gzipped": Reader("fuzz.txt.gz", lambda _: [gzip.compress(TOY.encode(), mtime=0)], _texts),
+    "trees": Reader("fuzz.trees", lambda _: [TREES], _texts),
+    "formula": Reader("fuzz.txt", lambda _: FORMULAS, _formula),
+    "config.json": Reader(
+        "config.json", _file_of_a_checkpoint("config.json"), lambda path: refuse_unsafe(path.parent, False, False, "causal")
+    ),
+    "index of weights": Reader(
+        "model.safetensors.index.json", _index, lambda path: refuse_unsafe(path.parent, False, False, "causal")
+    ),
+    "header of weights": Reader(
+        "model.safetensors",
+        lambda folder: (_checkpoint(folder), [save({"a.weight": torch.ones(3, 2), "b.bias": torch.ones(2)})])[1],
+        lambda path: refuse_unsafe(path.parent, False, False, "causal"),
+    ),
+    "seal": Reader("model/seal.json", _ngram("seal.json"), lambda path: seal.verify(path.parent, ModelError)),
+    "model.json": Reader("model/model.json", _ngram("model.json"), lambda path: ngram_folder.check(path.parent)),
+    "training.json": Reader(
+        "model/training.json", _ngram("training.json"), lambda path: (record.finished(path.parent), RunError)[0]
+    ),
+    "checkpoint": Reader(
+        "config.json", _file_of_a_checkpoint("config.json"), lambda path: names.load(f"causal:{path.parent}"), cost=100
+    ),
+    "tokenizer": Reader(
+        "tokenizer.json", _file_of_a_checkpoint("tokenizer.json"), lambda path: names.load(f"causal:{path.parent}"), cost=100
+    ),
+    "tokenizer_config.json": Reader(
+        "tokenizer_config.json",
+        _file_of_a_checkpoint("tokenizer_config.json"),
+        lambda path: names.load(f"causal:{path.parent}"),
+        cost=100,
+    ),
+}  # fmt: skip

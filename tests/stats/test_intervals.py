@@ -1,0 +1,236 @@
+"""Intervals and tests of means: published values, closed forms, and that interval and test never contradict."""
+
+from math import inf, isnan, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from syntagm.errors import UsageError
+from syntagm.stats import bootstrap, interval
+from syntagm.stats.bootstrap import Resampling, using
+from syntagm.stats.interval import (
+    mcnemar,
+    of_clusters,
+    of_columns,
+    of_difference,
+    of_items,
+    of_numbers,
+    over_models,
+    over_suites,
+    spread_over_suites,
+    tango,
+)
+
+FIXED = Resampling(suites="fixed")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(2, 400), st.data())
+def test_an_accuracy_has_wilsons_interval(n: int, data: st.DataObject) -> None:
+    right = data.draw(st.integers(0, n))
+    found = of_items(np.repeat([1.0, 0.0], [right, n - right]))
+    expected = stats.binomtest(right, n).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert 0 <= found.low <= right / n <= found.high <= 1
+
+
+def test_none_of_28_is_not_certain() -> None:
+    # z**2 / (n + z**2) = 3.841 / 31.841.
+    found = of_items(np.zeros(28))
+    assert (found.low, found.high) == (0.0, pytest.approx(0.1206, abs=1e-4))
+
+
+def test_numbers_have_students_interval() -> None:
+    values = [2.5, 3.0, 7.0, 1.0, 4.5]
+    expected = stats.ttest_1samp(values, 0)
+    found = of_numbers(values)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
+    assert found.p == pytest.approx(expected.pvalue)
+    assert found.method == "t(4); random: items; only 5 items"
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0, inf], [-inf, inf, 2.0]])
+def test_fewer_than_two_items_or_infinite_numbers_have_no_interval(values: list[float]) -> None:
+    found = of_items(values)
+    assert isnan(found.low)
+    assert isnan(found.high)
+    assert found.method.startswith("no interval")
+
+
+def test_shares_have_a_score_interval_of_their_own_variance() -> None:
+    # A mean of 1/2 with the variance (1/8)**2 / 3 is that of 48 independent verdicts.
+    found = of_items([0.375, 0.5, 0.625])
+    independent = 0.25 / (0.125**2 / 3)
+    z = stats.t.ppf(0.975, 2)
+    expected = z / (1 + z * z / independent) * sqrt(0.25 / independent + (z / independent) ** 2 / 4)
+    assert found.high - 0.5 == pytest.approx(expected)
+
+
+# Fagerland, Lydersen & Laake 2014, Table 6: airway hyper-responsiveness before and after transplantation, 21 children.
+def test_tangos_interval_of_a_published_table() -> None:
+    assert [round(end, 3) for end in tango(1, 7, 21)] == [-0.517, -0.026]
+    assert mcnemar(7, 1) == pytest.approx(0.0339, abs=1e-4)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(2, 120), st.data())
+def test_on_a_suite_interval_and_test_agree(n: int, data: st.DataObject) -> None:
+    only_b = data.draw(st.integers(0, n))
+    only_a = data.draw(st.integers(0, n - only_b))
+    low, high = tango(only_b, only_a, n)
+    assert (low > 0 or high < 0) == (mcnemar(only_a, only_b) < 0.05)
+    assert -1 <= low <= (only_b - only_a) / n <= high <= 1
+    assert (low, high) == pytest.approx(tuple(-end for end in reversed(tango(only_a, only_b, n))))
+
+
+def test_without_discordant_items_the_difference_is_still_uncertain() -> None:
+    found = of_difference(np.zeros(28), verdicts=True)
+    # As for a proportion of 0 of 28: 3.841 / 31.841.
+    assert (found.low, found.high) == pytest.approx((-0.1206, 0.1206), abs=1e-4)
+    assert found.p == 1.0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=2, max_size=8), min_size=2, max_size=8))
+def test_over_suites_interval_and_test_agree(suites: list[list[float]]) -> None:
+    for resampling in (Resampling(), FIXED):
+        with using(resampling):
+            found = over_suites({str(k): items for k, items in enumerate(suites)}, verdicts=True, difference=True)
+        if not isnan(found.low):
+            assert (found.low > 0 or found.high < 0) == (found.p < 0.05)
+
+
+def test_random_suites_have_the_spread_of_their_accuracies() -> None:
+    values = {"a": [1, 1, 1, 0], "b": [0, 0, 0, 1], "c": [1, 0, 1, 0], "d": [1, 1, 1, 1], "e": [0, 0, 0, 0]}
+    accuracies = [0.75, 0.25, 0.5, 1, 0]
+    spread = spread_over_suites([np.array(items, float) for items in values.values()])
+    assert spread.variance == pytest.approx(np.var(accuracies, ddof=1) / 5)
+    differences = {name: np.array(items) - 0.5 for name, items in values.items()}
+    found = over_suites(differences, difference=True)
+    expected = stats.ttest_1samp(np.array(accuracies) - 0.5, 0)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
+    assert found.method == "t(4); random: suites, items; only 5 suites"
+
+
+def test_fixed_suites_have_the_spread_of_their_items() -> None:
+    values = {"a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 5 + [0.0] * 15}
+    with using(FIXED):
+        found = over_suites(values)
+        spread = spread_over_suites([np.array(items) for items in values.values()])
+    # Unbiased: p (1 - p) / (n - 1) of each, over 2**2.
+    assert spread.variance == pytest.approx((0.75 * 0.25 / 39 + 0.25 * 0.75 / 19) / 4)
+    assert found.method == "Wilson; random: items; fixed: suites"
+    assert found.low < 0.5 < found.high
+
+
+def test_suites_that_agree_by_chance_are_no_more_certain_than_their_items() -> None:
+    values = {"a": [1.0, 0.0] * 10, "b": [0.0, 1.0] * 10}
+    random = over_suites(values)
+    with using(FIXED):
+        fixed = over_suites(values)
+    assert (random.low, random.high) == (fixed.low, fixed.high)
+    assert random.method == "Wilson; random: suites, items; only 2 suites"
+
+
+def test_one_suite_has_the_interval_of_its_items_wherever_it_stands() -> None:
+    items = [1.0, 0.0, 1.0, 1.0]
+    assert over_suites({"a": items}) == of_items(items)
+    assert over_models({"a": np.array(items)[:, None]}) == of_items(items)
+
+
+def test_a_suite_without_items_leaves_no_interval_and_one_of_a_single_item_is_named() -> None:
+    assert over_suites({"a": [0.0, 1.0], "b": []}).method == "no interval: no defined items in b"
+    assert over_suites({}).method == "no interval: no suites"
+    with using(FIXED):
+        assert "one item, so no spread: b" in over_suites({"a": [0.0, 1.0], "b": [1.0]}).method
+
+
+def test_clusters_are_as_in_survey_statistics() -> None:
+    # Cochran 1977, section 9A: with clusters of one size, the variance of the mean is that of the clusters' means.
+    values = np.array([[1.0, 1, 0], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
+    names = np.repeat(["a", "b", "c", "d"], 3).tolist()
+    spread = interval.spread_of_clusters((values - values.mean()).ravel() / 12, {"words": names})
+    assert spread is not None
+    assert spread.variance == pytest.approx(values.mean(1).var(ddof=1) / 4)
+    assert of_clusters(values.ravel(), {"words": names}).method == "Wilson with t(3); random: words; only 4 words"
+
+
+def test_crossed_clusters_add_what_both_kinds_vary() -> None:
+    draw = np.random.default_rng(1)
+    rows, columns = draw.normal(0, 1, 12)[:, None], draw.normal(0, 2, 15)[None]
+    values = rows + columns  # no residue: the variances of both means add up
+    codes = {"lemmas": np.indices(values.shape)[0].ravel(), "contexts": np.indices(values.shape)[1].ravel()}
+    spread = interval.spread_of_clusters((values - values.mean()).ravel() / values.size, codes)
+    assert spread is not None
+    cells = ((values - values.mean()) ** 2).sum() / values.size**2 * 180 / 179
+    expected = rows.var(ddof=1) / 12 + columns.var(ddof=1) / 15 - cells
+    assert spread.variance == pytest.approx(expected)
+    assert spread.units == (("lemmas", 12), ("contexts", 15))
+
+
+def test_a_kind_with_one_cluster_is_fixed() -> None:
+    found = of_clusters([0, 1, 1, 0], {"suites": list("abcd"), "models": ["m"] * 4})
+    assert found.method == "Wilson with t(3); random: suites; fixed: models; only 4 suites"
+    assert of_clusters([0, 1], {"models": ["m", "m"]}).method == "no interval: fewer than two models"
+
+
+def test_seeds_widen_an_interval() -> None:
+    items = np.array([[1.0, 1, 0, 0, 1, 1, 0, 1]] * 3).T
+    alike = dict.fromkeys("ab", items)
+    apart = {name: np.column_stack([np.ones(8), np.zeros(8), items[:, 0]]) for name in "ab"}
+    with using(FIXED):
+        assert over_models(apart).high - over_models(apart).low > over_models(alike).high - over_models(alike).low
+        assert over_models(apart).method.endswith("random: models, items; fixed: suites; only 3 models")
+
+
+def test_columns_leave_out_what_is_undefined() -> None:
+    values = np.array([[1.0, np.nan], [0.0, np.nan], [1.0, 0.5]])
+    [(mean, found, n), (single, none, one)] = of_columns(values, "contexts")
+    assert (mean, n, single, one) == (2 / 3, 3, 0.5, 1)
+    assert found == of_items([1.0, 0.0, 1.0], "contexts")
+    assert none.method == "no interval: fewer than two contexts"
+
+
+def test_the_resampling_of_a_block_ends_with_it() -> None:
+    with using(FIXED):
+        with using(None):
+            assert bootstrap.current() == FIXED
+        with using(Resampling(draws=100)):
+            assert bootstrap.current().draws == 100
+    assert bootstrap.current() == Resampling()
+
+
+@pytest.mark.parametrize("wrong", [{"suites": "all"}, {"draws": 99}, {"seed": -1}])
+def test_settings_that_mean_nothing_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        Resampling(**wrong)  # type: ignore[arg-type]
+
+
+def test_seed_and_key_name_the_draw() -> None:
+    first = bootstrap.counts(7, "a")
+    assert (first == bootstrap.counts(7, "a")).all()
+    assert (first != bootstrap.counts(7, "b")).any()
+    with using(Resampling(seed=2)):
+        assert (first != bootstrap.counts(7, "a")).any()
+    assert first.shape == (2000, 7)
+    assert first.mean() == 1
+
+
+def test_percentiles_of_few_units_are_further_out() -> None:
+    # Bootstrapped means of a normal sample: the expanded interval is about Student's (Hesterberg 2015).
+    values = np.array([-1.6, -0.8, -0.4, 0.0, 0.3, 0.9, 1.6])
+    draws = bootstrap.counts(7, "normal") @ values / 7
+    low, high = bootstrap.interval(draws, 7)
+    reach = stats.t.ppf(0.975, 6) * values.std(ddof=1) / sqrt(7)
+    assert high - low == pytest.approx(2 * reach, rel=0.1)
+    assert np.subtract(*np.percentile(draws, (97.5, 2.5))) < 0.8 * (high - low)
+
+
+def test_bootstrapped_numbers_may_be_infinite_or_missing() -> None:
+    assert bootstrap.interval([-inf] * 3 + [float(k) for k in range(100)], 1000) == (-inf, 97.0)
+    assert bootstrap.interval([1.0] * 50 + [np.nan], 50) == (1.0, 1.0)
+    assert np.isnan(bootstrap.interval([], 9)).all()
+    assert np.isnan(bootstrap.interval([1.0, 2.0], 1)).all()
