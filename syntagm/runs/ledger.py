@@ -286,7 +286,7 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
 
 
 def _refuse_other_tags(folder: Path, recorded: dict[str, Any], new: dict[str, Any], cure: str) -> None:
-    """Refuse tags that have changed and affect a suite's questions, but not its hash."""
+    """Refuse changed tags, which may affect a suite's questions although its hash is the same."""
     if all(list(old_suite["shards"]) == list(new_suite["shards"]) for old_suite, new_suite in _pairs(recorded, new)):
         return
     old_tags, new_tags = ({suite["name"]: suite["tags"] for suite in run["suites"]} for run in (recorded, new))
