@@ -37,7 +37,7 @@ def accuracies(path: str) -> Mapping[str, float]:
     """Read human accuracies, between 0 and 1.
 
     Raises:
-        InputError: the file can't be read, a column is missing, or a value is no accuracy.
+        InputError: the file can't be read, a column is missing, or a value is not an accuracy.
     """
     rows = csv.records(utf8.read(Path(path)), Path(path), ("phenomenon", "accuracy"))
     return {row["phenomenon"]: _accuracy(row["accuracy"], f"{path}, line {line}") for line, row in rows}

@@ -306,7 +306,9 @@ def test_what_was_printed_and_is_not_so_is_listed(raw: dict[str, Table | Figure]
     assert old == {
         ("people and GPT-2", "0.54"), ("GPT-2 and TXL", "0.68"), ("GPT-2 and LSTM", "0.63"), ("GPT-2 and 5-gram", "0.39"),
     }  # fmt: skip
-    assert all(row["why not"] not in ("", "not known") for row in rows(raw["table_printed"], same="no"))
+    assert all(
+        row["remark on the publication"] not in ("", "not known") for row in rows(raw["table_printed"], same="no")
+    )
 
 
 @pytest.mark.slow

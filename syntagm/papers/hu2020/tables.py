@@ -57,7 +57,7 @@ def classes(study: Study) -> Table:
     columns = ("model", "score", *_INTERVAL, "mean of items", *extra)
     undefined = int(rows["undefined"].sum())
     notes = (
-        f"score: mean over {len(study.suites)} suites{', corpora and seeds pooled' if extra else ''}.",
+        f"score: mean over {study.counted}{', corpora and seeds pooled' if extra else ''}.",
         "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
         *(
             ["mean of corpus means: each corpus has the same weight, independently of its number of seeds."]
