@@ -102,26 +102,28 @@ class Count:
 
     def notes(self, model: LanguageModel, by: By) -> list[str]:
         """Return one sentence for each fact about the table that the user should know."""
-        row = f"{by}s" if self.unscored != 1 else by
         notes = {
             f"{self.long:,} of {self.texts:,} texts longer than the model's window, scored in {self.windows:,} windows; "
             "the column `context` has the number of tokens that the model saw": self.long,
-            f"{self.unscored:,} {row} without bits, since nothing precedes the first token of a text "
+            f"{self.unscored:,} {_plural(by, self.unscored)} without bits, since nothing precedes the first token of a text "
             f"(bos={model.settings.get('bos', 'no')})": self.unscored,
-            f"{self.attached:,} words keep their punctuation, since a token holds parts of both": self.attached,
+            f"{self.attached:,} {_plural('word', self.attached)} with the punctuation attached, since a token holds parts of "
+            "both": self.attached,
         }
         return [note for note, number in notes.items() if number]
 
     def problems(self, by: By) -> list[str]:
         """Return one sentence for each reason why bits are unexpectedly missing."""
+        rows = f"of {self.rows:,} {_plural(by, self.rows)} without bits"
         problems = {
-            f"{self.not_numbers:,} of {self.rows:,} {by}s without bits: the model's answer is not a number": (
-                self.not_numbers
-            ),
-            f"{self.crossing:,} of {self.rows:,} words without bits: a token belongs to several words, for example "
-            f"{self.example!r}": self.crossing,
+            f"{self.not_numbers:,} {rows}: the model's answer is not a number": self.not_numbers,
+            f"{self.crossing:,} {rows}: a token belongs to several words, for example {self.example!r}": self.crossing,
         }
         return [problem for problem, number in problems.items() if number]
+
+
+def _plural(noun: str, number: int) -> str:
+    return noun if number == 1 else f"{noun}s"
 
 
 _NUMBERS = [field.name for field in fields(Count) if field.name != "example"]

@@ -250,7 +250,7 @@ def make_table(
 
 def _table_of_pairs(runs: Sequence[Run], suite: str, measure: str) -> Table:
     if len(runs) < 2:
-        raise UsageError("paired=", "one run", "two or more")
+        raise UsageError("paired=", "one run", "two or more runs")
     rows: list[tuple[Cell, ...]] = []
     skipped: list[str] = []
     for (a, first), (b, second) in combinations(named(runs), 2):

@@ -111,7 +111,9 @@ def draw_figure(
             suites = sum(suite.group(tag) == value and bool(suite.predictions_for(measure)) for suite in run.suites)
             counts[value] = max(suites, counts.get(value, 0))
     if not estimates:
-        raise UsageError("tag", f"{tag!r} in no suite with the measure {measure}", "a suite with both")
+        raise UsageError(
+            "tag", f"{tag!r}, which no suite with the measure {measure} has", "a tag of one of these suites"
+        )
     if humans and not humans.keys() & counts.keys():
         raise UsageError("humans=", ", ".join(humans), "phenomena among " + ", ".join(filter(None, counts)))
     title = f"Accuracy by {tag.replace('_', ' ')}"

@@ -210,7 +210,7 @@ def test_figures_of_runs_can_be_drawn_by_their_names(module: ModuleType, run: Ru
 def test_figures_that_would_show_nothing_are_refused(run: Run, tmp_path: Path) -> None:
     bare = toy_run(tmp_path, Suite("bare", agreement("bare", "dog").items, (Prediction("one", _pair.CRITICAL),)))
     for module, runs, said in (
-        (phenomena, [bare], "in no suite"),
+        (phenomena, [bare], "which no suite"),
         (surface, [bare], "no suite of minimal pairs"),
         (methods, [bare], "no suite with full_sentence and a prefix"),
         (correlation, [run], "1 run"),

@@ -128,7 +128,7 @@ def test_punctuation_that_shares_a_token_with_its_word_stays_attached_and_is_cou
         def warned(self, message: str) -> None:
             raise AssertionError(message)
 
-    with pytest.raises(AssertionError, match="1 words keep their punctuation"):
+    with pytest.raises(AssertionError, match="1 word with the punctuation attached"):
         sg.score_text(Pieces(4, 5, 1), "(he) said.", by="word", punctuation="apart", progress=Told())
     frame = sg.score_text(Pieces(4, 5, 1), "(he) said.", by="word", punctuation="apart")
     assert frame.select("word", "bits").rows() == [("(he)", 1.0), ("said", 2.0), (".", 3.0)]
