@@ -195,12 +195,12 @@ def renew(folder: Path) -> list[str]:
         RunError: another process has locked the folder, another file is damaged, or the record has no valid shape.
     """
     with locked(folder):
-        if not RECORD.renew(folder / "run.json"):
-            return []
+        changed = RECORD.renew(folder / "run.json")
         run = open_run(folder)
-        if run.done:
+        # The record may have been renewed by a process that was killed before it wrote the results.
+        if run.done and (changed or any(_hash_of(folder / name) != run.record["files"].get(name) for name in _RESULTS)):
             _write_results(folder, run.record)
-        return ["run.json"]
+        return ["run.json"] if changed else []
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:
