@@ -114,7 +114,9 @@ for line in json.loads(sys.argv[1]):
 @pytest.mark.slow
 def test_two_processes_of_one_number_write_whole_files(tmp_path: Path) -> None:
     """As in two containers: the same exports, tables, figures, reports, cache and training at the same time."""
-    forced = not shutil.which("unshare") or subprocess.run(["unshare", "-pf", "true"], capture_output=True).returncode != 0
+    forced = (
+        not shutil.which("unshare") or subprocess.run(["unshare", "-pf", "true"], capture_output=True).returncode != 0
+    )
     root = tmp_path / "root"
     write_inputs(root)
     preparation = [PREPARATION[name] for name in ("make", "run", "other", "ngram", "lstm")]

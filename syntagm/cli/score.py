@@ -155,7 +155,9 @@ def _texts(arguments: argparse.Namespace) -> "Iterator[Text]":
     read = _lines(arguments.texts)
     for text in arguments.texts:
         if text != "-":
-            refuse_file_name(text, "Score a file with --file, and such a text through standard input: TEXT -.")
+            refuse_file_name(
+                text, "A text or a file? Score a file with --file, and such a text through standard input: TEXT -."
+            )
     if arguments.context == "document":
         yield from divide(enumerate(read, 1), arguments.context, arguments.line_ends, "standard input")
     else:

@@ -67,7 +67,9 @@ ARTEFACTS: Mapping[str, Artefact] = {
     "ngram": Artefact("model", "in/ngram", (("run", "in/ngram", *_SCORE),), (PREPARATION["ngram"],)),
     "lstm": Artefact("model", "in/lstm", (("run", "in/lstm", *_SCORE, "--no-cache"),), (PREPARATION["lstm"],)),
     "begun": Artefact("model", "in/begun", (), (_at("train_lstm", "in/begun"),), killed=(60, KILL)),
-    "cache": Artefact("cache", "cache", (("run", "in/lstm", *_SCORE),), (), (("run", "in/lstm", *_SCORE[:3], "in/cached"),)),
+    "cache": Artefact(
+        "cache", "cache", (("run", "in/lstm", *_SCORE),), (), (("run", "in/lstm", *_SCORE[:3], "in/cached"),)
+    ),
     "experiment": Artefact("experiment", "in/paper", (), (_at("experiment", "in/paper"),)),
     "products": Artefact("", "out", (), tuple(line for name, line in LINES.items() if name in _PRODUCTS)),
 }
@@ -186,7 +188,9 @@ class Damages:
     def trial(self, name: str, damage: Damage, draw: random.Random) -> list[str]:
         """Damage a file, run the commands that read it, and the one that wrote it; return what is wrong."""
         path, kind = self._start / name, self.kinds[name]
-        others = [(self._start / other).read_bytes() for other, its in self.kinds.items() if its == kind and other != name]
+        others = [
+            (self._start / other).read_bytes() for other, its in self.kinds.items() if its == kind and other != name
+        ]
         content = damage(path.read_bytes(), draw, others) if path.stat().st_size else None
         wrong = []
         for line in self._artefact.readers:

@@ -36,7 +36,9 @@ class Disk:
     def __init__(self, folder: Path, preload: bool = True) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         library = folder / "shim.so"
-        subprocess.run([COMPILER or "gcc", "-O1", "-shared", "-fPIC", "-o", library, HERE / "shim.c", "-ldl"], check=True)
+        subprocess.run(
+            [COMPILER or "gcc", "-O1", "-shared", "-fPIC", "-o", library, HERE / "shim.c", "-ldl"], check=True
+        )
         # Commands always run under the same path: records name folders.
         self.root, self._output, self._log = folder / "root", folder / "output", folder / "log"
         package = str(HERE.parents[1])

@@ -63,7 +63,8 @@ class Laboratory:
         if again.code != undisturbed.outcome.code:
             wrong.append(f"again: exit code {again.code}: {again.printed[-400:]}")
         return wrong + [
-            f"again: {difference}" for difference in _differences(_firm(undisturbed.line, self.disk.tree()), undisturbed.files)
+            f"again: {difference}"
+            for difference in _differences(_firm(undisturbed.line, self.disk.tree()), undisturbed.files)
         ]
 
     def _cut(self, undisturbed: Undisturbed, fault: Fault, seed: int) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from statistics import stdev
 
 import polars as pl
 import pytest
@@ -119,11 +120,16 @@ def test_cells_and_table_4(study: Study, reference: dict[str, list[Rows]]) -> No
         assert equal(cell["score"], row["SG score"])
         assert equal(cell["delta"], row["SG delta"])
         assert f"{cell['perplexity']:.2f}" == row["perplexity (Table 4)"]
+        by_seed = []
         for part in row["seed: SG / perplexity"].split("; "):
             seed, score, perplexity = re.split(r": | / ", part)
+            by_seed.append(float(score))
             one = ours.pop((row["model"], row["corpus"], int(seed)))
             assert equal(one["score"], score)
             assert f"{one['perplexity']:.2f}" == perplexity
+        # The reference has four digits.
+        spread = cell["sd over seeds"]
+        assert spread is None if len(by_seed) == 1 else spread == pytest.approx(stdev(by_seed), abs=1e-4)
     assert not ours
     printed = published.table4(study)
     assert all(f"{row[2]:.2f}" == f"{row[-1]:.2f}" for row in printed.rows)
