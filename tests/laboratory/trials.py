@@ -31,7 +31,7 @@ class Undisturbed:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault at a call: an error number, KILL, TORN, or one of CUTS; `on`: all later calls fail, too; `seed` of the cut `some`."""
+    """A fault at a call: an error number, KILL, TORN, or one of CUTS; `on`: all later calls fail, too; `seed`: of `some`."""
 
     at: int
     kind: int | str
